@@ -123,7 +123,7 @@ async function moneyJobs({
   db,
   ledger,
   log,
-}: Pick<BillingDeps, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+}: Pick<BillingParts, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
   const { cards, currency } = config;
   const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
   return [
@@ -132,7 +132,7 @@ async function moneyJobs({
   ];
 }
 
-interface BillingDeps {
+interface BillingParts {
   config: BillingConfig;
   kube: Kube;
   db: Db;
@@ -146,7 +146,7 @@ interface BillingDeps {
 }
 
 /** Opens the work on streams: counting, acknowledging, and the condition of credit. */
-function openWork(given: BillingDeps): WorkDeps {
+function openWork(given: BillingParts): WorkDeps {
   const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
   const events = createEventRecorder(kube, { component: 'loopstream-billing', log });

@@ -3,15 +3,16 @@
  * are lost, so listeners are told of each new connection. A connection pooler in between (PgBouncer) must pool by
  * session: with pooling by transaction no notification ever arrives.
  */
+
 import pg from 'pg';
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 
 /** A connection that answers nothing for so long is dead; a router between may forget one that is silent. */
 const BEAT_MS = 15_000;
 const ANSWER_MS = 10_000;
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
 
 export interface Ears {
   /** It listens from now on, and has not before. */
@@ -61,7 +62,6 @@ export async function listen(
     await listenOnce(url, channel, { ...ears, begins }, signal).catch((err) => {
       if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
     });
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
-    await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+    await sleep(backoffMs(BACKOFF, failures), signal).catch(() => undefined);
   }
 }

@@ -3,6 +3,7 @@
  * nothing; adding a key in process makes one more run afterwards. Only the monotonic clock is used, so that a change of
  * the wall clock neither hurries nor delays anything.
  */
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { KubeError } from './types.ts';
@@ -30,7 +31,7 @@ export interface QueueOptions {
   workers: number;
   /** An error is logged and the key retried after a backoff; `requeueAfterMs` asks for a later run. */
   process: Process;
-  backoff?: { baseMs: number; maxMs: number };
+  backoff?: Backoff;
   log: Logger;
   clock?: Clock;
   /** Collects keys until `resume()`, e.g. until the caches are filled. */
@@ -78,8 +79,7 @@ export function createQueue(options: QueueOptions): WorkQueue {
     failures++;
     const attempt = (attempts.get(key) ?? 0) + 1;
     attempts.set(key, attempt);
-    const ceiling = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(attempt - 1, 30));
-    const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
+    const retryMs = Math.round(backoffMs(backoff, attempt - 1));
     outcome.set(key, retryMs);
     observer?.retried();
     // A conflict is usual: another client wrote the object first. Repeated conflicts are not.

@@ -12,6 +12,7 @@
  * small request and a look into its watch cache, however many objects there are. A watch that is not over in time is
  * dead, or so slow that it might as well be.
  */
+import { type Backoff, backoffMs, exponentialMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type CacheChange, createCache, type Indexes } from './cache.ts';
@@ -27,9 +28,8 @@ const MAX_WATCH_GRACE_MS = 30_000;
 /** A page that does not come is asked for again over another connection, with more patience after each failure. */
 const PAGE_TIMEOUT_MS = 4_000;
 const MAX_PAGE_TIMEOUT_MS = 30_000;
-const BASE_DELAY_MS = 200;
-/** A restarted API server must be found again within seconds, so the waits do not grow beyond this. */
-const MAX_DELAY_MS = 8_000;
+/** A restarted API server must be found again within seconds, so the waits do not grow beyond `maxMs`. */
+const BACKOFF: Backoff = { baseMs: 200, maxMs: 8_000 };
 /** A server that cannot serve the version we ask for does not always say Expired: list anew after so many bare failures. */
 const FAILURES_BEFORE_RELIST = 5;
 
@@ -123,7 +123,7 @@ export function createReflector<T extends KubeObject>(
 
   /** Reads the whole collection, as it was at one moment, and answers that moment. */
   const list = async (signal: AbortSignal): Promise<string> => {
-    const timeoutMs = Math.min(MAX_PAGE_TIMEOUT_MS, PAGE_TIMEOUT_MS * 2 ** Math.min(failures, 10));
+    const timeoutMs = exponentialMs({ baseMs: PAGE_TIMEOUT_MS, maxMs: MAX_PAGE_TIMEOUT_MS }, failures);
     const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
     const first = await kube.page(resource, page);
     const items = first.items.map(keep);
@@ -143,7 +143,7 @@ export function createReflector<T extends KubeObject>(
   /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
   const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
     count.watches++;
-    const graceMs = Math.min(MAX_WATCH_GRACE_MS, WATCH_GRACE_MS * 2 ** Math.min(failures, 10));
+    const graceMs = exponentialMs({ baseMs: WATCH_GRACE_MS, maxMs: MAX_WATCH_GRACE_MS }, failures);
     const watch = { ...selection, resourceVersion: from, signal, timeoutSeconds: WATCH_SECONDS, graceMs };
     let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
@@ -161,10 +161,7 @@ export function createReflector<T extends KubeObject>(
     heard();
   };
 
-  const pause = (signal: AbortSignal): Promise<void> => {
-    const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** Math.min(failures, 10));
-    return sleep(ceiling * (0.5 + Math.random() / 2), signal);
-  };
+  const pause = (signal: AbortSignal): Promise<void> => sleep(backoffMs(BACKOFF, failures), signal);
 
   /** One turn: a list if we have no version, then a watch. Answers the version to go on from, undefined to list anew. */
   const turn = async (version: string | undefined, signal: AbortSignal): Promise<string | undefined> => {

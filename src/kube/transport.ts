@@ -3,8 +3,10 @@
  * and one kind of error. The generated client opens a TLS connection for each call (500 lists: 500 connections and 3.5
  * s).
  */
+
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
 import type { Access, KubeCredentials, Tls } from './kubeconfig.ts';
@@ -14,6 +16,7 @@ const CONNECTIONS = 32;
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const READ_ATTEMPTS = 4;
+const READ_BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
 /** Longer than this we do not wait inside a call; the caller gets the error with retryAfterSeconds. */
 const MAX_RETRY_AFTER_SECONDS = 5;
 
@@ -82,8 +85,7 @@ function retryDelayMs(error: KubeError, attempt: number): number | undefined {
   if (!passing || attempt >= READ_ATTEMPTS) return undefined;
   const asked = error.retryAfterSeconds ?? 0;
   if (asked > MAX_RETRY_AFTER_SECONDS) return undefined;
-  const backoff = 100 * 2 ** attempt;
-  return asked * 1000 + backoff * (0.5 + Math.random() / 2);
+  return asked * 1000 + backoffMs(READ_BACKOFF, attempt - 1);
 }
 
 /** ECONNREFUSED, UND_ERR_SOCKET, TimeoutError, …: the part of an error that may be shown. */

@@ -30,7 +30,7 @@ export interface PlacesOptions {
   };
 }
 
-interface Waiter {
+interface QueueEntry {
   /** In the order of `each`. */
   owners: readonly string[];
   giveUp: (() => void) | undefined;
@@ -57,12 +57,12 @@ export interface TakeOptions {
 export class Places {
   readonly #options: PlacesOptions;
   readonly #kinds: readonly string[];
-  readonly #held = new Set<Waiter>();
+  readonly #held = new Set<QueueEntry>();
   readonly #counts = new Map<string, number>();
   /** When each owner had its last turn, counted in turns. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
-  #waiting: Waiter[] = [];
+  #waiting: QueueEntry[] = [];
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -112,7 +112,7 @@ export class Places {
   /** Ends the last wait of the owner with the most, if that makes the shares of the line more equal: `own` have come before. */
   #shortenLine(own: number): boolean {
     const counts = new Map<string | undefined, number>();
-    let longest: Waiter | undefined;
+    let longest: QueueEntry | undefined;
     for (const entry of this.#waiting) {
       const [first] = entry.owners;
       counts.set(first, (counts.get(first) ?? 0) + 1);
@@ -124,7 +124,7 @@ export class Places {
     return true;
   }
 
-  #entryOf(owners: Owners, { giveUp, most = this.#options.each[this.#kinds[0] ?? ''] ?? 0 }: TakeOptions): Waiter {
+  #entryOf(owners: Owners, { giveUp, most = this.#options.each[this.#kinds[0] ?? ''] ?? 0 }: TakeOptions): QueueEntry {
     return { owners: this.#kinds.map((kind) => `${kind} ${owners[kind] ?? ''}`), giveUp, most };
   }
 
@@ -132,13 +132,13 @@ export class Places {
     return this.#counts.get(key ?? '') ?? 0;
   }
 
-  #obstacle({ owners, most }: Waiter): string | undefined {
+  #obstacle({ owners, most }: QueueEntry): string | undefined {
     const getLimit = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
     const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= getLimit(kind, at));
     return full ?? (this.#held.size >= this.#options.total ? 'total' : undefined);
   }
 
-  #enter(entry: Waiter): () => void {
+  #enter(entry: QueueEntry): () => void {
     this.#held.add(entry);
     // A forgotten owner counts as one that never had a turn.
     if (this.#turns.size > MAX_REMEMBERED) this.#turns.clear();
@@ -160,7 +160,7 @@ export class Places {
 
   /** Lets in who has the fewest places, of those the one whose last turn is the longest ago, and then who came first. */
   #admit(): void {
-    const fewest = (a: Waiter, b: Waiter): number =>
+    const fewest = (a: QueueEntry, b: QueueEntry): number =>
       a.owners.reduce((order, mine, at) => {
         const other = b.owners[at] ?? '';
         const byTurn = (this.#turns.get(mine) ?? 0) - (this.#turns.get(other) ?? 0);
@@ -169,7 +169,7 @@ export class Places {
     for (;;) {
       const next = this.#waiting
         .filter((entry) => this.#obstacle(entry) === undefined)
-        .reduce<Waiter | undefined>((best, entry) => (best && fewest(best, entry) <= 0 ? best : entry), undefined);
+        .reduce<QueueEntry | undefined>((best, entry) => (best && fewest(best, entry) <= 0 ? best : entry), undefined);
       if (!next) return;
       this.#waiting = this.#waiting.filter((entry) => entry !== next);
       next.enter?.();
@@ -177,8 +177,8 @@ export class Places {
   }
 
   /** Asks the owner with the most places for the one that it took last, if that makes the shares more equal. */
-  #askToGiveUp({ owners: [mine] }: Waiter): void {
-    let found: Waiter | undefined;
+  #askToGiveUp({ owners: [mine] }: QueueEntry): void {
+    let found: QueueEntry | undefined;
     for (const entry of this.#held) {
       if (!entry.giveUp) continue;
       if (!found || this.#countOf(entry.owners[0]) >= this.#countOf(found.owners[0])) found = entry;

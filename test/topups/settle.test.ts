@@ -1,7 +1,7 @@
 /** Tests the decisions about a top-up, for any facts in any order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type KnownPayment, type Move, type PaymentFacts, settle } from '../../src/billing/cards/settle.ts';
+import { type CardFacts, type KnownPayment, type Move, settle } from '../../src/billing/cards/settle.ts';
 
 const NEW: KnownPayment = {
   amountMinor: 1000n,
@@ -11,7 +11,7 @@ const NEW: KnownPayment = {
   review: null,
   reversals: [],
 };
-const facts = (more: Partial<PaymentFacts> = {}): PaymentFacts => ({
+const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
   session: 'open',
   receivedMinor: 0n,
   currency: 'USD',
@@ -20,20 +20,20 @@ const facts = (more: Partial<PaymentFacts> = {}): PaymentFacts => ({
   disputes: [],
   ...more,
 });
-const paid = (more: Partial<PaymentFacts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
-const refund = (id: string, amountMinor: bigint, state: PaymentFacts['refunds'][number]['state'] = 'done') => ({
+const paid = (more: Partial<CardFacts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
+const refund = (id: string, amountMinor: bigint, state: CardFacts['refunds'][number]['state'] = 'done') => ({
   id,
   amountMinor,
   state,
 });
-const dispute = (state: PaymentFacts['disputes'][number]['state'], id = 'd', amountMinor = 1000n) => ({
+const dispute = (state: CardFacts['disputes'][number]['state'], id = 'd', amountMinor = 1000n) => ({
   id,
   amountMinor,
   state,
 });
 
 /** All of them one after the other. */
-function seen(...looks: PaymentFacts[]): { known: KnownPayment; moves: Move[] } {
+function seen(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
   let known = NEW;
   const moves: Move[] = [];
   for (const look of looks) {
@@ -43,7 +43,7 @@ function seen(...looks: PaymentFacts[]): { known: KnownPayment; moves: Move[] } 
   }
   return { known, moves };
 }
-const stateAfter = (...looks: PaymentFacts[]) => seen(...looks).known.state;
+const stateAfter = (...looks: CardFacts[]) => seen(...looks).known.state;
 
 /** Returns the customer's credits in the end, if no credit was used. */
 function sumCredits(moves: readonly Move[]): bigint {
@@ -132,7 +132,7 @@ test('however often, late and in whichever order looks come, all ends as after t
     paid({ refunds: [refund('a', 300n, 'failed')], disputes: [dispute('held', 'd', 500n)] }),
     paid({ refunds: [refund('a', 300n, 'failed'), refund('b', 200n)], disputes: [dispute('won', 'd', 500n)] }),
   ];
-  const last = history.at(-1) as PaymentFacts;
+  const last = history.at(-1) as CardFacts;
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...history), { maxLength: 20 }), (looks) => {
       const { known, moves } = seen(...looks, last, ...looks);

@@ -8,9 +8,11 @@
  *   object gone without that (deleted by force) → SIGKILL
  *   agent stops → containers end, the object stays: the next agent runs it again
  */
+
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/log.ts';
 import { ContainerRunner } from './container.ts';
@@ -27,7 +29,7 @@ import { PodVolumes } from './volumes.ts';
 const REFRESH_MS = 5000;
 const RETRY_MS = 2000;
 /** The API server lets a node read a Secret a moment after it hears of the pod, so the first retries come soon. */
-const FIRST_MOUNT_RETRY_MS = 100;
+const MOUNT_BACKOFF: Backoff = { baseMs: 100, maxMs: RETRY_MS };
 /** How long a deletion waits for the final status to be written before it goes on without. */
 const FINAL_STATUS_MS = 5000;
 const IDLE_MS = 60_000;
@@ -65,7 +67,7 @@ export class PodWorker {
   readonly #overBefore: boolean;
   #mounted = false;
   #mountAt = 0;
-  #mountRetryMs = FIRST_MOUNT_RETRY_MS;
+  #mountFailures = 0;
   #mountedPod: Pod | undefined;
   #objectGone = false;
   #halted = false;
@@ -264,13 +266,12 @@ export class PodWorker {
       await this.#volumes.bringUpToDate(pod, this.address);
       this.#mounted = true;
       this.#mountedPod = pod;
-      this.#mountRetryMs = FIRST_MOUNT_RETRY_MS;
+      this.#mountFailures = 0;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      const retryMs = exponentialMs(MOUNT_BACKOFF, this.#mountFailures++);
       if (this.#mounted) this.#log.debug({ err: error }, 'volumes were not brought up to date');
-      else if (this.#mountRetryMs >= RETRY_MS) this.#context.emit(pod, 'Warning', 'FailedMount', message);
-      const retryMs = this.#mountRetryMs;
-      this.#mountRetryMs = Math.min(retryMs * 2, RETRY_MS);
+      else if (retryMs >= RETRY_MS) this.#context.emit(pod, 'Warning', 'FailedMount', message);
       this.#mountAt = performance.now() + retryMs;
       return retryMs;
     }

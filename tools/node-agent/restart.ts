@@ -6,15 +6,15 @@
  * a node that pulls images and shares its processor among strangers. This node serves a user who waits for the next
  * attempt.
  */
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 import type { RestartPolicy, Terminated } from './types.ts';
 
-const FIRST_BACKOFF_MS = 1000;
-const MAX_BACKOFF_MS = 60_000;
+const BACKOFF: Backoff = { baseMs: 1000, maxMs: 60_000 };
 const BACKOFF_RESET_MS = 10 * 60_000;
 
 /** Milliseconds between the end of a container and its start when it was already restarted `restarts` times in a row. */
 export function backoffMs(restarts: number): number {
-  return restarts === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(restarts - 1, 20), MAX_BACKOFF_MS);
+  return restarts === 0 ? 0 : exponentialMs(BACKOFF, restarts - 1);
 }
 
 /** Restarts in a row, counted anew after a long run. */

@@ -12,7 +12,7 @@
  */
 
 import type { Db } from '../../db/pool.ts';
-import { customer, type Ledger, type LedgerEntry, type LedgerTransaction } from '../ledger/ledger.ts';
+import { customer, type Ledger, type LedgerLine, type LedgerTransaction } from '../ledger/ledger.ts';
 import { creditsOfMinor } from '../ledger/money.ts';
 import { type Move, settle } from './settle.ts';
 import * as store from './store.ts';
@@ -29,7 +29,7 @@ export interface PostDeps {
 type KeptTopUp = Map<string, store.KeptReversal>;
 
 /** Drops zero amounts: the ledger accepts no such entries. */
-const buildEntries = (...entries: [account: string, credits: bigint][]): LedgerEntry[] =>
+const buildEntries = (...entries: [account: string, credits: bigint][]): LedgerLine[] =>
   entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);

@@ -27,7 +27,7 @@ export const STATES = [
 export type State = (typeof STATES)[number];
 
 /** The payment as Stripe reports it now; amounts in minor units. */
-export interface PaymentFacts {
+export interface CardFacts {
   session: 'open' | 'complete' | 'expired';
   /** The amount received, and its currency (ISO 4217, upper case). */
   receivedMinor: bigint;
@@ -69,7 +69,7 @@ const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, numbe
 const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => reversals.filter((one) => one.kind === kind);
 
 /** Returns the new state, and the postings for the ledger, in this order. */
-export function settle(known: KnownPayment, facts: PaymentFacts): { known: KnownPayment; moves: Move[] } {
+export function settle(known: KnownPayment, facts: CardFacts): { known: KnownPayment; moves: Move[] } {
   const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
   if (isOther || known.review === 'currency_differs')
     return { known: { ...known, state: deriveState(known, facts), review: 'currency_differs' }, moves: [] };
@@ -84,7 +84,7 @@ export function settle(known: KnownPayment, facts: PaymentFacts): { known: Known
 }
 
 /** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
-function reverse(before: readonly Reversal[], paidMinor: bigint, facts: PaymentFacts, moves: Move[]): Reversal[] {
+function reverse(before: readonly Reversal[], paidMinor: bigint, facts: CardFacts, moves: Move[]): Reversal[] {
   if (paidMinor === 0n) return [...before];
   const byId = new Map(before.map((one) => [one.id, one]));
   const put = (reversal: Reversal) => byId.set(reversal.id, reversal);
@@ -123,7 +123,7 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: PaymentF
 
 function deriveState(
   { paidMinor, reversals, state, review }: KnownPayment,
-  { session, hasFailed, ...facts }: PaymentFacts,
+  { session, hasFailed, ...facts }: CardFacts,
 ): State {
   if (review === 'currency_differs' || (paidMinor === 0n && facts.receivedMinor > 0n)) return 'review';
   if (paidMinor === 0n) {

@@ -6,7 +6,7 @@
 import Stripe from 'stripe';
 import { AppError } from '../../lib/errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import type { PaymentFacts } from './settle.ts';
+import type { CardFacts } from './settle.ts';
 
 /** Signatures of events older than this are refused, as Stripe's own library has it. */
 const TOLERANCE_SECONDS = 300;
@@ -24,7 +24,7 @@ export interface StripeSettings {
 
 /** All that is known of a payment, as it is now. */
 export interface Looked {
-  facts: PaymentFacts;
+  facts: CardFacts;
   /** From our metadata: null when the payment is not ours. */
   topUpId: string | null;
   sessionId: string;
@@ -188,17 +188,17 @@ const plainEvent = ({ id, type, created, data }: Stripe.Event): StripeEvent => (
   object: data.object as unknown as Record<string, unknown>,
 });
 
-const sessionState = (status: string | null): PaymentFacts['session'] =>
+const sessionState = (status: string | null): CardFacts['session'] =>
   status === 'complete' || status === 'expired' ? status : 'open';
 
 /** https://docs.stripe.com/api/refunds/object#refund_object-status */
-function refundState(status: string | null): PaymentFacts['refunds'][number]['state'] {
+function refundState(status: string | null): CardFacts['refunds'][number]['state'] {
   if (status === 'succeeded') return 'done';
   return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';
 }
 
 /** https://docs.stripe.com/api/disputes/object#dispute_object-status; while it is appealed, the bank holds the money. */
-function disputeState(status: string): PaymentFacts['disputes'][number]['state'] {
+function disputeState(status: string): CardFacts['disputes'][number]['state'] {
   if (status === 'won' || status === 'lost') return status;
   return status.startsWith('warning') || status === 'prevented' ? 'warning' : 'held';
 }

@@ -3,6 +3,7 @@
  * or a public one. Blocks are followed by their headers. Payments are queried by address, and count when their block is
  * the one that was read.
  */
+import pMap from 'p-map';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { type Block, type Chain, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
@@ -123,13 +124,8 @@ export function createBtcChain(network: BtcNetwork): Chain {
 
   /** Each once, though it pays several of the addresses. */
   async function readTransactions(addresses: ReadonlySet<string>, from: number): Promise<BitcoinTransaction[]> {
-    const found = new Map<string, BitcoinTransaction>();
-    const all = [...addresses];
-    for (let i = 0; i < all.length; i += AT_ONCE) {
-      const some = all.slice(i, i + AT_ONCE).map((address) => esplora.transactions(address, from));
-      for (const transaction of (await Promise.all(some)).flat()) found.set(transaction.txid, transaction);
-    }
-    return [...found.values()];
+    const all = await pMap(addresses, (address) => esplora.transactions(address, from), { concurrency: AT_ONCE });
+    return [...new Map(all.flat().map((transaction) => [transaction.txid, transaction])).values()];
   }
 
   return {

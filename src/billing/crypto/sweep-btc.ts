@@ -1,5 +1,7 @@
 /** Plans the sweep of Bitcoin: partially signed transactions (BIP 174) without any signature yet. */
+
 import { p2wpkh, Transaction } from '@scure/btc-signer';
+import pMap from 'p-map';
 import type { Db } from '../../db/pool.ts';
 import { createEsplora } from './esplora.ts';
 import { type AddressMaker, bitcoinNetwork } from './keys.ts';
@@ -60,9 +62,7 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   }
 
   const rows = await store.allDeposits(db, addresses.keyId);
-  const coins: OwnCoin[] = [];
-  for (let i = 0; i < rows.length; i += AT_ONCE)
-    coins.push(...(await Promise.all(rows.slice(i, i + AT_ONCE).map(readCoins))).flat());
+  const coins = (await pMap(rows, readCoins, { concurrency: AT_ONCE })).flat();
   const transactions = planBtc(coins, feeRate).map(({ inputs, amount, fee }) => ({
     amount: String(amount),
     fee: String(fee),

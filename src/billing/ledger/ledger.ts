@@ -16,7 +16,7 @@ export const KINDS = ['charge', 'topup', 'deposit', 'grant', 'refund', 'dispute'
 export type TransactionKind = (typeof KINDS)[number];
 
 /** One movement of a transaction: adds `credits` (may be negative, not 0) to `account`; those of a transaction sum to 0. */
-export interface LedgerEntry {
+export interface LedgerLine {
   account: string;
   credits: bigint;
 }
@@ -27,7 +27,7 @@ export interface LedgerTransaction {
   kind: TransactionKind;
   /** The customer it concerns, when it concerns one. */
   accountId?: string | undefined;
-  entries: readonly LedgerEntry[];
+  entries: readonly LedgerLine[];
   /** When what it stands for happened. */
   at: Date;
   /** Ids and words for statements; never secrets. */

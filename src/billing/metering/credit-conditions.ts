@@ -4,13 +4,13 @@ import type { Db } from '../../db/pool.ts';
 import type { EventRecorder } from '../../kube/events.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { forEachConcurrently } from '../../lib/pool.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { findAccount } from './accounts.ts';
 import { buildCondition, type CreditVerdict, judge, sameCondition } from './credit.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
-import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
 import { findMissing } from './stream-marks.ts';
 
@@ -90,7 +90,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       const all = judged.flatMap(({ accountId, verdict }) =>
         (streams.get(accountId) ?? []).map((stream) => ({ stream, verdict })),
       );
-      await eachOf(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
+      await forEachConcurrently(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
     },
 
     /** The same for one stream that has said nothing yet, at once; `all` are those of its account. */

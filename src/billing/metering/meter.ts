@@ -7,6 +7,7 @@
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { forEachConcurrently } from '../../lib/pool.ts';
 import { profileOf } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
@@ -23,7 +24,6 @@ import {
   signature,
   toTenths,
 } from './count.ts';
-import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
@@ -146,7 +146,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
       const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
         left.slice(i * BATCH, (i + 1) * BATCH),
       );
-      await eachOf(batches, countBatch, signal, AT_ONCE);
+      await forEachConcurrently(batches, countBatch, signal, AT_ONCE);
     },
     uncountedSeconds(streams) {
       const known = new Set(streams.map(({ metadata }) => metadata.uid));

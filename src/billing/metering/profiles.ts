@@ -6,7 +6,7 @@ import type { Db } from '../../db/pool.ts';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Profile, parseProfile } from '../../resources/stream/profile.ts';
 import { programOfPod } from '../../resources/stream/program.ts';
@@ -44,7 +44,7 @@ export function watchProfiles(
       } catch (err) {
         waiting = [...seen, ...waiting];
         if (failures++ === 0) log.warn({ err }, 'the profiles of pods could not be written down; tried again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
     writing = undefined;

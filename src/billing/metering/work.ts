@@ -7,6 +7,7 @@ import { createQueue, type WorkQueue } from '../../kube/queue.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import type { Logger } from '../../lib/log.ts';
+import { forEachConcurrently } from '../../lib/pool.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -16,7 +17,6 @@ import { findAccount } from './accounts.ts';
 import { acknowledgeable } from './count.ts';
 import type { CreditConditions } from './credit-conditions.ts';
 import type { Meter } from './meter.ts';
-import { eachOf } from './parallel.ts';
 import { findMissing, isOver, type StreamMarks } from './stream-marks.ts';
 
 /** Index of the streams that an account has. */
@@ -68,7 +68,7 @@ export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps):
           (findAccount(stream) === undefined || meter.isCounted(stream)) &&
           acknowledgeable(stream.status?.sessions ?? [], stream.status?.acknowledgedSession) !== undefined,
       );
-      await eachOf(done, (stream) => books.acknowledge(stream), signal);
+      await forEachConcurrently(done, (stream) => books.acknowledge(stream), signal);
     },
   };
 }
