@@ -3,10 +3,9 @@
  * library stores the state and makes the session. The provider's documents are fetched and checked here each time, so
  * that a provider that is away when a server starts works again as soon as it is back.
  */
-import { createHash } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthMiddleware } from 'better-auth/api';
-import { createRemoteJWKSet, type JWTVerifyGetKey, errors as joseErrors, jwtVerify } from 'jose';
+import * as openid from 'openid-client';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import {
   checkIdToken,
@@ -33,22 +32,22 @@ const LEEWAY_SECONDS = 30;
 const SCOPE = 'openid email profile';
 
 interface KnownDiscovery extends OidcEndpoints {
-  jwks: JWTVerifyGetKey;
+  config: openid.Configuration;
 }
 
 interface TokenAnswer {
-  idToken: string;
+  claims: IdTokenClaims;
   accessToken: string;
 }
 
-/** The JSON of its answer. Rejects with an OidcError, whatever is wrong. */
-async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
+/** Fetches the text of a JSON document. Rejects with an OidcError, whatever is wrong. */
+async function fetchText(url: string, init: Partial<openid.CustomFetchOptions> = {}): Promise<string> {
   const where = new URL(url).host;
   let response: Response;
   let body: string;
   try {
-    // An answer that leads elsewhere would be sent the secret too.
-    response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) });
+    // A redirect would send the secret elsewhere.
+    response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) } as RequestInit);
     body = await response.text();
   } catch {
     throw new OidcError(`${where} did not answer.`);
@@ -56,11 +55,16 @@ async function ask(url: string, init: RequestInit = {}): Promise<unknown> {
   if (!response.ok) throw new OidcError(`${where} answered with the status ${response.status}.`);
   if (body.length > MAX_ANSWER) throw new OidcError(`${where} answered with too much.`);
   try {
-    return JSON.parse(body);
+    JSON.parse(body);
   } catch {
     throw new OidcError(`${where} did not answer with JSON.`);
   }
+  return body;
 }
+
+/** openid-client insists on the content type; any JSON is accepted here. */
+const fetchForClient: openid.CustomFetch = async (url, init) =>
+  new Response(await fetchText(url, init), { headers: { 'content-type': 'application/json' } });
 
 /** RFC 6749, section 2.3.1: both are written as in a form before they are joined. */
 const encodeBasic = (id: string, secret: string): string => {
@@ -68,13 +72,42 @@ const encodeBasic = (id: string, secret: string): string => {
   return `Basic ${Buffer.from(`${encode(id)}:${encode(secret)}`).toString('base64')}`;
 };
 
-function createConversation({ issuer, clientId, clientSecret }: OidcProvider, clock: Clock) {
+function authenticate({ clientId, clientSecret }: OidcProvider, isBasic: boolean): openid.ClientAuth {
+  if (clientSecret === undefined) return openid.None();
+  if (!isBasic) return openid.ClientSecretPost(clientSecret);
+  // openid.ClientSecretBasic also encodes hyphens and dots, which some providers do not decode.
+  return (_server, _client, _body, headers) => headers.set('authorization', encodeBasic(clientId, clientSecret));
+}
+
+/** Rejects with the OidcError behind an error of openid-client, or with one that holds only its code. */
+function rethrow(error: unknown): never {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OidcError) throw cause;
+  const { code } = error as { code?: unknown };
+  throw new OidcError(`Its ID token is not valid (${typeof code === 'string' ? code : 'no reason is known'}).`);
+}
+
+function createConversation(provider: OidcProvider, clock: Clock) {
+  const { issuer, clientId } = provider;
   let known: { value: Promise<KnownDiscovery>; untilMs: number } | undefined;
 
   async function discover(): Promise<KnownDiscovery> {
-    const endpoints = readDiscovery(await ask(discoveryUrl(issuer)), issuer);
-    const jwks = createRemoteJWKSet(new URL(endpoints.keys), { timeoutDuration: ANSWER_MS });
-    return { ...endpoints, jwks };
+    // openid.discovery() compares issuers as URLs; here they must be equal letter for letter.
+    const endpoints = readDiscovery(JSON.parse(await fetchText(discoveryUrl(issuer))), issuer);
+    const server: openid.ServerMetadata = {
+      issuer,
+      authorization_endpoint: endpoints.authorization,
+      token_endpoint: endpoints.token,
+      jwks_uri: endpoints.keys,
+      id_token_signing_alg_values_supported: endpoints.algorithms,
+      ...(endpoints.userInfo !== undefined && { userinfo_endpoint: endpoints.userInfo }),
+    };
+    const client = { [openid.clockTolerance]: LEEWAY_SECONDS };
+    const config = new openid.Configuration(server, clientId, client, authenticate(provider, endpoints.basic));
+    config[openid.customFetch] = fetchForClient;
+    if (new URL(issuer).protocol === 'http:') openid.allowInsecureRequests(config);
+    // Verifies the signature of ID tokens, which openid-client leaves to TLS otherwise.
+    openid.enableNonRepudiationChecks(config);
+    return { ...endpoints, config };
   }
 
   /** One that failed is not kept. */
@@ -88,38 +121,22 @@ function createConversation({ issuer, clientId, clientSecret }: OidcProvider, cl
     return value;
   }
 
+  // Not authorizationCodeGrant(): it wants the nonce, which the auth library has only for readClaims.
   async function redeem(code: string, codeVerifier: string, redirectURI: string): Promise<TokenAnswer> {
-    const { token, basic } = await endpoints();
-    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectURI, code_verifier: codeVerifier };
-    const isBasic = basic && clientSecret !== undefined;
-    const body = new URLSearchParams({
-      ...form,
-      ...(!isBasic && { client_id: clientId }),
-      ...(!isBasic && clientSecret !== undefined && { client_secret: clientSecret }),
-    });
-    const headers = {
-      accept: 'application/json',
-      ...(isBasic && { authorization: encodeBasic(clientId, clientSecret) }),
-    };
-    const { id_token: idToken, access_token: accessToken } = ((await ask(token, { method: 'POST', headers, body })) ??
-      {}) as Record<string, unknown>;
-    if (typeof idToken !== 'string' || typeof accessToken !== 'string')
-      throw new OidcError('It answered a code without an ID token.');
-    return { idToken, accessToken };
+    const { config } = await endpoints();
+    const form = { code, redirect_uri: redirectURI, code_verifier: codeVerifier };
+    const answer = await openid.genericGrantRequest(config, 'authorization_code', form).catch(rethrow);
+    const claims = answer.claims();
+    if (claims === undefined) throw new OidcError('It answered a code without an ID token.');
+    return { claims, accessToken: answer.access_token };
   }
 
-  async function readClaims({ idToken, accessToken }: TokenAnswer, nonce: string | undefined): Promise<IdTokenClaims> {
-    const { jwks, algorithms, userInfo } = await endpoints();
-    const requiredClaims = ['iss', 'sub', 'aud', 'exp', 'iat'];
-    const options = { issuer, audience: clientId, algorithms, requiredClaims, clockTolerance: LEEWAY_SECONDS };
-    const { payload } = await jwtVerify(idToken, jwks, { ...options, currentDate: clock.now() }).catch((error) => {
-      const why = error instanceof joseErrors.JOSEError ? error.code : 'its keys could not be had';
-      throw new OidcError(`Its ID token is not valid (${why}).`);
-    });
-    checkIdToken(payload, { clientId, nonce });
-    if (payload.email !== undefined || userInfo === undefined) return payload;
-    const headers = { accept: 'application/json', authorization: `Bearer ${accessToken}` };
-    return joinClaims(payload, ((await ask(userInfo, { headers })) ?? {}) as IdTokenClaims);
+  async function readClaims({ claims, accessToken }: TokenAnswer, nonce: string | undefined): Promise<IdTokenClaims> {
+    const { config, userInfo } = await endpoints();
+    checkIdToken(claims, { clientId, nonce });
+    if (claims.email !== undefined || userInfo === undefined) return claims;
+    // joinClaims compares the subjects.
+    return joinClaims(claims, await openid.fetchUserInfo(config, accessToken, openid.skipSubjectCheck).catch(rethrow));
   }
 
   return { endpoints, redeem, readClaims };
@@ -131,7 +148,6 @@ export function oidcSignIn(
   report: (reason: string) => void,
   clock = systemClock,
 ): BetterAuthPlugin {
-  const { clientId, issuer } = provider;
   const { endpoints, redeem, readClaims } = createConversation(provider, clock);
   /** Says why something failed, and has `otherwise` done. */
   const failing = <T>(otherwise: () => T) => {
@@ -147,7 +163,7 @@ export function oidcSignIn(
   const library = {
     id: OIDC_PROVIDER_ID,
     name: provider.name,
-    issuer,
+    issuer: provider.issuer,
     requiresIdTokenNonce: true,
     options: { disableSignUp: !provider.signUp },
     async createAuthorizationURL(asked: {
@@ -156,20 +172,15 @@ export function oidcSignIn(
       redirectURI: string;
       idTokenNonce?: string;
     }) {
-      const { authorization } = await endpoints().catch(failing(away));
-      const url = new URL(authorization);
-      const parameters = {
-        response_type: 'code',
-        client_id: clientId,
+      const { config } = await endpoints().catch(failing(away));
+      return openid.buildAuthorizationUrl(config, {
         redirect_uri: asked.redirectURI,
         scope: SCOPE,
         state: asked.state,
         nonce: asked.idTokenNonce ?? '',
         code_challenge_method: 'S256',
-        code_challenge: createHash('sha256').update(asked.codeVerifier).digest('base64url'),
-      };
-      for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-      return url;
+        code_challenge: await openid.calculatePKCECodeChallenge(asked.codeVerifier),
+      });
     },
     // The library would store these tokens in the database; nothing needs them after this.
     validateAuthorizationCode: ({ code = '', codeVerifier = '', redirectURI = '' }) =>

@@ -1,5 +1,5 @@
 /** Signing in at an outside provider, by HTTP: with a real one the whole way, and with one that lies in each way there is. */
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   begin,
@@ -263,6 +263,10 @@ describe('what comes back', () => {
 
   const now = Math.floor(Date.now() / 1000);
   const hmac = new TextEncoder().encode(CLIENT.clientSecret.padEnd(32));
+  const signElsewhere = async (claims: JWTPayload) => {
+    const { privateKey } = await generateKeyPair('ES256');
+    return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'test' }).sign(privateKey);
+  };
   const lies: [string, Lies][] = [
     ['another nonce', { claims: { nonce: 'another' } }],
     ['no nonce', { claims: { nonce: undefined } }],
@@ -277,6 +281,7 @@ describe('what comes back', () => {
     ['user info of somebody else', { claims: { email: undefined }, userInfo: { sub: 'somebody-else' } }],
     ['no signature', { sign: (claims) => new UnsecuredJWT(claims).encode() }],
     ['a signature by the secret', { sign: (c) => new SignJWT(c).setProtectedHeader({ alg: 'HS256' }).sign(hmac) }],
+    ['a signature by another key', { sign: signElsewhere }],
     ['no ID token', { token: { body: { access_token: 'x' } } }],
     ['no JSON', { token: { body: undefined, status: 500 } }],
     ['a list', { token: { body: [] } }],
