@@ -37,7 +37,7 @@ export function readCookie(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** A code that a page has words for; whatever else stands there came from elsewhere. */
+/** A code that a page has words for; any other code came from elsewhere. */
 const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
 
 /**

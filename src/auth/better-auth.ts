@@ -187,7 +187,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
             context?.path === PASSKEY_SIGN_IN_PATH ? { data: { ...session, begunBy: 'passkey' } } : undefined,
         },
       },
-      // An address that has an account is not confirmed for another one, whoever made the account.
+      // An address that has an account cannot be confirmed for another one.
       user: { create: { after: async ({ email }) => forgetSignUps(db, email) } },
       account: {
         create: {

@@ -5,7 +5,7 @@
 import type { AppError } from '../lib/errors.ts';
 import { PROTECTED_RESOURCE_PATHS, type TokenResource } from './addresses.ts';
 
-/** `hadToken`: whether the request came with a token at all; who sent none is told of no error. */
+/** `hadToken`: whether the request came with a token at all; without one the challenge names no error. */
 export interface ChallengedRequest {
   publicUrl: string;
   hadToken: boolean;

@@ -96,7 +96,7 @@ async function fetchDocument(
 }
 
 export interface ClientDocuments {
-  /** Never rejects. The address is asked once while its answer is fresh, however many come. */
+  /** Never rejects. The document is fetched once while its answer is fresh, for any number of callers. */
   find(clientId: string): Promise<FoundDocument>;
 }
 

@@ -21,7 +21,7 @@ unless it is verified here: look first whether the addresses that it sends peopl
 
 const MANY = 500;
 const ACTIONS = ['list', 'verify', 'unverify'];
-/** Names are written by whoever registered: nothing of them is to move a terminal's cursor. */
+/** Clients choose their names at registration: control characters must not reach the terminal. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 function parse(args: string[]) {

@@ -16,8 +16,8 @@ const REGISTER_PATH = '/oauth2/register';
 
 const GRANTS = ['authorization_code', 'refresh_token', 'other'] as const;
 /**
- * `ok`: let in, or given what was asked for; `refused`: not, by what was sent; `limited`: came too often; `failed`: by a fault
- * on our side.
+ * `ok`: the request succeeded; `refused`: because of its content; `limited`: it came too often; `failed`: a
+ * fault on our side.
  */
 const OUTCOMES = ['ok', 'refused', 'limited', 'failed'] as const;
 type SignInOutcome = (typeof OUTCOMES)[number];
@@ -51,7 +51,7 @@ export function authMetrics(registry: Registry): AuthMetrics {
   return {
     observe(app, { cookie, wasUsed }) {
       const again = new WeakSet<FastifyRequest>();
-      // After it is answered nothing is left of the token, so that it has to be asked for before.
+      // The token is gone once the response is sent, so it is looked up before.
       app.addHook('preHandler', async (request) => {
         const token = readPath(request) === TOKEN_PATH && readRefreshToken(request);
         if (token && (await wasUsed(token))) again.add(request);

@@ -18,7 +18,7 @@ export interface OidcProvider {
   trustsEmail: boolean;
 }
 
-/** Why nobody can sign in there, for whoever runs this; it holds no secret. */
+/** The reason why nobody can sign in there, for operators; it holds no secret. */
 export class OidcError extends Error {
   override readonly name = 'OidcError';
 }

@@ -142,7 +142,7 @@ function createConversation(provider: OidcProvider, clock: Clock) {
   return { endpoints, redeem, readClaims };
 }
 
-/** `report` is told, in words without secrets, why nobody could sign in. */
+/** `report` receives the reason why nobody could sign in, without secrets. */
 export function oidcSignIn(
   provider: OidcProvider,
   report: (reason: string) => void,

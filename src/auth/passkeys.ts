@@ -13,7 +13,7 @@ export const PASSKEY_COOKIE = 'passkey';
 /** The path on which a passkey starts a session. */
 export const PASSKEY_SIGN_IN_PATH = '/passkey/verify-authentication';
 
-/** The device has to have asked for a PIN, a finger or a face: otherwise whoever finds it would be let in. */
+/** The device must have verified its user by a PIN, a finger or a face: otherwise a thief could sign in with it. */
 function askedForPerson(isVerified: boolean): void {
   if (isVerified) return;
   const message = 'The device has not made sure who uses it; set a PIN, a fingerprint or a face there first.';
@@ -48,7 +48,7 @@ export const passkeyCookie = (publicUrl: string) => ({ name: cookieName(publicUr
 
 const BASE64URL = /^[\w-]+$/;
 
-/** Whether it has the form of a browser's answer (section 5.1), so far that it can be looked at. */
+/** Whether it has the form of a browser's answer (section 5.1), so that it can be checked further. */
 export function isCredential(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { id, rawId, type, response } = value as Record<string, unknown>;

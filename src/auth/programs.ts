@@ -236,7 +236,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       if (!answer.ok) return answer;
       const { redirect_uris: redirectUris, application_type: type } = metadata;
       const made = (await answer.json()) as { client_id: string };
-      // A client that is not told takes RS256 for granted (OpenID Connect Registration 1.0, section 2).
+      // Clients assume RS256 by default (OpenID Connect Registration 1.0, section 2).
       const said = { id_token_signed_response_alg: 'ES256', redirect_uris: redirectUris, application_type: type };
       const told = { ...made, ...said };
       const clientId = made.client_id;

@@ -12,8 +12,8 @@ const HTTPS = /^https:\/\/[^/?@]+([/?]|$)/i;
 const SCHEME = /^[a-z][a-z\d+.-]+:./i;
 
 /**
- * Schemes that a browser or the system acts on itself: they run scripts, show content of the sender's, read files, or start
- * something of the system. A program of the person's own answers none of them.
+ * Schemes that a browser or the system acts on itself: they run scripts, show the sender's content, read files, or
+ * start programs. No program of the user receives them.
  */
 const RESERVED = new Set([
   'javascript',

@@ -35,7 +35,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
 /** Whether a form or a query has U+0000, which Postgres keeps in no text, and nobody means. */
 const hasNul = (form: string): boolean => /%00|\0/.test(form);
 
-/** Why what a page of ours has sent is not looked at; undefined where it is an object of JSON, or nothing. */
+/** Returns the reason to refuse the body of a page's request; undefined for a JSON object, or an empty body. */
 export function problemOfPage(
   body: string,
   query: string,
@@ -56,7 +56,7 @@ export function problemOfPage(
   return asked === undefined || typeof asked === 'string' ? undefined : wrong('oauth_query must be a text.');
 }
 
-/** Why a form is not looked at, as RFC 6749, section 5.2, has it; none of its own words are in it. */
+/** Returns the reason to refuse a form (RFC 6749, section 5.2); it quotes none of the form's own words. */
 export function refusalOfForm(form: string, path: string): { error: string; error_description: string } | undefined {
   if (hasNul(form)) return { error: 'invalid_request', error_description: 'No parameter may have U+0000.' };
   const grants = new URLSearchParams(form).getAll('grant_type');

@@ -63,7 +63,7 @@ function checkCredential(response: unknown): void {
   if (!isCredential(response)) throw refuse('INVALID_CREDENTIAL', 'This is no answer of a device.');
 }
 
-/** By path, what is asked of a request's fields before the library sees them. */
+/** Checks of a request's fields before the library sees them, by path. */
 const CHECKS: Record<string, (fields: RequestFields) => void> = {
   '/sign-up/email': (fields) => {
     if (String(fields.email ?? '').length > MAX_ADDRESS) throw refuse('INVALID_EMAIL', 'The address is too long.');
@@ -125,7 +125,7 @@ export interface RulesDeps {
   scopesOf(userId: string, clientId: string): Promise<readonly string[]>;
   /** The user has let a client in, or has allowed it more than before. */
   appConnected(user: { id: string; email: string }, clientId: string): Promise<void>;
-  /** Somebody has asked for a link to choose a new password. */
+  /** A user has requested a link to choose a new password. */
   resetAsked(email: string): Promise<void>;
   /** Whether this browser has signed up with the address, and nobody has confirmed it; by its cookies. */
   hasSignedUp(cookie: string, email: string): Promise<boolean>;
@@ -161,7 +161,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
         // The library takes a passkey that is none for a failure of its own.
         if (returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
           throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
-        // It is told to the browser that knows it, whether the address has an account or not.
+        // The browser knows the address, so the answer is the same whether it has an account or not.
         const isUnknown = path === '/sign-in/email' && returned.status === 'UNAUTHORIZED';
         if (isUnknown && (await deps.hasSignedUp(headers?.get('cookie') ?? '', String(fields.email))))
           throw new APIError('FORBIDDEN', {

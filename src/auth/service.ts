@@ -136,7 +136,7 @@ export function createAuthService(deps: AuthServiceDeps) {
   const isFor = ({ audience }: KnownToken, resource: keyof NonNullable<typeof site>['accepted']): boolean =>
     site?.accepted[resource].some((accepted) => audience.includes(accepted)) ?? false;
 
-  /** The principal of a token that has been checked; it must be made for what is asked for (RFC 8707, section 2). */
+  /** The principal of a checked token; the token must be made for the requested resource (RFC 8707, section 2). */
   function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
     if (!isFor(token, resource)) throw refused('The access token is made for another resource.');
     return token.principal;
@@ -164,8 +164,8 @@ export function createAuthService(deps: AuthServiceDeps) {
     },
 
     /**
-     * Rejects with `unauthenticated` (401). An API key has the full access of its owner, and so has a session; a token has its
-     * scopes. `resource`: what is asked for, which the token must have been made for.
+     * Rejects with `unauthenticated` (401). An API key and a session have the full access of their user; a token has
+     * its scopes. `resource`: the requested resource, which the token must have been made for.
      */
     async authenticate(
       { apiKey, authorization, verify, cookie }: Credentials,
@@ -220,7 +220,7 @@ export function createAuthService(deps: AuthServiceDeps) {
       }
     },
 
-    /** Gives the user a password, whatever it was; the address of who has one from us is taken to be theirs. */
+    /** Sets the user's password and confirms the address: only its owner gets a password from us. */
     async setPassword(userId: string, password: string): Promise<void> {
       const { internalAdapter, password: passwords } = await openContext();
       const hash = await passwords.hash(password);

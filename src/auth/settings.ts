@@ -79,7 +79,7 @@ export const authLimits = (env: Env) => {
     attempts: integer('SIGN_IN_ATTEMPTS', 20, 1),
     /** In an hour. */
     registrations: integer('CLIENT_REGISTRATIONS', 20, 1),
-    /** To one mailbox in an hour, whoever causes them and from wherever. */
+    /** For one mailbox in an hour, whatever their cause. */
     mails: integer('MAILS_PER_HOUR', 5, 1),
   });
 };

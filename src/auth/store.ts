@@ -167,7 +167,7 @@ export async function retireSigningKeys(db: Db): Promise<void> {
   await sql`update auth.jwks set "expiresAt" = now() where "expiresAt" is null or "expiresAt" > now()`.execute(db);
 }
 
-/** Nothing that they have signed is good any more, as soon as servers look at the keys again. */
+/** Tokens signed with them become invalid as soon as servers read the keys again. */
 export async function dropSigningKeys(db: Db): Promise<void> {
   await sql`delete from auth.jwks`.execute(db);
 }
@@ -245,7 +245,7 @@ export interface SignUpRow {
 /** Browsers that may have signed up with one address; the newest are kept. */
 const BROWSERS = 20;
 
-/** Takes the place of what the same browser has sent before. The statements are the same whatever is known of the address. */
+/** Replaces an earlier sign-up of the same browser. The statements are the same whether the address is known or not. */
 export async function keepSignUp(db: Db, { email, browser, password, firstName, lastName }: SignUpRow): Promise<void> {
   await sql`insert into loopstream.sign_ups (email, browser, password, first_name, last_name)
     values (${email}, ${browser}, ${password}, ${firstName}, ${lastName})
@@ -304,8 +304,8 @@ export async function revokeAccess(
   userId: string,
   what: { keys: boolean; passkeys: boolean; sessions: boolean },
 ): Promise<{ revoked: Ways; kept: Ways }> {
-  // Sessions first, and committed: whoever makes a key looks for the session afterwards (account/access.ts), so that a key is
-  // either seen here or given up there.
+  // Sessions first, and committed. A new key's creator checks its session afterwards (account/access.ts), so that a key
+  // is either seen here or given up there.
   if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
   return db.transaction().execute(async (tx) => {
     const before = await countWays(tx, userId);

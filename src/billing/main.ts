@@ -47,13 +47,13 @@ import type { BillingConfig } from './settings.ts';
 const KUBERNETES_TIMEOUT_MS = 10_000;
 
 export interface RunningBilling {
-  /** Of /healthz, /readyz and /metrics, for those who asked for any free port. */
+  /** The port of /healthz, /readyz and /metrics, for callers that requested any free port. */
   opsUrl: string;
   /** Resolves when the streams have been read and the jobs have begun. */
   ready: Promise<void>;
 }
 
-/** Listens at once; the jobs begin when Kubernetes has been read. `clock` tells by when time on air has cost what. */
+/** Listens at once; the jobs begin when Kubernetes has been read. `clock` decides which price holds. */
 export async function runBilling(
   config: BillingConfig,
   lifecycle: Lifecycle,

@@ -12,7 +12,7 @@ import { sleep } from '../lib/clock.ts';
 import type { Db } from './pool.ts';
 
 const LEASE_MS = 10_000;
-/** The holder hears within this time that he is asked to end. */
+/** The holder learns within this time that another server wants the lease. */
 const RENEW_MS = 1_000;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 500;

@@ -9,7 +9,7 @@ import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** A connection that answers nothing for so long is dead; a router between may forget one that is silent. */
+/** A connection without an answer for so long is dead; a router between may forget a silent one. */
 const BEAT_MS = 15_000;
 const ANSWER_MS = 10_000;
 const BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
@@ -20,7 +20,7 @@ export interface Ears {
   hear(payload: string): void;
 }
 
-/** Resolves when the connection has ended, whatever the reason. */
+/** Resolves when the connection has ended, for any reason. */
 async function listenOnce(url: string, channel: string, ears: Ears, signal: AbortSignal): Promise<void> {
   const client = new pg.Client({
     connectionString: url,

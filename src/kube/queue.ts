@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { KubeError } from './types.ts';
 
-/** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */
+/** Node's timers count in 32 bits; a key that is due later gets a timer again in between. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface RunOutcome {
@@ -113,7 +113,7 @@ export function createQueue(options: QueueOptions): WorkQueue {
       waiting.delete(key);
       begun.set(key, clock.monotonicMs());
       observer?.started(clock.monotonicMs() - since);
-      // The run begins in a later microtask, so that whoever adds a key is not run over by its processing.
+      // The run begins in a later microtask, so that the caller finishes before its key is processed.
       running.set(
         key,
         Promise.resolve().then(() => run(key)),

@@ -25,7 +25,7 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = 5;
 /** The grace grows with each failure up to this: on a machine where all is late, a watch in its place would be as late. */
 const MAX_WATCH_GRACE_MS = 30_000;
-/** A page that does not come is asked for again over another connection, with more patience after each failure. */
+/** A late page is requested again over another connection, with more patience after each failure. */
 const PAGE_TIMEOUT_MS = 4_000;
 const MAX_PAGE_TIMEOUT_MS = 30_000;
 /** A restarted API server must be found again within seconds, so the waits do not grow beyond `maxMs`. */
@@ -61,9 +61,12 @@ export interface Reflector<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
-  /** Whether it has been told of all that had happened up to this version. */
+  /** Whether it has received everything up to this version. */
   hasSeen(resourceVersion: string): boolean;
-  /** Puts in what a write of ours returned, so that we read it before the watch tells it. Old news is dropped. */
+  /**
+   * Adds an object that a write of ours returned, so that it is read before the watch delivers it. Older versions are
+   * dropped.
+   */
   upsert(object: Stored<T>): void;
   /** Takes out what a deletion of ours has ended at once, and does not let the watch bring it back. */
   forget(object: Stored<T>): void;
@@ -78,7 +81,7 @@ export interface Reflector<T extends KubeObject> {
    * other end is gone without a word is found out within WATCH_SECONDS and the client's grace.
    */
   ageMs(): number;
-  /** For metrics and tests. `heardMs`: how long ago the API server last told something, if only that nothing has changed. */
+  /** For metrics and tests. `heardMs`: the time since the API server last sent anything, even a bookmark. */
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
 
@@ -121,7 +124,7 @@ export function createReflector<T extends KubeObject>(
     }
   };
 
-  /** Reads the whole collection, as it was at one moment, and answers that moment. */
+  /** Lists the whole collection, as it was at one moment, and returns its version. */
   const list = async (signal: AbortSignal): Promise<string> => {
     const timeoutMs = exponentialMs({ baseMs: PAGE_TIMEOUT_MS, maxMs: MAX_PAGE_TIMEOUT_MS }, failures);
     const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
@@ -140,7 +143,10 @@ export function createReflector<T extends KubeObject>(
     return first.resourceVersion;
   };
 
-  /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
+  /**
+   * Follows one watch to its end and returns the version it reached. `reached` is called for each step, in case it
+   * throws.
+   */
   const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
     count.watches++;
     const graceMs = exponentialMs({ baseMs: WATCH_GRACE_MS, maxMs: MAX_WATCH_GRACE_MS }, failures);
@@ -173,7 +179,7 @@ export function createReflector<T extends KubeObject>(
       await follow(from, signal, (reached) => {
         at = reached;
       });
-      // A watch that the server ends at once, and without news, would otherwise be asked for without a pause.
+      // A watch that the server ends at once, and without events, would otherwise be repeated without a pause.
       if (at === from && performance.now() - before < 1_000) failures++;
       else failures = 0;
     } catch (err) {

@@ -28,7 +28,7 @@ export interface KubeAnswer {
 export interface SendRequest {
   body?: unknown;
   headers?: Record<string, string>;
-  /** After which an answer is not waited for, and none asked for again. */
+  /** The time limit of a request with its retries. */
   timeoutMs?: number;
 }
 

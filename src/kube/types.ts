@@ -99,11 +99,11 @@ export type WatchEvent<T extends KubeObject> =
   | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } };
 
 export interface WatchOptions extends ListOptions {
-  /** Events after this one are told. */
+  /** The watch delivers events after this one. */
   resourceVersion: string;
   /** After how many seconds the server ends the watch on its own, at once and orderly; by default 290. */
   timeoutSeconds?: number;
-  /** How much later than that its end may come, in milliseconds, before the watch is taken for dead; 1,500 unless told. */
+  /** Time after the end at which the watch is taken for dead, in milliseconds; 1,500 by default. */
   graceMs?: number;
   /** How long nothing may come, not even a bookmark, before the connection counts as dead; by default 90,000 ms. */
   stallMs?: number;
@@ -148,9 +148,9 @@ export interface Kube {
     options: { fieldManager: string; subresource?: 'status' },
   ): Promise<Stored<T>>;
   /**
-   * Deletes; answers true when it is gone, the object when finalizers or its grace period keep it for now, and false when
-   * there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion` against deleting what has been
-   * changed since.
+   * Deletes an object. Returns true when it is gone, the object when finalizers or its grace period keep it for now,
+   * and false when there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion` against
+   * deleting a changed object.
    */
   delete<T extends KubeObject>(
     resource: Resource<T>,
@@ -163,7 +163,7 @@ export interface Kube {
       propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
     },
   ): Promise<Stored<T> | boolean>;
-  /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body, whatever the status. */
+  /** Requests any other path of the API, e.g. `/readyz` or a pod's log: the raw body, with any status. */
   raw(
     method: string,
     path: string,

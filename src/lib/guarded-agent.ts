@@ -11,7 +11,7 @@ import { hostRefusal, isAllowedAddress } from './public-address.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 
-/** DNS as node:net asks for it; tests bring their own answers. */
+/** DNS as node:net queries it; tests bring their own answers. */
 export type AddressLookup = (
   hostname: string,
   options: { all: true },

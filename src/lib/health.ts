@@ -9,7 +9,7 @@ export type Health = () => Promise<{ kubernetes: Component; database: Component 
 const FRESH_MS = 2_000;
 const TIMEOUT_MS = 2_000;
 
-/** Each function resolves to whether its part answers; a rejection counts as no. */
+/** Each function resolves to whether its part responds; a rejection counts as no. */
 export interface HealthChecks {
   kubernetes: () => Promise<boolean>;
   database: () => Promise<boolean>;

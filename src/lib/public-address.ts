@@ -25,7 +25,7 @@ export function isAllowedAddress(address: string, allowPrivate: boolean): boolea
 
 const isLiteral = (host: string): boolean => host.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(host);
 
-/** RFC 6761 6.3: whatever DNS says of them, these names are this machine. */
+/** RFC 6761 6.3: these names are this machine, whatever DNS returns. */
 const LOCALHOST = /(^|\.)localhost\.?$/;
 
 /** Why nothing may be imported from a host, with or without brackets; undefined when it may, or when only DNS can tell. */
@@ -43,8 +43,8 @@ export function hostRefusal(hostname: string, allowPrivate: boolean): string | u
 const INTERNAL_NAME = /(^|\.)(localhost|local|internal|svc|lan|home|corp|mail|intranet|private|home\.arpa)$/;
 
 /**
- * Whether a name belongs to a network of its own, as far as its text tells. Such a name is not even resolved: whether there is an
- * answer tells what is in the cluster.
+ * Reports whether a name belongs to a private network, as far as its text shows. Such a name is not even resolved: the
+ * presence of an answer would reveal names of the cluster.
  */
 export function isInternalHost(host: string, allowPrivate: boolean): boolean {
   if (isLiteral(host)) return !isAllowedAddress(host, allowPrivate);

@@ -104,7 +104,10 @@ export const isReading = (operation: Operation): boolean => {
 export const isForPerson = (operation: string): boolean =>
   isOperation(operation) && (OPERATION_SCOPES[operation] as string | null) === PERSON;
 
-/** Whether requests may carry an idempotency key. A program does not repeat what a person does, and some answers there hold a secret. */
+/**
+ * Reports whether requests may carry an idempotency key. Programs do not repeat requests of users, and some answers
+ * there hold a secret.
+ */
 export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
   const scope: string | null = OPERATION_SCOPES[id];
   return method === 'post' && scope !== null && scope !== PERSON;

@@ -20,7 +20,7 @@ export interface LedgerFacts {
   differences: Difference[];
 }
 
-/** Differences that are told: where there are more, something is wrong at large. */
+/** The maximum of reported differences: with more, something is wrong at large. */
 const MOST = 1000;
 
 /** Compares expected and found rows, each with `subject`, `what` and `value`; null equals 0. */
@@ -104,13 +104,13 @@ export const priceFacts = (db: Db, prices: PriceList): Promise<LedgerFacts> => {
   );
 };
 
-/** A session of a stream as Kubernetes tells of it: one that stands for several goes from the one number through the other. */
+/** A stream's session as Kubernetes reports it; a merged one goes from the one number through the other. */
 export interface ReportedSession {
   streamUID: string;
   from: number;
   through: number;
   tenths: number;
-  /** Kubernetes was told that it is counted. */
+  /** The session is acknowledged in Kubernetes. */
   acknowledged: boolean;
 }
 

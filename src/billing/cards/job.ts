@@ -11,12 +11,12 @@ import type { StripeEvent } from './stripe.ts';
 const EVERY_MS = 60_000;
 /** Events come into Stripe's list a little after the time that they bear, and its clock is not ours. */
 const OVERLAP_SECONDS = 120;
-/** How long after it was last looked at an open one is asked about. */
+/** Pause between two checks of an open payment. */
 const QUIET_SECONDS = 600;
 const AT_ONCE = 100;
 
 export interface TopUpJobDeps extends EventDeps {
-  /** QUIET_SECONDS unless told. */
+  /** QUIET_SECONDS by default. */
   quietSeconds?: number;
 }
 
@@ -28,7 +28,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
   const readEvents = async (signal: AbortSignal): Promise<number> => {
     const since = await store.readUntil(db);
     const now = new Date();
-    // Before the first run there was nothing to be told of.
+    // Before the first run there were no events.
     if (!since) await store.keepReadUntil(db, now);
     const from = Math.floor((since ?? now).getTime() / 1000) - OVERLAP_SECONDS;
     const events = await payments.eventsSince(from);

@@ -35,8 +35,8 @@ const buildEntries = (...entries: [account: string, credits: bigint][]): LedgerL
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**
- * Settles a top-up by what Stripe says, and answers its row as it is then; undefined when there is none, or when it is paid
- * at another page than this one.
+ * Settles a top-up by Stripe's facts, and returns its new row. Undefined when there is none, or when it is paid at
+ * another page than this one.
  */
 export function settleTopUp(
   { db, ledger }: PostDeps,

@@ -34,7 +34,7 @@ function stripe(env: Env): CardSettings['stripe'] {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new ConfigError('LOOPSTREAM_STRIPE_URL must be http://… or https://….');
   if (!key && !webhookSecret) return undefined;
-  // With a key alone cards would be charged, and nobody would be told of it in time.
+  // With a key alone cards would be charged, and we would not learn of it in time.
   if (!key || !webhookSecret)
     throw new ConfigError('LOOPSTREAM_STRIPE_KEY and LOOPSTREAM_STRIPE_WEBHOOK_SECRET are needed together.');
   return Object.freeze({ key, webhookSecret, url });

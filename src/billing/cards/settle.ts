@@ -53,14 +53,14 @@ export interface KnownPayment {
   currency: string;
   state: State;
   paidMinor: bigint;
-  /** Why staff should look at it; null while nothing is odd. */
+  /** The reason why staff should check it; null while nothing is odd. */
   review: 'amount_differs' | 'currency_differs' | null;
   reversals: readonly Reversal[];
 }
 
 export type Move =
   | { do: 'credit'; amountMinor: bigint }
-  /** `customerMinor`: how much of it the customer answers for; no more than was ever credited. */
+  /** `customerMinor`: the part that the customer has to bear; no more than was ever credited. */
   | { do: 'take'; id: string; kind: Reversal['kind']; amountMinor: bigint; customerMinor: bigint }
   | { do: 'return'; id: string; kind: Reversal['kind'] }
   | { do: 'lose'; id: string };
@@ -98,7 +98,7 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: CardFact
     moves.push({ do: 'return', id: reversal.id, kind: reversal.kind });
     put({ ...reversal, state: 'returned' });
   };
-  /** It was over before it was heard of: an older look that still tells of it must find that. */
+  /** It ended before its first event: an older fetch that still shows it must find that. */
   const over = (kind: Reversal['kind'], id: string, amountMinor: bigint) =>
     put({ id, kind, amountMinor, state: 'returned' });
   for (const { id, amountMinor, state } of facts.refunds) {

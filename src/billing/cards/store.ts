@@ -99,7 +99,7 @@ export async function lockRoom(trx: Db, accountId: string): Promise<bigint> {
   return rows[0]?.room ?? 0n;
 }
 
-/** Staff should look at the account: so many credits were used that have not been paid in the end. */
+/** Flags the account for staff: so many used credits are unpaid. */
 export async function flagAccount(trx: Db, accountId: string, subject: string, credits: bigint): Promise<void> {
   await sql`insert into loopstream.account_flags (account_id, reason, subject, credits)
     values (${accountId}, 'unpaid_credits_used', ${subject}, ${credits}) on conflict do nothing`.execute(trx);

@@ -53,7 +53,7 @@ export interface NewSession {
 export type Payments = ReturnType<typeof createPayments>;
 
 const readText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-/** Objects within objects are told as ids, or whole. */
+/** Stripe sends nested objects as ids, or whole. */
 const readId = (value: unknown): string | null => readText(value) ?? readText((value as { id?: unknown } | null)?.id);
 const readTopUpId = (object: unknown): string | null =>
   readText((object as { metadata?: Record<string, unknown> | null } | null)?.metadata?.topUpID);
@@ -132,7 +132,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
       throw new AppError('webhook_forged', 'The signature is not that of the payment provider, or too old.');
     },
 
-    /** The page to pay at. The same top-up gets the same one, however often it is asked for. */
+    /** Returns the payment page. The same top-up always gets the same page. */
     createSession: ({ topUpId, accountId, amountMinor, currency, ...given }: NewSession): Promise<Looked> =>
       asked(async () => {
         const metadata = { topUpID: topUpId, accountID: accountId };
@@ -172,7 +172,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
         return intent === null ? null : findSession(intent);
       }),
 
-    /** Those since `seconds` (since 1970) that tell something of payments, the oldest last; `MANY` at most. */
+    /** Lists the events about payments since `seconds` (since 1970), the oldest last; `MANY` at most. */
     eventsSince: (seconds: number): Promise<StripeEvent[]> =>
       asked(async () => {
         const list = stripe.events.list({ types: EVENT_TYPES, created: { gte: seconds }, limit: 100 });

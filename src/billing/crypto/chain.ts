@@ -56,13 +56,13 @@ export interface Chain {
    */
   find(transfer: WantedTransfer): Promise<FoundTransfer>;
   /**
-   * The latest transfers to these addresses, those among them that are in no block yet; where the node can be asked for them
-   * by address alone. It finds too what the node had not made up its mind about when its block was read.
+   * Finds the latest transfers to these addresses that are in no block yet, where the node can be queried by address
+   * alone. It also finds transfers that the node was still undecided about when their block was read.
    */
   recent?(addresses: ReadonlySet<string>): Promise<RecentTransfers[]>;
 }
 
-/** The node cannot be asked, or answers what cannot be. Its address, which may hold a key, is in no message. */
+/** The node cannot be reached, or its answer is impossible. Its address, which may hold a key, is in no message. */
 export class ChainError extends Error {
   override readonly name = 'ChainError';
 }

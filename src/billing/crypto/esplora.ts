@@ -10,7 +10,7 @@ import { type Block, type Chain, ChainError, type Header, type RecentTransfers, 
 import type { BtcNetwork } from './spec.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Addresses that are asked for at the same time. */
+/** Addresses queried at the same time. */
 const AT_ONCE = 4;
 /** The server's page size of an address's confirmed transactions. */
 const PAGE = 25;

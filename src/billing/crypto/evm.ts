@@ -14,7 +14,7 @@ import type { EvmNetwork } from './spec.ts';
 
 /** Transfer(address,address,uint256) of ERC-20. The event of ERC-721 has one topic more. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** Blocks that are asked for at the same time. */
+/** Blocks read at the same time. */
 const AT_ONCE = 5;
 interface RpcTransaction {
   hash: Hex;
@@ -69,7 +69,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
   });
   const blockAt = async (height: number, full: boolean): Promise<RpcBlock | undefined> => {
     const block = await ask<RpcBlock | null>('eth_getBlockByNumber', [numberToHex(height), full]);
-    // Some nodes answer with their highest block when they are asked for one that is higher.
+    // Some nodes return their highest block for a higher number.
     return block && hexToNumber(block.number) === height ? block : undefined;
   };
   const readReceipt = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);

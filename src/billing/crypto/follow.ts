@@ -15,7 +15,7 @@ import * as store from './store.ts';
 
 /** Blocks that are read at a time. */
 const BATCH = 20;
-/** Blocks that are asked for at a time to find where a chain parted. */
+/** Blocks read at a time to find a fork. */
 const STEPS_BACK = 50;
 /** How often a run goes back. */
 const TURNS = 3;
@@ -101,7 +101,10 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return done ? to : undefined;
   }
 
-  /** Whether the node's chain is still the one that was read; one that has fallen behind is asked at its own height. */
+  /**
+   * Whether the node's chain is still the one that was read; a node that has fallen behind is compared at its own
+   * height.
+   */
   async function isSame(at: AddressPlace, tip: number): Promise<boolean> {
     const [known] = await store.listBlocks(db, name, Math.min(at.height, tip), 1);
     if (known === undefined) return true;
@@ -160,7 +163,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
         return to;
       };
       let next: AddressPlace | undefined = (await isSame(at, tip)) ? at : await back(at);
-      // After the height was asked for: whoever pays in one of these blocks was given the address before.
+      // Addresses are read after the height: a payer in one of these blocks got the address before.
       const addresses = new Set(await store.listAddresses(db, kin));
       while (next !== undefined && !signal.aborted) {
         at = next;

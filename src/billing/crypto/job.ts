@@ -17,7 +17,7 @@ import type { CryptoSettings } from './settings.ts';
 import { createSettler } from './settle.ts';
 import type { NetworkSetting } from './spec.ts';
 
-/** Between two looks at a chain: less than it takes for a block, so that people who wait see it come. */
+/** Pause between two scans of a chain: less than a block takes, so that users see their payment soon. */
 const EVERY_MS = { evm: 5_000, btc: 20_000 } as const;
 
 export interface ScanDeps {

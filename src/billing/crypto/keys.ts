@@ -35,7 +35,7 @@ const READ_AS: Record<BtcNetwork['chain'] | 'evm', { versions: readonly Versions
 
 /** Throws KeyError, which repeats nothing of the key, for what is none, is one of another network, or can spend. */
 function readKey(text: string, kind: keyof typeof READ_AS): HDKey {
-  // Said first, and whatever else is wrong: it must leave the machine.
+  // A private key is reported before any other mistake: it must leave the machine.
   if (/^[a-z]prv/i.test(text)) throw new KeyError('is a private key, which must not be on this machine');
   const { versions, names } = READ_AS[kind];
   for (const one of versions) {
@@ -61,7 +61,7 @@ function power(base: bigint, exponent: bigint): bigint {
 const formatHex = (number: bigint): string => number.toString(16).padStart(64, '0');
 
 /**
- * Derives the address of a point on the curve as BIP 32 has it: 33 bytes, of which the first tells whether y is odd.
+ * Derives the address of a point on the curve as BIP 32 has it: 33 bytes, of which the first shows whether y is odd.
  */
 function evmAddress(compressed: Uint8Array): string {
   const x = BigInt(bytesToHex(compressed.subarray(1)));
@@ -71,7 +71,7 @@ function evmAddress(compressed: Uint8Array): string {
 }
 
 export interface AddressMaker {
-  /** The same for the same key, whatever the network: its addresses are counted once. It tells nothing of the key. */
+  /** The same for the same key on all networks: its addresses are counted once. It reveals nothing of the key. */
   keyId: string;
   /** The address as wallets show it. `index` from 0. */
   address(index: number): string;

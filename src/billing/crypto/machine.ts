@@ -28,7 +28,7 @@ export function begin(sighting: TransferSighting, reason: IgnoredReason | undefi
 /** A transfer that is known is seen again: in its block, in another one, or in none. */
 export function seeAgain(payment: Payment, sighting: TransferSighting): Payment {
   if (sighting === 'pending') {
-    // To be in no block again is news of a rewind, which has told it.
+    // Only a rewind, which reports it, can move a transfer out of its block.
     const isBack = payment.state === 'dropped' || (payment.state === 'reorged' && payment.height === null);
     return isBack ? { ...payment, state: 'seen' } : payment;
   }
@@ -63,13 +63,13 @@ export function judge(payment: Payment, verified: number, needed: number): Payme
 export const confirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
 
 export interface DepositFacts {
-  /** In the smallest unit of the asset that was asked for; null: anything. */
+  /** In the smallest unit of the requested asset; null: anything. */
   amount: bigint | null;
   expiresAt: Date;
 }
 
 export interface PaymentFacts extends Payment {
-  /** Whether it is of the asset that was asked for. */
+  /** Whether it is of the requested asset. */
   isAsked: boolean;
   amount: bigint;
 }
@@ -78,7 +78,7 @@ export interface DepositView {
   state: DepositState;
   /** While it is `confirming`: of the payment that has the fewest. */
   confirmations: number | null;
-  /** Credited and in the chain, of the asset that was asked for. */
+  /** Credited and in the chain, of the requested asset. */
   received: bigint;
 }
 

@@ -10,7 +10,7 @@ export interface Crypto {
   rates: Rates;
 }
 
-/** undefined where no networks are set. Throws ConfigError; nothing is asked of anybody yet. */
+/** Undefined where no networks are set. Throws ConfigError; no request is sent yet. */
 export async function openCrypto(config: CryptoConfig): Promise<Crypto | undefined> {
   if (config.networks === undefined) return undefined;
   const { cryptoSettings } = await import('./settings.ts');

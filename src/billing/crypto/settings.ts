@@ -29,7 +29,7 @@ export interface Network {
 
 export interface CryptoSettings {
   networks: ReadonlyMap<string, Network>;
-  /** Undefined: they are asked for at `ratesUrl`. */
+  /** Undefined: rates come from `ratesUrl`. */
   fixed: RateTable | undefined;
   ratesUrl: string | undefined;
   quoteMs: number;

@@ -162,7 +162,7 @@ export async function findDeposits(db: Db, addressKeys: readonly string[]): Prom
   return new Map(rows.map((row) => [row.address_key, row]));
 }
 
-/** All that have addresses of this key, of whichever network they were made for. */
+/** All deposits with addresses of this key, on any network. */
 export async function allDeposits(db: Db, keyId: string): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`select * from loopstream.crypto_deposits
     where key_id = ${keyId} order by address_index`.execute(db);

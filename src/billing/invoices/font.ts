@@ -18,7 +18,7 @@ export async function readInvoiceFont(setting: string | undefined): Promise<Adde
   const bytes = await readFile(path).catch(() => {
     throw new ConfigError(`The file of ${SETTING} cannot be read.`);
   });
-  // The library is large: it is loaded at the start only where there is a font to look at.
+  // The library is large: it is loaded at the start only where a font is configured.
   const { canDraw } = await import('./pdf.ts');
   const font = { bytes, name };
   if (canDraw(font)) return font;

@@ -93,7 +93,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     });
 
   return {
-    /** All months of all accounts that are over; answers how many invoices there are more. */
+    /** Issues all past months of all accounts; returns the number of new invoices. */
     async issueDue(now: Date, signal: AbortSignal): Promise<number> {
       const closed = monthStart(new Date(now.getTime() - SETTLED_MS), zone);
       for (let issued = 0; ; ) {
@@ -109,8 +109,8 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     },
 
     /**
-     * Gives credits of an invoice back, by a credit note: the ledger and the note say so at once. Throws `invoice_not_found`
-     * and `validation_failed`; the same key answers the note that there is.
+     * Refunds credits of an invoice by a credit note: the ledger and the note say so at once. Throws
+     * `invoice_not_found` and `validation_failed`; the same key returns the existing note.
      */
     correct: ({ invoiceId, credits, reason, key, also }: Correction, now: Date): Promise<store.InvoiceRow> =>
       store.inTransaction(db, async (trx) => {

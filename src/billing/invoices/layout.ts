@@ -63,7 +63,7 @@ class Paper {
     return this.pages.at(-1) as PageOps;
   }
 
-  /** Draws at `y` without moving on; answers the height. */
+  /** Draws at `y` without moving on; returns the height. */
   put(text: string, x: number, width: number, style: Style = {}, y = this.y): number {
     const { size = 9, weight = 'regular', colour = 'ink', align = 'left' } = style;
     const lines = this.lines(text, width, style);

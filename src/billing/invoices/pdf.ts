@@ -77,7 +77,7 @@ function createFaceFinder(doc: Doc, hasAdded: boolean): FaceOf {
   };
 }
 
-/** Draws lines of text, and tells how wide they are, whichever fonts they take. */
+/** Draws lines of text and measures their width, in all their fonts. */
 function createPen(doc: Doc, faceOf: FaceOf) {
   const take = ({ face }: TextPiece, size: number, weight: Weight): Doc =>
     doc.font(face === 'own' ? weight : face).fontSize(size);

@@ -38,7 +38,7 @@ export async function listInvoices(db: Db, accountId: string): Promise<InvoiceRo
   return rows;
 }
 
-/** The next number of a series; whoever wants another one waits until this transaction has kept it, or given it back. */
+/** Takes the next number of a series; concurrent callers wait until this transaction has kept it, or given it back. */
 export async function nextNumber(trx: Db, series: string): Promise<bigint> {
   const { rows } = await sql<{ last: bigint }>`insert into loopstream.invoice_counters as c (series, last)
     values (${series}, 1) on conflict (series) do update set last = c.last + 1 returning last`.execute(trx);
@@ -71,7 +71,7 @@ export async function listDue(db: Db, until: Date, limit: number): Promise<strin
 
 export interface InvoiceProgress {
   until: Date | undefined;
-  /** Number of the last entry of the account that was looked at. */
+  /** Number of the last billed entry of the account. */
   through: bigint;
 }
 

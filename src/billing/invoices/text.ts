@@ -51,8 +51,8 @@ const hasAll = (text: string, faceOf: FaceOf): boolean =>
   Array.from(text).every((sign) => faceOf(sign.codePointAt(0) ?? 0) !== undefined);
 
 /**
- * A name as it can be printed: a line, in which MISSING stands for each sign, however many parts it has, that no font has, so
- * that nobody takes the rest for all. `onMissing` hears of it.
+ * Returns the printable form of a name: one line, in which MISSING replaces each sign that no font has. So no reader
+ * takes the rest for the whole name. `onMissing` is called for a missing sign.
  */
 export function printable(text: string, faceOf: FaceOf, onMissing: () => void = () => undefined): string {
   const plain = text.normalize('NFC').replace(/\s+/gu, ' ');

@@ -32,7 +32,7 @@ export function createLedgerEvents(): LedgerEvents {
     byNoun,
     hear(payload) {
       const [, noun, change, id = '', accountId = ''] = /^(\S+) (\S+) (\S+) (.+)$/s.exec(payload) ?? [];
-      // A later version of the database may tell of more.
+      // A later version of the database may notify of more nouns.
       if (isOne(MONEY_NOUNS, noun) && isOne(CHANGES, change)) byNoun[noun].tell(accountId, { id, change });
     },
     begins: () => byNoun.balance.tellAll('reset'),

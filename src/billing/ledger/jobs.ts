@@ -85,7 +85,7 @@ export function dueInMs(note: string | undefined, everyMs: number, now: Date): n
   return passed >= 0 && passed < everyMs ? everyMs - passed : 0;
 }
 
-/** Takes the lease, runs the job if it is due; answers how long to wait until it is due again. */
+/** Takes the lease, runs the job if it is due; returns the time until it is due again. */
 async function once(job: Job, { leases, metrics, clock = systemClock }: JobTools, stopping: AbortSignal) {
   const lost = new AbortController();
   let lease: Lease | undefined;

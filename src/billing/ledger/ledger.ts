@@ -63,7 +63,7 @@ export interface Charged extends Posted {
   writtenOff: bigint;
 }
 
-/** Why the ledger refused to book: for its callers to tell apart; one that reaches a client is a fault of ours. */
+/** The reason why the ledger refused to book, for its callers; if it reaches a client, that is a fault of ours. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
   readonly code: 'insufficient_credits' | 'ledger_key_reused';
@@ -90,7 +90,7 @@ export interface Ledger {
   post(transaction: LedgerTransaction, options?: InTransaction & { floor?: bigint }): Promise<Posted>;
   /** Charges at most what is there above the floor; the rest goes to `writeoff`. Throws LedgerError `ledger_key_reused`. */
   charge(charge: Charge, options?: InTransaction): Promise<Charged>;
-  /** Many at once and in one transaction: all or none. The answers are in the order of the charges. */
+  /** Many at once and in one transaction: all or none. The results are in the order of the charges. */
   chargeAll(charges: readonly Charge[], options?: InTransaction): Promise<Charged[]>;
   balance(accountId: string, options?: InTransaction): Promise<bigint>;
 }

@@ -28,7 +28,7 @@ export interface BillingDeps {
   /** False where nothing costs anything. */
   enabled: boolean;
   currency: string;
-  /** How credit can be bought; none unless told. */
+  /** The ways to buy credit; none by default. */
   paymentMethods?: readonly PaymentMethod[];
   currentRate: CurrentRate;
   clock?: Clock;

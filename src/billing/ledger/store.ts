@@ -52,7 +52,7 @@ export interface ChargeArgs {
   floor: bigint | null;
 }
 
-/** All in one transaction, in the order given; so are the answers. */
+/** All in one transaction, in the order given; so are the results. */
 export async function chargeAll(db: Db, charges: readonly ChargeArgs[]): Promise<ChargeRow[]> {
   const column = <K extends keyof ChargeArgs>(name: K) => charges.map((charge) => charge[name]);
   const { rows } = await sql<ChargeRow>`select c.* from unnest(

@@ -203,7 +203,7 @@ export function acknowledgeable(sessions: readonly Session[], acknowledged: numb
   return last > (acknowledged ?? 0) ? last : undefined;
 }
 
-/** The same for the same book: what has been counted in whole need not be looked at again. */
+/** The same for the same sessions: fully counted ones need not be read again. */
 export const signature = (sessions: readonly Session[]): string =>
   sessions
     .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)

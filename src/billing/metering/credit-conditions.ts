@@ -20,7 +20,7 @@ export interface CreditConditionsDeps {
   events: EventRecorder;
   estimates: Estimates;
   graceSeconds: number;
-  /** Is told of what has been written, so that it is read before the watch tells it. */
+  /** Receives each written stream, so that it is read before the watch delivers it. */
   seen: (stream: LoopStream) => void;
   clock?: Clock;
 }
@@ -63,7 +63,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
   const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judge(credit, estimate, graceSeconds, now);
 
   return {
-    /** All streams of some accounts, by the account: each says what is so; warnings are told and what is so is kept. */
+    /** Writes the conditions of all streams of these accounts, sends warnings, and stores the state. */
     async look(streams: ReadonlyMap<string, readonly LoopStream[]>, signal: AbortSignal): Promise<void> {
       if (streams.size === 0) return;
       const found = await estimates.estimates(streams);

@@ -103,7 +103,7 @@ export interface CreditVerdict {
   /** Since when the credit is used up; undefined while it is not. */
   exhaustedAt: Date | undefined;
   warnedHours: number | undefined;
-  /** To be told now: less than so many hours are left. */
+  /** The warning to send now: less than so many hours are left. */
   warn: number | undefined;
   /** Whether the time after it was used up is over. */
   isOver: boolean;

@@ -52,7 +52,7 @@ async function unlessPassed<T>(write: Promise<T>): Promise<T | undefined> {
 
 export type StreamMarks = ReturnType<typeof createStreamMarks>;
 
-/** `seen` is told of what has been written, so that it is read before the watch tells it. */
+/** `seen` receives each written stream, so that it is read before the watch delivers it. */
 export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void) {
   const tell = (stream: LoopStream | undefined): void => {
     if (stream) seen(stream);

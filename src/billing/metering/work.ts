@@ -24,7 +24,7 @@ export const BY_ACCOUNT = 'account';
 export const byAccountIndex = { [BY_ACCOUNT]: (stream: LoopStream) => [findAccount(stream) ?? []].flat() };
 
 const WORKERS = 8;
-/** A deletion that waits for the book of a last pod is looked at again when that comes; this is for what else may be. */
+/** A deletion that waits for a last pod is retried when that ends; this interval covers all other causes. */
 const BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
 /** With the index BY_ACCOUNT. */
@@ -54,7 +54,7 @@ export function byAccount(streams: readonly LoopStream[]): Map<string, LoopStrea
   return found;
 }
 
-/** Counts all, and tells Kubernetes of it. */
+/** Counts all sessions, and acknowledges them in Kubernetes. */
 export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps): Job {
   return {
     name: 'meter',

@@ -8,7 +8,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** A trigger's function that tells what `query` finds: noun, change, id and account. */
+/** Builds a trigger's function that notifies of the rows of `query`: noun, change, id and account. */
 const telling = (name: string, query: string): string =>
   `create function loopstream.${name}() returns trigger language plpgsql as $$
   begin

@@ -33,7 +33,7 @@ const STATEMENTS = [
     written_off_credits numeric(38, 0) not null default 0 check (written_off_credits >= 0)
   )`,
   `create index topup_reversals_topup on loopstream.topup_reversals (topup_id)`,
-  // Accounts that staff should look at: money went back that had been used already.
+  // Accounts that staff should check: money went back that had been used already.
   `create table loopstream.account_flags (
     account_id text not null,
     reason text not null,

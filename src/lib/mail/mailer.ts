@@ -17,7 +17,7 @@ export interface Mail {
 export interface Mailer {
   /** Resolves once the server has taken the mail, and rejects with a MailError when it will not. */
   send(mail: Mail): Promise<void>;
-  /** `send` that nobody waits for: what goes wrong is logged. How long it takes tells nobody anything. */
+  /** `send` without waiting: errors are logged. The duration of the request so reveals nothing. */
   post(mail: Mail): void;
   /** Waits for what is on its way, without asking again. */
   close(): Promise<void>;
@@ -57,7 +57,7 @@ const isPassing = ({ code, responseCode }: SmtpError): boolean =>
 const told = ({ code, command, responseCode }: SmtpError): MailError =>
   new MailError(`The mail server did not take a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
 
-/** `onDone` hears whether the server has taken a mail, once for each. */
+/** `onDone` is called once for each mail, with whether the server took it. */
 export function createMailer(
   { smtpUrl, from }: MailConfig,
   log: Logger,
@@ -77,7 +77,7 @@ export function createMailer(
       // A password goes over a connection that others can read to no host but our own.
       requireTLS: password !== '' && !LOOPBACK.test(hostname),
     },
-    // RFC 3834: so that nobody's "I am on holiday" answers it.
+    // RFC 3834: no automatic "I am on holiday" reply.
     { from, xMailer: false, headers: { 'Auto-Submitted': 'auto-generated' } },
   );
   const closing = new AbortController();

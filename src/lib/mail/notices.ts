@@ -31,7 +31,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Mail programs make a link of it. */
 const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
-/** A name as a letter may hold it: whoever gave it must not write to the reader in our name, nor lead them anywhere. */
+/** A name as a letter may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
 export function quoteName(name: string): string {
   const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
   return plain === '' || LINK_LIKE.test(plain) ? 'a name that is not shown here' : `“${plain}”`;

@@ -107,8 +107,8 @@ export function find<S>(
 }
 
 /**
- * One page of `items`, which are ascending by their places in the order that is asked for, each shown by `show`; those that
- * are not on the page are not looked at, so that a page costs the same wherever it is and however many there are.
+ * Returns one page of `items`, which are in ascending order, each shown by `show`. Items of other pages are not read,
+ * so that a page costs the same wherever it is.
  */
 export function connect<S, T>(
   list: string,
@@ -122,7 +122,7 @@ export function connect<S, T>(
   const before = args.before ? decodeCursor(list, args.before, '/before', by) : undefined;
   const count = items.length;
 
-  /** How many stand before `cursor` in the order that is asked for, or, with `itself`, at it or before it. */
+  /** Counts the items before `cursor` in the requested order, or, with `itself`, up to and including it. */
   const standing = (cursor: Place, itself: boolean): number => {
     const { index, isThere } = find(items, cursor, (item) => place(item, by));
     const passed = index + (isThere && itself !== descending ? 1 : 0);

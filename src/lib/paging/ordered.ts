@@ -1,4 +1,4 @@
-/** Filters, orders and pages lists that are read as a whole and have orders of their own. Pure: no I/O, no clock. */
+/** Pages lists that are read as a whole and have orders of their own, after filtering and sorting them. Pure: no I/O, no clock. */
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
 
 interface OrderOf<By extends string> {

@@ -13,7 +13,10 @@ export const ACCOUNT_LABEL = `${GROUP}/account`;
 export const STREAM_LABEL = `${GROUP}/stream`;
 /** The Upload that a Job works for. */
 export const UPLOAD_LABEL = `${GROUP}/upload`;
-/** On the pod of a Job: its task's action. NetworkPolicies tell imports, which fetch links, from what reads storage alone. */
+/**
+ * On the pod of a Job: its task's action. NetworkPolicies use it to separate imports, which fetch links, from tasks
+ * that read storage alone.
+ */
 export const TASK_LABEL = `${GROUP}/task`;
 /** The component that a pod belongs to: `streamer`, `prepare` or `probe`. */
 export const COMPONENT_LABEL = 'app.kubernetes.io/component';
@@ -119,7 +122,7 @@ export const streamSecretName = (streamUid: string): string => `stream-${streamU
 /** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */
 export const CONTROL_TOKEN_KEY = 'token';
 export const DESTINATIONS_KEY = 'destinations.json';
-/** In it: the token with which the operator and the API server look at a pod (view-token.ts). */
+/** A key of that Secret: the token with which the operator and the API server read a pod (view-token.ts). */
 export const VIEW_TOKEN_KEY = 'viewToken';
 /** Name of the Secret with the key of these tokens, and its key. */
 export const VIEW_KEY_SECRET = 'stream-view-key';

@@ -218,7 +218,10 @@ const destination: KindDefinition = {
   additions: DESTINATION_RULES,
 };
 
-/** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
+/**
+ * The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can describe
+ * them.
+ */
 function buildSchema({ description, spec, specDescription, status, additions }: KindDefinition): Structural {
   const root: Structural = {
     type: 'object',

@@ -13,7 +13,7 @@ export interface CelRule {
   reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
   /** The path that the message points to when it is not the node itself, e.g. `.endAt`. */
   fieldPath?: string;
-  /** The rule is asked at creation too; `oldSelf` is then an optional without a value. */
+  /** The rule is evaluated at creation too; `oldSelf` is then an optional without a value. */
   optionalOldSelf?: boolean;
 }
 

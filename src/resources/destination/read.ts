@@ -17,7 +17,7 @@ export type GivenDestination = { rtmpUrl: string } & Partial<Record<DestinationF
 export interface ReadDestination {
   /** The address that media is sent to, without key and login, or an SRT address with the key in it. */
   ingest: Ingest;
-  /** RTMP: the stream name as the server is told it. SRT: the stream id, unless it is an option of the address. */
+  /** RTMP: the stream name for the server. SRT: the stream id, unless it is an option of the address. */
   streamName: string;
   /** The address without key and login, as it may be kept and, by `shownUrl`, shown; a placeholder amid it stays. */
   rtmpUrl: string;
@@ -56,7 +56,7 @@ const NO_KEY: DestinationProblem = {
   problem: 'has a placeholder where the stream key goes; give the key as rtmpKey',
 };
 
-/** Longer than anything that can be handed on: it is not looked at any closer. */
+/** Longer than anything that can be passed on: it is not parsed further. */
 const MAX_CHARACTERS = 4096;
 
 const NO_NAME: DestinationProblem = {

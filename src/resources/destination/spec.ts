@@ -17,11 +17,11 @@ export const DestinationSpec = Type.Object({
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
 
-/** How far a test comes, in order. SRT has no connection and no handshake that could be told from its publish. */
+/** The steps of a test, in order. SRT has no connection and no handshake that could be told from its publish. */
 export const TEST_STAGES = ['resolve', 'connect', 'tls', 'handshake', 'publish'] as const;
 export type TestStage = (typeof TEST_STAGES)[number];
 
-/** Codes of a test beside those that a stream tells of a destination (streamer/failure.ts): it was not made. */
+/** Codes of a test beside those of a stream's destination (streamer/failure.ts): the test did not run. */
 export const ON_AIR = 'on_air';
 export const NOT_RUN = 'not_run';
 

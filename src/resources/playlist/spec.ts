@@ -35,7 +35,7 @@ export const PlaylistStatus = Type.Object({
 });
 export type PlaylistStatus = Static<typeof PlaylistStatus>;
 
-/** The version that streams play, whatever the spec has become since: an immutable copy of what it was. */
+/** The version that streams play: an immutable copy of the spec, which may have changed since. */
 const Published = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   mode: Type.Enum(PLAYLIST_MODES),

@@ -146,7 +146,7 @@ export const LoopStreamSpec = Type.Object({
 });
 export type LoopStreamSpec = Static<typeof LoopStreamSpec>;
 
-/** Whether a stream is asked to be on air, as far as its schedule lets it. */
+/** Reports whether a stream should be on air, as far as its schedule lets it. */
 export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' | 'suspend'>): boolean =>
   replicas > 0 && suspend !== true;
 

@@ -43,5 +43,5 @@ export function retryOf({ metadata, spec, status }: Upload, now: Date): string |
   return isOld ? status.retried : asked;
 }
 
-/** Whether another try is asked for and has not begun. */
+/** Reports whether another try is requested and has not begun. */
 export const isRetryAsked = (upload: Upload, now: Date): boolean => retryOf(upload, now) !== upload.status?.retried;

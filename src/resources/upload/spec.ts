@@ -9,8 +9,9 @@ import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
 /**
- * importing (or still being sent) → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
- * fetched or read. An upload that nothing asks a rendition of is ready as soon as it has been imported and probed.
+ * importing (or still being sent) → preparing (a rendition for a stream is being made) → ready; failed when the source
+ * cannot be fetched or read. An upload without requested renditions is ready as soon as it has been imported and
+ * probed.
  */
 export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
 export type UploadState = (typeof UPLOAD_STATES)[number];
@@ -218,7 +219,7 @@ export const UploadStatus = Type.Object({
 });
 export type UploadStatus = Static<typeof UploadStatus>;
 
-/** In a profile's place: the first minute, small, to be looked at in a browser. No stream plays it. */
+/** In a profile's place: the first minute, small, for a browser. No stream plays it. */
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;

@@ -297,7 +297,7 @@ const OUTPUT = {
 };
 
 export async function adminCommand(args: string[]): Promise<number> {
-  // Before the settings: who mistypes a command is told that first.
+  // Before the settings: a mistyped command is reported first.
   const { command } = parse(args);
   const env = environment();
   if (command === 'help')
