@@ -10,8 +10,13 @@ export const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 /** `dir` stands for dist/client. */
 export async function buildClient(dir: string): Promise<void> {
   await build({
-    ...{ entryPoints: [join(ROOT, 'src/client/index.ts')], outdir: dir, bundle: true, format: 'esm' },
-    ...{ platform: 'neutral', target: 'es2022', logLevel: 'warning' },
+    entryPoints: [join(ROOT, 'src/client/index.ts')],
+    outdir: dir,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    target: 'es2022',
+    logLevel: 'warning',
   });
   const types = ['-p', join(ROOT, 'src/client'), '--outDir', join(dir, 'types')];
   execFileSync(process.execPath, [TSC, ...types], { stdio: 'inherit' });

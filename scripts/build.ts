@@ -1,7 +1,7 @@
 /**
- * Bundles the client into dist/client, and what the image runs into dist/app.
- * Packages that read their own files at run time stay outside; they and what they need are copied to dist/node_modules, so
- * that dist/ with package.json is all an image has to carry.
+ * Bundles the client into dist/client, and the roles into dist/app. Packages that read their own files at run time stay
+ * outside the bundle. They and their dependencies are copied to dist/node_modules, so that an image needs only dist/
+ * and package.json.
  */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
@@ -33,11 +33,11 @@ const packages = new Set<string>();
 for (const name of READ_THEIR_OWN_FILES) addPackage(name, '.', packages);
 rmSync('dist/node_modules', { recursive: true, force: true });
 for (const folder of packages) {
-  // What is nested in a folder is another package's copy: it comes by itself where something needs it.
+  // A nested folder is another package's copy: its own dependent brings it.
   const filter = (path: string) => !path.slice(folder.length).split(sep).includes('node_modules');
   cpSync(folder, join('dist', folder), { recursive: true, filter });
 }
-// Of the family of fonts an invoice has two.
+// An invoice has two fonts of the family.
 for (const file of ['package.json', 'LICENSE', 'ttf/DejaVuSans.ttf', 'ttf/DejaVuSans-Bold.ttf'])
   cpSync(join('node_modules/dejavu-fonts-ttf', file), join('dist/node_modules/dejavu-fonts-ttf', file));
 

@@ -1,7 +1,7 @@
 /**
- * Reads a vitest JSON report. Prints `<passed> <failed>` on stdout: tests, and suites that failed before any of their tests
- * ran. Names what failed on stderr, with the beginning of why: who reads a log has often no more than its end. With `--files`
- * it prints the files with anything that failed, a line each, and nothing else.
+ * Reads a vitest JSON report. Prints `<passed> <failed>` on stdout: tests, and suites that failed before any of their
+ * tests ran. Names failures on stderr with the beginning of their messages, since readers of a log often see only its
+ * end. With `--files` it prints the files with failures, a line each, and nothing else.
  */
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';

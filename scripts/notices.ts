@@ -1,6 +1,6 @@
 /**
- * Writes the notices of all packages that are in what is built, each with the text of its licence: MIT, BSD, ISC and Apache ask
- * for it to go along. Throws for a package of which no text is known, so that none goes out without.
+ * Writes the notices of all bundled packages, each with the text of its licence: MIT, BSD, ISC and Apache ask for it.
+ * Throws for a package without a known text, so that none ships without.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * Pictures of every page, light and dark, on a desk and on a phone of 360 pixels, from a running `make run`:
- * `node scripts/screenshots.ts [state directory] [only pages with this in their name]`. They go to `screenshots/` in the state
- * directory, which git ignores. Each page is also taken as it is while it loads, with nothing to show, and without a server.
+ * Takes pictures of every page, light and dark, on a desktop and on a phone of 360 pixels, from a running `make run`:
+ * `node scripts/screenshots.ts [state directory] [only pages with this in their name]`. They go to `screenshots/` in
+ * the state directory, which git ignores. Each page is also taken while it loads, when it is empty, and without a
+ * server.
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,11 +36,11 @@ const PATIENCE_MS = 15_000;
 interface Shot {
   name: string;
   path: string;
-  /** What is done on the page first. */
+  /** Runs on the page before the picture. */
   act?: (page: Page) => Promise<unknown>;
   /** Without being signed in. */
   open?: boolean;
-  /** What becomes of the calls whose paths begin so, and how. */
+  /** Replaces the answers to calls whose paths begin with `path`. */
   calls?: readonly [path: string, how: keyof typeof ANSWERS];
 }
 
@@ -77,7 +78,7 @@ const drawn = (page: Page): Promise<unknown> =>
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
 
-/** As it is for whoever's session ends while they are at the page. */
+/** Ends the session while the page is open. */
 async function endSession(page: Page): Promise<void> {
   const [status, contentType] = [401, 'application/problem+json'];
   const problem = {
@@ -98,7 +99,9 @@ async function endSession(page: Page): Promise<void> {
 /** Loading, empty and away, for the pages of lists. */
 const LISTS = ['streams', 'uploads', 'playlists', 'destinations'].flatMap((noun): Shot[] =>
   (['later', 'nothing', 'away'] as const).map((how) => ({
-    ...{ name: `${noun}-${how}`, path: `/${noun}`, calls: [`/v1/${noun}`, how] },
+    name: `${noun}-${how}`,
+    path: `/${noun}`,
+    calls: [`/v1/${noun}`, how],
   })),
 );
 
@@ -117,7 +120,7 @@ function streamShots(id: string): Shot[] {
   ];
 }
 
-async function shotsOf(): Promise<Shot[]> {
+async function listShots(): Promise<Shot[]> {
   const client = createClient({ baseUrl: facts.apiUrl ?? '', apiKey: facts.apiKey ?? '' });
   const streams = (await client.streams.list().page()).data;
   const stream = streams.find(({ status }) => status === 'live') ?? streams[0];
@@ -191,7 +194,7 @@ async function signIn(browser: Browser) {
 }
 
 async function takeAll(browser: Browser): Promise<void> {
-  const shots = (await shotsOf()).filter(({ name }) => name.includes(only));
+  const shots = (await listShots()).filter(({ name }) => name.includes(only));
   const storageState = await signIn(browser);
   for (const { name, ...look } of WAYS) {
     const signedIn = await browser.newContext({ ...look, storageState, reducedMotion: 'reduce' });

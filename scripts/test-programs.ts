@@ -1,7 +1,7 @@
 /**
- * Sees to it that what tests need is there: an independent RTMP receiver, a browser, jq for the README's commands, Redis, the
- * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may; and a Docker
- * engine with what the image of Redis and Postgres is made of.
+ * Provides the programs that tests need: an independent RTMP receiver, a browser, jq for the README's commands, Redis, the
+ * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may. It also
+ * provides a Docker engine with the base images of Redis and Postgres.
  *
  *     test-programs.ts [file]   to the file, e.g. a pipe, a line is written once Debian's packages are there
  */

@@ -1,7 +1,4 @@
-/**
- * Where things of the authorization server are. The paths are the contract's.
- * Pure: no I/O, no clock.
- */
+/** Lists the addresses of the authorization server. The paths are the contract's. Pure: no I/O, no clock. */
 
 /** Below it are the paths of doors.ts. */
 export const AUTH_PATH = '/api/auth';
@@ -11,13 +8,13 @@ export const CONSENT_PAGE = '/consent';
 /** The agents' tools. */
 export const AGENTS_PATH = '/mcp';
 
-/** What tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
-export const resourcesOf = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
+/** The resources that tokens can be made for (RFC 8707): REST and GraphQL are one, the agents' tools another. */
+export const listResources = (publicUrl: string) => ({ api: publicUrl, agents: `${publicUrl}${AGENTS_PATH}` });
 
-export type Resource = keyof ReturnType<typeof resourcesOf>;
+export type TokenResource = keyof ReturnType<typeof listResources>;
 
 /** RFC 9728, section 3.1: the path of the resource comes after the well-known one. */
-export const PROTECTED_RESOURCE_PATHS: Record<Resource, string> = {
+export const PROTECTED_RESOURCE_PATHS: Record<TokenResource, string> = {
   api: '/.well-known/oauth-protected-resource',
   agents: `/.well-known/oauth-protected-resource${AGENTS_PATH}`,
 };
@@ -26,13 +23,13 @@ export const SERVER_METADATA_PATH = '/.well-known/oauth-authorization-server';
 export const OPENID_METADATA_PATH = '/.well-known/openid-configuration';
 
 /** Over TLS with the prefix that lets no other host set it (RFC 6265bis, section 4.1.3.2). */
-export const cookieNameOf = (publicUrl: string, name: string): string =>
+export const cookieName = (publicUrl: string, name: string): string =>
   publicUrl.startsWith('https:') ? `__Host-loopstream.${name}` : `loopstream.${name}`;
 
-export const sessionCookieOf = (publicUrl: string): string => cookieNameOf(publicUrl, 'session');
+export const sessionCookieName = (publicUrl: string): string => cookieName(publicUrl, 'session');
 
 /** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
-export function cookieOf(header: string, name: string): string | undefined {
+export function readCookie(header: string, name: string): string | undefined {
   for (const part of header.split(';')) {
     const [key, ...value] = part.split('=');
     if (key?.trim() === name) return value.join('=').trim();
@@ -40,12 +37,13 @@ export function cookieOf(header: string, name: string): string | undefined {
   return undefined;
 }
 
-/** A code that a page has words for; whatever else stands there came from elsewhere. */
+/** A code that a page has words for; any other code came from elsewhere. */
 const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
 
 /**
- * Where a person goes who comes back from an outside provider to `location` without having got in: to the page of signing in, with
- * a code of why, and nothing of what the provider said in words. Undefined for a location that is no such way back.
+ * Returns the redirect for a user who comes back from an outside provider to `location` without being signed in. It
+ * leads to the sign-in page with a code of the reason, and none of the provider's own text. Undefined for any other
+ * location.
  */
 export function failedOutside(location: string, publicUrl: string): string | undefined {
   if (!URL.canParse(location, publicUrl)) return undefined;

@@ -13,7 +13,7 @@ const MAX_LENGTH = 4096;
 const BEARER = /^bearer +([\w.~+/-]+=*)$/i;
 const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** Which tokens are taken. */
+/** The issuer, audience and algorithm of accepted tokens. */
 export interface TokenRules {
   issuer: string;
   /** At least one of these must be in `aud`. */
@@ -21,8 +21,8 @@ export interface TokenRules {
   findKey: SigningKeys['find'];
 }
 
-/** What a token that was verified says; the other claims may be anything. */
-export interface Claims {
+/** The claims of a verified token; claims not listed may be anything. */
+export interface AccessTokenClaims {
   sub: string;
   aud: string | string[];
   client_id: unknown;
@@ -32,12 +32,12 @@ export interface Claims {
 }
 
 /** Verifies the token of the request that it was made for. Rejects with `unauthenticated`, or as the database does. */
-export type Verify = () => Promise<Claims>;
+export type Verify = () => Promise<AccessTokenClaims>;
 
 declare module '@fastify/jwt' {
   interface FastifyJWT {
     payload: object;
-    user: Claims;
+    user: AccessTokenClaims;
   }
 }
 
@@ -74,10 +74,10 @@ export async function verifyTokens(app: FastifyInstance, { issuer, audience, fin
   });
 }
 
-/** Whatever is wrong with a token, its sender is told no more than that it is not good. */
-export async function verifyToken(request: { jwtVerify(): Promise<object> }): Promise<Claims> {
+/** The client only learns that the token is not valid, whatever is wrong with it. */
+export async function verifyToken(request: { jwtVerify(): Promise<object> }): Promise<AccessTokenClaims> {
   try {
-    return (await request.jwtVerify()) as Claims;
+    return (await request.jwtVerify()) as AccessTokenClaims;
   } catch (error) {
     // A database that does not answer is not the token's fault.
     throw error instanceof AppError || isDatabaseError(error) ? error : refuseToken();

@@ -1,6 +1,6 @@
 /**
- * better-auth, kept to what is needed: people, their sessions and API keys, and the OAuth 2.1 authorization server, all in
- * Postgres. Which of its paths can be reached, and what is asked of a request before, is in doors.ts and mount.ts.
+ * Configures better-auth: users, their sessions and API keys, and the OAuth 2.1 authorization server, all in Postgres.
+ * doors.ts and mount.ts decide which of its paths can be reached, and check requests before it.
  */
 import { apiKey } from '@better-auth/api-key';
 import { oauthProvider } from '@better-auth/oauth-provider';
@@ -11,12 +11,12 @@ import type { Pool } from 'pg';
 import { createDb, type Db } from '../db/pool.ts';
 import { describePassword, type NoticeKind } from '../lib/mail/notices.ts';
 import { SCOPES } from '../lib/scopes.ts';
-import { AUTH_PATH, CONSENT_PAGE, cookieNameOf, resourcesOf, SIGN_IN_PAGE, sessionCookieOf } from './addresses.ts';
+import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessionCookieName } from './addresses.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
-import { outsideSignIn } from './outside.ts';
-import type { OutsideProvider } from './outside-claims.ts';
+import { oidcSignIn } from './oidc.ts';
+import type { OidcProvider } from './oidc-claims.ts';
 import { PASSKEY_COOKIE, PASSKEY_SIGN_IN_PATH, passkeyCookie, passkeys } from './passkeys.ts';
 import { MAX_PASSWORD, MIN_PASSWORD } from './password.ts';
 import { GRANTS } from './requests.ts';
@@ -36,15 +36,15 @@ const REFRESH_TOKEN_SECONDS = 30 * 86_400;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
-/** Who adds what lets them in for good must have signed in no longer ago. */
+/** A user who adds a permanent credential must have signed in at most this long ago. */
 const FRESH_SECONDS = 3600;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
 /** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
 
-/** What the HTTP part needs; commands and migrations do without. */
+/** The parts that HTTP needs; commands and migrations do without. */
 export interface AuthSite {
-  /** Where the service is seen, without a slash at the end: the issuer of all tokens. */
+  /** The public URL of the service, without a slash at the end: the issuer of all tokens. */
   publicUrl: string;
   scopePrefix: string;
   mails?: AuthMails | undefined;
@@ -54,8 +54,8 @@ export interface AuthSite {
   isVerified?: ((clientId: string) => Promise<boolean>) | undefined;
   /** Finds clients that are described by documents of their own; without it there are only registered ones. */
   documents?: ClientDocuments | undefined;
-  /** Where else people may sign in. */
-  outside?: OutsideProvider | undefined;
+  /** The outside provider of sign-in. */
+  outside?: OidcProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
   onOutsideFailure?: ((reason: string) => void) | undefined;
   /** Called when API keys, connected apps or sessions were revoked. */
@@ -64,7 +64,7 @@ export interface AuthSite {
 
 /** For commands, which serve nothing: the library wants an address. */
 const NOWHERE = 'http://127.0.0.1';
-/** For what a person does at an outside provider before coming back; what is kept of it ends then, too. */
+/** Time for the sign-in at an outside provider; the state stored for it expires then, too. */
 const OUTSIDE_SECONDS = 600;
 
 interface Addressed {
@@ -72,7 +72,7 @@ interface Addressed {
   token: string;
 }
 
-/** What becomes of an account besides what the library does, and what its owner is told. */
+/** Applies our own effects of changes to an account, and notifies its owner. */
 function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoked }: Partial<AuthSite>) {
   const notice = async (email: string, kind: NoticeKind, what: string) =>
     mails?.notice(email, { kind, what, at: new Date() });
@@ -127,9 +127,9 @@ const cookies = (publicUrl: string) => {
     useSecureCookies: false,
     defaultCookieAttributes: { httpOnly: true, sameSite: 'lax' as const, secure },
     cookies: {
-      session_token: { name: sessionCookieOf(publicUrl) },
+      session_token: { name: sessionCookieName(publicUrl) },
       [PASSKEY_COOKIE]: passkeyCookie(publicUrl),
-      state: { name: cookieNameOf(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
+      state: { name: cookieName(publicUrl, 'state'), attributes: { maxAge: OUTSIDE_SECONDS } },
     },
   };
 };
@@ -140,8 +140,8 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
     consentPage: CONSENT_PAGE,
     scopes: ['openid', 'profile', 'email', 'offline_access', ...SCOPES.map((scope) => `${scopePrefix}:${scope}`)],
     grantTypes: [...GRANTS],
-    resources: publicUrl === NOWHERE ? [] : Object.values(resourcesOf(publicUrl)),
-    cachedResources: new Set(Object.values(resourcesOf(publicUrl))),
+    resources: publicUrl === NOWHERE ? [] : Object.values(listResources(publicUrl)),
+    cachedResources: new Set(Object.values(listResources(publicUrl))),
     enforcePerClientResources: false,
     allowDynamicClientRegistration: true,
     allowUnauthenticatedClientRegistration: true,
@@ -174,7 +174,10 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       ...cookies(publicUrl),
     },
     session: {
-      ...{ expiresIn: SESSION_SECONDS, updateAge: 86_400, freshAge: FRESH_SECONDS, cookieCache: { enabled: false } },
+      expiresIn: SESSION_SECONDS,
+      updateAge: 86_400,
+      freshAge: FRESH_SECONDS,
+      cookieCache: { enabled: false },
       additionalFields: { begunBy: { type: 'string', required: false, input: false, returned: false } },
     },
     databaseHooks: {
@@ -184,7 +187,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
             context?.path === PASSKEY_SIGN_IN_PATH ? { data: { ...session, begunBy: 'passkey' } } : undefined,
         },
       },
-      // An address that has an account is not confirmed for another one, whoever made the account.
+      // An address that has an account cannot be confirmed for another one.
       user: { create: { after: async ({ email }) => forgetSignUps(db, email) } },
       account: {
         create: {
@@ -197,9 +200,9 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       },
     },
     onAPIError: {
-      // Where a person ends who comes with a request that cannot be answered to its client, which may be anybody's.
+      // The page for a request whose answer cannot be sent to its client, since that may be anybody's.
       errorURL: `${publicUrl}${CONSENT_PAGE}`,
-      // What is no answer, such as a database that is away, is answered as everywhere.
+      // Failures, such as a database that is away, are answered as everywhere.
       onError: (error) => {
         if (!isAPIError(error)) throw error;
       },
@@ -240,7 +243,7 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       passkeys(publicUrl),
       signUps({ db, publicUrl, isOpen: signUp, mails }),
       passwordResets(passwordReset),
-      ...(site.outside ? [outsideSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
+      ...(site.outside ? [oidcSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });
 };

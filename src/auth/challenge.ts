@@ -1,22 +1,22 @@
 /**
- * What a refused client is told of how to get in (RFC 6750, section 3; RFC 9728, section 5.1).
+ * Builds the challenge that shows a refused client how to get a token (RFC 6750, section 3; RFC 9728, section 5.1).
  * Pure: no I/O, no clock.
  */
 import type { AppError } from '../lib/errors.ts';
-import { PROTECTED_RESOURCE_PATHS, type Resource } from './addresses.ts';
+import { PROTECTED_RESOURCE_PATHS, type TokenResource } from './addresses.ts';
 
-/** `hadToken`: whether the request came with a token at all; who sent none is told of no error. */
-export interface Asked {
+/** `hadToken`: whether the request came with a token at all; without one the challenge names no error. */
+export interface ChallengedRequest {
   publicUrl: string;
   hadToken: boolean;
-  /** What was asked for. */
-  resource?: Resource;
+  /** The requested resource. */
+  resource?: TokenResource;
   /** The path of the request: an address with a slash at its end has a document that names it so (RFC 9728, section 3.3). */
   path?: string;
 }
 
 /** The header WWW-Authenticate for 401 and, where a scope is missing, for 403; undefined for all else. */
-export function challengeOf({ status, code, extras }: AppError, asked: Asked): string | undefined {
+export function buildChallenge({ status, code, extras }: AppError, asked: ChallengedRequest): string | undefined {
   const { publicUrl, hadToken, resource = 'api', path = '' } = asked;
   const slash = resource === 'agents' && /\/(\?|$)/.test(path) ? '/' : '';
   const metadata = `resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATHS[resource]}${slash}"`;

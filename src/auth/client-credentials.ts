@@ -1,4 +1,7 @@
-/** Reads how a client says who it is in a request to the token or revocation endpoint (RFC 6749, section 2.3). Pure: no I/O, no clock. */
+/**
+ * Reads the credentials of a client from a request to the token or revocation endpoint (RFC 6749, section 2.3). Pure:
+ * no I/O, no clock.
+ */
 
 export interface ClientCredentials {
   clientId: string;

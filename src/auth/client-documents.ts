@@ -1,11 +1,11 @@
 /**
- * Reads Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document; MCP 2025-11-25, Authorization): a client's id is
- * the https address of a document that describes it. Anybody can name such an address, so that fetching passes the gates of links
- * (lib/guarded-agent.ts), follows no redirect, and has limits of time, size and number.
+ * Reads Client ID Metadata Documents (draft-ietf-oauth-client-id-metadata-document; MCP 2025-11-25, Authorization): a
+ * client's id is the https address of a document that describes it. Anybody can name such an address. So fetching
+ * passes the gates of links (lib/guarded-agent.ts), follows no redirect, and has limits of time, size and number.
  */
 import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
-import { guardedAgent, type Lookup } from '../lib/guarded-agent.ts';
+import { type AddressLookup, guardedAgent } from '../lib/guarded-agent.ts';
 import { isInternalHost } from '../lib/public-address.ts';
 import { linkRefusal } from '../resources/upload/link.ts';
 import { type Registration, readRegistration } from './requests.ts';
@@ -22,12 +22,12 @@ const FRESH_MS = { least: 5 * 60_000, usual: 3_600_000, most: DAY_MS };
 const FAILED_MS = 30_000;
 
 /** `refused`: the host says that there is no such client; `away`: it says nothing now. */
-export type Found = { metadata: Registration } | 'refused' | 'away';
+export type FoundDocument = { metadata: Registration } | 'refused' | 'away';
 
 export interface DocumentOptions {
   /** Whether hosts of private networks may be asked; for `make run` and private installations. */
   allowPrivate: boolean;
-  lookup?: Lookup;
+  lookup?: AddressLookup;
 }
 
 /** Whether a client id is the address of a document, in the one spelling that it has (draft, section 3). */
@@ -46,7 +46,7 @@ export function readDocument(clientId: string, body: unknown): Registration | un
     client_secret: secret,
     token_endpoint_auth_method: method = 'none',
   } = body as Record<string, unknown>;
-  // What anybody can read holds no secret (draft, section 4.1).
+  // A public document holds no secret (draft, section 4.1).
   if (id !== clientId || secret !== undefined || method !== 'none') return undefined;
   const read = readRegistration(body);
   return 'refused' in read ? undefined : read.metadata;
@@ -71,7 +71,10 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
-async function fetchDocument(clientId: string, options: DocumentOptions): Promise<{ found: Found; forMs: number }> {
+async function fetchDocument(
+  clientId: string,
+  options: DocumentOptions,
+): Promise<{ found: FoundDocument; forMs: number }> {
   const agent = guardedAgent({ ...options, forbid: (detail) => new Error(detail) });
   try {
     const { statusCode, headers, body } = await request(clientId, {
@@ -93,15 +96,15 @@ async function fetchDocument(clientId: string, options: DocumentOptions): Promis
 }
 
 export interface ClientDocuments {
-  /** Never rejects. The address is asked once while its answer is fresh, however many come. */
-  find(clientId: string): Promise<Found>;
+  /** Never rejects. The document is fetched once while its answer is fresh, for any number of callers. */
+  find(clientId: string): Promise<FoundDocument>;
 }
 
 export function createClientDocuments(options: DocumentOptions): ClientDocuments {
-  const known = new LRUCache<string, Found & {}>({ max: MAX_DOCUMENTS });
-  const asking = new Map<string, Promise<Found>>();
+  const known = new LRUCache<string, FoundDocument & {}>({ max: MAX_DOCUMENTS });
+  const asking = new Map<string, Promise<FoundDocument>>();
 
-  async function ask(clientId: string): Promise<Found> {
+  async function ask(clientId: string): Promise<FoundDocument> {
     const { hostname } = new URL(clientId);
     if (linkRefusal(clientId, options.allowPrivate) !== undefined || isInternalHost(hostname, options.allowPrivate))
       return 'refused';

@@ -1,4 +1,7 @@
-/** `loopstream clients`: which programs people have let in, and which of them somebody here has looked into. */
+/**
+ * Runs `loopstream clients`: lists the programs that users have authorized, and marks those that an operator has
+ * reviewed.
+ */
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import { databaseConfig } from '../db/settings.ts';
@@ -18,7 +21,7 @@ unless it is verified here: look first whether the addresses that it sends peopl
 
 const MANY = 500;
 const ACTIONS = ['list', 'verify', 'unverify'];
-/** Names are written by whoever registered: nothing of them is to move a terminal's cursor. */
+/** Clients choose their names at registration: control characters must not reach the terminal. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 function parse(args: string[]) {
@@ -38,16 +41,16 @@ function parse(args: string[]) {
   }
 }
 
-const urisOf = (kept: unknown): string[] => {
+const parseUris = (kept: unknown): string[] => {
   const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
   return Array.isArray(list) ? list.map(String) : [];
 };
 
 /** `abc  Scheduler  verified  3 people` and, below it, where it sends people back to. */
-const linesOf = ({ clientId, name, verifiedAt, people, redirectUris }: ClientRow): string =>
+const formatClient = ({ clientId, name, verifiedAt, people, redirectUris }: ClientRow): string =>
   [
     [clientId, name ?? '(no name)', verifiedAt ? 'verified' : 'unverified', `people: ${people}`].join('  '),
-    ...urisOf(redirectUris).map((uri) => `    ${uri}`),
+    ...parseUris(redirectUris).map((uri) => `    ${uri}`),
   ]
     .map((line) => `${line.replace(UNSEEN, '?')}\n`)
     .join('');
@@ -57,7 +60,7 @@ async function verify(db: Db, id: string, isVerified: boolean): Promise<string> 
     throw new ConfigError('There is no client with this id. See loopstream clients list.');
   await setVerified(db, id, isVerified);
   const client = await findClient(db, id);
-  return client ? linesOf(client) : '';
+  return client ? formatClient(client) : '';
 }
 
 export async function clientsCommand(args: string[]): Promise<number> {
@@ -70,7 +73,7 @@ export async function clientsCommand(args: string[]): Promise<number> {
   try {
     const told =
       action === 'list'
-        ? (await listClients(db, MANY)).map(linesOf).join('')
+        ? (await listClients(db, MANY)).map(formatClient).join('')
         : await verify(db, id, action === 'verify');
     process.stdout.write(told);
     return 0;

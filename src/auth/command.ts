@@ -1,4 +1,4 @@
-/** `loopstream keys`: what is done with keys where nobody can sign in yet, or where nobody may do it by signing in. */
+/** Runs `loopstream keys`: manages keys where nobody can sign in yet, or where signing in gives no right to. */
 import { parseArgs } from 'node:util';
 import { databaseConfig } from '../db/settings.ts';
 import { environment } from '../settings/environment.ts';

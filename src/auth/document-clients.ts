@@ -1,4 +1,7 @@
-/** Tells the auth library of clients that are described by documents of their own: each is kept as a client with that id. */
+/**
+ * Provides the auth library with clients that a document of their own describes: each is stored as a client with that
+ * id.
+ */
 import { extendOAuthProvider } from '@better-auth/oauth-provider';
 import type { BetterAuthPlugin } from 'better-auth';
 import { type ClientDocuments, isDocumentId } from './client-documents.ts';
@@ -8,19 +11,23 @@ import type { Registration } from './requests.ts';
 const DISCOVERY = 'client-document';
 const MODEL = 'oauthClient';
 
-type Row = Record<string, unknown> & { clientId: string };
+type ClientRecord = Record<string, unknown> & { clientId: string };
 
-interface Context {
+interface LibraryContext {
   context: {
     adapter: {
-      create(of: { model: string; data: object }): Promise<Row>;
-      update(of: { model: string; where: { field: string; value: string }[]; update: object }): Promise<Row | null>;
-      findOne(of: { model: string; where: { field: string; value: string }[] }): Promise<Row | null>;
+      create(row: { model: string; data: object }): Promise<ClientRecord>;
+      update(change: {
+        model: string;
+        where: { field: string; value: string }[];
+        update: object;
+      }): Promise<ClientRecord | null>;
+      findOne(query: { model: string; where: { field: string; value: string }[] }): Promise<ClientRecord | null>;
     };
   };
 }
 
-const columnsOf = (metadata: Registration) => ({
+const buildColumns = (metadata: Registration) => ({
   name: metadata.client_name ?? null,
   uri: metadata.client_uri ?? null,
   icon: metadata.logo_uri ?? null,
@@ -31,22 +38,29 @@ const columnsOf = (metadata: Registration) => ({
   applicationType: metadata.application_type,
 });
 
-const isSame = (row: Row, columns: Record<string, unknown>): boolean =>
+const isSame = (row: ClientRecord, columns: Record<string, unknown>): boolean =>
   Object.entries(columns).every(([name, value]) => JSON.stringify(row[name] ?? null) === JSON.stringify(value));
 
-async function keep({ context: { adapter } }: Context, clientId: string, metadata: Registration, row: Row | null) {
-  const columns = columnsOf(metadata);
+async function keep(
+  { context: { adapter } }: LibraryContext,
+  clientId: string,
+  metadata: Registration,
+  row: ClientRecord | null,
+) {
+  const columns = buildColumns(metadata);
   const where = [{ field: 'clientId', value: clientId }];
   const updatedAt = new Date();
   if (row)
     return isSame(row, columns) ? row : adapter.update({ model: MODEL, where, update: { ...columns, updatedAt } });
   const data = {
-    ...{ ...columns, clientId, clientDiscoveryId: DISCOVERY, createdAt: updatedAt, updatedAt },
-    ...{
-      tokenEndpointAuthMethod: 'none',
-      grantTypes: ['authorization_code', 'refresh_token'],
-      responseTypes: ['code'],
-    },
+    ...columns,
+    clientId,
+    clientDiscoveryId: DISCOVERY,
+    createdAt: updatedAt,
+    updatedAt,
+    tokenEndpointAuthMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    responseTypes: ['code'],
   };
   try {
     return await adapter.create({ model: MODEL, data });
@@ -66,7 +80,7 @@ export const documentClients = (documents: ClientDocuments): BetterAuthPlugin =>
         id: DISCOVERY,
         matches: isDocumentId,
         // A host that is away for a while takes nothing from people who have let its client in.
-        resolve: (async (within: Context, clientId: string, existing: Row | null) => {
+        resolve: (async (within: LibraryContext, clientId: string, existing: ClientRecord | null) => {
           const found = await documents.find(clientId);
           if (typeof found === 'string') return found === 'away' ? existing : null;
           return keep(within, clientId, found.metadata, existing);

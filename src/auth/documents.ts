@@ -1,10 +1,10 @@
 /**
- * What clients read of the authorization server before anything else: RFC 8414, OpenID Connect Discovery 1.0 and RFC 9728.
+ * Builds the discovery documents of the authorization server: RFC 8414, OpenID Connect Discovery 1.0 and RFC 9728.
  * Pure: no I/O, no clock.
  */
 
 import { SCOPES } from '../lib/scopes.ts';
-import { AUTH_PATH, type Resource, resourcesOf } from './addresses.ts';
+import { AUTH_PATH, listResources, type TokenResource } from './addresses.ts';
 import { CLIENT_AUTHENTICATION, GRANTS } from './requests.ts';
 
 interface Site {
@@ -43,9 +43,9 @@ export function serverMetadata({ publicUrl, scopePrefix }: Site) {
 }
 
 /** A resource names itself exactly as clients ask for it (RFC 9728, section 3.3). */
-export function resourceMetadata({ publicUrl, scopePrefix }: Site, resource: Resource) {
+export function resourceMetadata({ publicUrl, scopePrefix }: Site, resource: TokenResource) {
   return {
-    resource: resourcesOf(publicUrl)[resource],
+    resource: listResources(publicUrl)[resource],
     authorization_servers: [publicUrl],
     // Without it a client that asks for what is named here gets no refresh token.
     scopes_supported: [...ownScopes(scopePrefix), 'offline_access'],

@@ -1,4 +1,4 @@
-/** The letters that the authorization server has sent, and for how long their links are good. */
+/** Declares the letters of the authorization server and the lifetime of their links. */
 import type { Notice } from '../lib/mail/notices.ts';
 
 export const VERIFY_MINUTES = 24 * 60;

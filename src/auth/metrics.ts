@@ -1,33 +1,33 @@
-/** Numbers of who is let in and by what, for Prometheus. Of people, addresses and programs nothing is told. */
+/** Counts sign-ins and refusals by credential for Prometheus. The numbers name no user, address or program. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, type Registry } from 'prom-client';
-import { AUTH_PATH, cookieOf } from './addresses.ts';
-import { OUTSIDE_CALLBACK_PATH } from './outside.ts';
+import { AUTH_PATH, readCookie } from './addresses.ts';
+import { OIDC_CALLBACK_PATH } from './oidc.ts';
 import { PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
 
 /** Ways to sign in, by the path below /api/auth that ends them. */
 const SIGN_IN_PATHS = new Map([
   ['/sign-in/email', 'password'],
   [PASSKEY_SIGN_IN_PATH, 'passkey'],
-  [OUTSIDE_CALLBACK_PATH, 'provider'],
+  [OIDC_CALLBACK_PATH, 'provider'],
 ]);
 const TOKEN_PATH = '/oauth2/token';
 const REGISTER_PATH = '/oauth2/register';
 
 const GRANTS = ['authorization_code', 'refresh_token', 'other'] as const;
 /**
- * `ok`: let in, or given what was asked for; `refused`: not, by what was sent; `limited`: came too often; `failed`: by a fault
- * on our side.
+ * `ok`: the request succeeded; `refused`: because of its content; `limited`: it came too often; `failed`: a
+ * fault on our side.
  */
 const OUTCOMES = ['ok', 'refused', 'limited', 'failed'] as const;
-type Outcome = (typeof OUTCOMES)[number];
+type SignInOutcome = (typeof OUTCOMES)[number];
 
 export interface AuthMetrics {
   /**
    * Counts what is answered below /api/auth on `app`. `cookie`: the name of a session's; `wasUsed`: whether a refresh token is
    * one that was exchanged or given back before.
    */
-  observe(app: FastifyInstance, of: { cookie: string; wasUsed: (refreshToken: string) => Promise<boolean> }): void;
+  observe(app: FastifyInstance, source: { cookie: string; wasUsed: (refreshToken: string) => Promise<boolean> }): void;
 }
 
 export function authMetrics(registry: Registry): AuthMetrics {
@@ -51,21 +51,21 @@ export function authMetrics(registry: Registry): AuthMetrics {
   return {
     observe(app, { cookie, wasUsed }) {
       const again = new WeakSet<FastifyRequest>();
-      // After it is answered nothing is left of the token, so that it has to be asked for before.
+      // The token is gone once the response is sent, so it is looked up before.
       app.addHook('preHandler', async (request) => {
-        const token = pathOf(request) === TOKEN_PATH && refreshTokenOf(request);
+        const token = readPath(request) === TOKEN_PATH && readRefreshToken(request);
         if (token && (await wasUsed(token))) again.add(request);
       });
       app.addHook('onResponse', (request, reply, done) => {
-        // What nobody has waited for says nothing.
-        const path = reply.raw.writableFinished ? pathOf(request) : '';
-        const outcome = outcomeOf(reply);
+        // A request whose client has left has no result.
+        const path = reply.raw.writableFinished ? readPath(request) : '';
+        const outcome = readOutcome(reply);
         const method = SIGN_IN_PATHS.get(path);
         if (method !== undefined) {
           const isIn = setsSession(reply, cookie);
           signIns.inc({ method, outcome: outcome === 'ok' && !isIn ? 'refused' : outcome });
         } else if (path === TOKEN_PATH) {
-          const grant = formOf(request).get('grant_type');
+          const grant = parseForm(request).get('grant_type');
           tokens.inc({ grant: GRANTS.find((known) => known === grant) ?? 'other', outcome });
           if (again.has(request) && outcome === 'refused') reuses.inc();
         } else if (path === REGISTER_PATH) registrations.inc({ outcome });
@@ -75,28 +75,28 @@ export function authMetrics(registry: Registry): AuthMetrics {
   };
 }
 
-const pathOf = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
+const readPath = ({ method, routeOptions: { url = '' } }: FastifyRequest): string =>
   method !== 'OPTIONS' && url.startsWith(AUTH_PATH) ? url.slice(AUTH_PATH.length) : '';
 
-const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+const parseForm = ({ body }: FastifyRequest): URLSearchParams =>
   new URLSearchParams(Buffer.isBuffer(body) ? body.toString() : '');
 
-function refreshTokenOf(request: FastifyRequest): string | null {
-  const form = formOf(request);
+function readRefreshToken(request: FastifyRequest): string | null {
+  const form = parseForm(request);
   return form.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
 }
 
-function outcomeOf({ statusCode }: FastifyReply): Outcome {
+function readOutcome({ statusCode }: FastifyReply): SignInOutcome {
   if (statusCode === 429) return 'limited';
   if (statusCode >= 500) return 'failed';
   return statusCode < 400 ? 'ok' : 'refused';
 }
 
-/** What leads a browser back to the page of signing in is answered well, too; only who is let in gets a session. */
+/** A redirect to the sign-in page has a good status, too; only a successful sign-in sets a session. */
 const setsSession = (reply: FastifyReply, cookie: string): boolean =>
   [reply.getHeader('set-cookie') ?? []]
     .flat()
-    .some((one) => Boolean(cookieOf(String(one).split(';', 1)[0] ?? '', cookie)));
+    .some((one) => Boolean(readCookie(String(one).split(';', 1)[0] ?? '', cookie)));
 
 /** Each value of each label with each of all others. */
 const combinations = (labels: Readonly<Record<string, readonly string[]>>): Record<string, string>[] =>

@@ -1,4 +1,4 @@
-/** Brings the tables of the auth library to what this version needs. */
+/** Migrates the tables of the auth library to the schema that this version needs. */
 import { createPool } from '../db/pool.ts';
 import type { DatabaseConfig } from '../db/settings.ts';
 import { createAuth } from './better-auth.ts';

@@ -1,4 +1,4 @@
-/** Opens the service of people and keys on the database; the caller closes it. */
+/** Opens the service of users and keys on the database; the caller closes it. */
 
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import type { DatabaseConfig } from '../db/settings.ts';
@@ -13,7 +13,7 @@ const WAIT_MS = 20_000;
 
 export interface OpenAuth<Letters extends AuthMails = AuthMails> {
   service: AuthService;
-  /** What `openMails` has opened. */
+  /** The result of `openMails`. */
   mails: Letters | undefined;
   /** The auth library, whose paths mount.ts serves. */
   library: () => Promise<Auth>;
@@ -56,7 +56,9 @@ export function openAuth<Letters extends AuthMails>({
   const site = publicUrl === undefined ? undefined : { publicUrl, scopePrefix };
   const service = createAuthService({ library, db, site });
   return {
-    ...{ service, mails, library },
+    service,
+    mails,
+    library,
     db,
     pools: { auth: authPool, loopstream: pool },
     close: async () => {

@@ -1,19 +1,19 @@
 /**
- * Passkeys (W3C Web Authentication, level 3): instead of a password, a key that a person's device keeps and gives out only after
- * it has made sure of the person. The library makes and checks the ceremonies; what is asked beyond that is here.
+ * Configures passkeys (W3C Web Authentication, level 3): a user's device keeps a key and releases it after it has
+ * verified the user. The library makes and checks the ceremonies; our own rules are here.
  */
 import { passkey } from '@better-auth/passkey';
 import { APIError } from 'better-auth/api';
-import { cookieNameOf } from './addresses.ts';
+import { cookieName } from './addresses.ts';
 
-/** Of one account: more than anybody has devices. */
+/** For one account: more than a user has devices. */
 const MAX_PASSKEYS = 20;
-/** What the library calls the cookie of a ceremony. */
+/** The library's name of the cookie of a ceremony. */
 export const PASSKEY_COOKIE = 'passkey';
-/** Where a session begins by a passkey. */
+/** The path on which a passkey starts a session. */
 export const PASSKEY_SIGN_IN_PATH = '/passkey/verify-authentication';
 
-/** The device has to have asked for a PIN, a finger or a face: otherwise whoever finds it would be let in. */
+/** The device must have verified its user by a PIN, a finger or a face: otherwise a thief could sign in with it. */
 function askedForPerson(isVerified: boolean): void {
   if (isVerified) return;
   const message = 'The device has not made sure who uses it; set a PIN, a fingerprint or a face there first.';
@@ -44,11 +44,11 @@ export const passkeys = (publicUrl: string) =>
   });
 
 /** How the cookie of a ceremony is called. */
-export const passkeyCookie = (publicUrl: string) => ({ name: cookieNameOf(publicUrl, PASSKEY_COOKIE) });
+export const passkeyCookie = (publicUrl: string) => ({ name: cookieName(publicUrl, PASSKEY_COOKIE) });
 
 const BASE64URL = /^[\w-]+$/;
 
-/** Whether it has the form of a browser's answer (section 5.1), so far that it can be looked at. */
+/** Whether it has the form of a browser's answer (section 5.1), so that it can be checked further. */
 export function isCredential(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { id, rawId, type, response } = value as Record<string, unknown>;

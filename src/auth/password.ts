@@ -1,7 +1,7 @@
 /**
- * What a password must be: long, and not one that is tried first. No rules of composition, and nothing that stops one from
- * being pasted (NIST SP 800-63B, section 3.1.1.2). The page asks the same before it sends anything.
- * Pure: no I/O, no clock.
+ * Checks that a password is long and not among the first guesses. There are no rules of composition, and pasting is
+ * allowed (NIST SP 800-63B, section 3.1.1.2). The page checks the same before it sends anything. Pure: no I/O, no
+ * clock.
  */
 
 /** In UTF-16 units, as text fields and the auth library count. */
@@ -9,7 +9,7 @@ export const MIN_PASSWORD = 10;
 /** An end, for hashing takes time. */
 export const MAX_PASSWORD = 256;
 
-/** Of those that many people have, the ones that are long enough, in lower case and without what is not a letter or digit. */
+/** Common passwords that are long enough, in lower case and reduced to letters and digits. */
 const COMMON = new Set(
   [
     ['passwordpassword', 'password1234', 'password123456', 'mypassword', 'mypassword1', 'changemenow', 'letmeinplease'],
@@ -50,7 +50,7 @@ function isRun(text: string): boolean {
 const isRepeated = (text: string): boolean => /^(.{1,4}?)\1+.{0,3}$/su.test(text);
 
 /** Why a password must be another one, as a sentence; undefined when it may be had. `email`: whose it is to be. */
-export function weaknessOf(password: string, email = ''): string | undefined {
+export function findWeakness(password: string, email = ''): string | undefined {
   if (password.length < MIN_PASSWORD) return `Use ${MIN_PASSWORD} characters or more. Several words do well.`;
   if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
   const [name = ''] = email.toLowerCase().split('@');

@@ -1,7 +1,7 @@
 /**
- * What programs ask of the authorization server, and what the auth library leaves out of it: the client is authenticated before
- * anything is looked up (RFC 6749, section 5.2), access tokens end with the grant that they came of, tokens that are gone are revoked
- * without an error (RFC 7009, section 2.2), and who registers the same again is given the same client.
+ * Serves the requests of programs to the authorization server where the auth library leaves something out. The client
+ * is authenticated before anything is looked up (RFC 6749, section 5.2). Access tokens end with their grant. Revoking a
+ * token that is gone is no error (RFC 7009, section 2.2). A repeated registration returns the same client.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { decodeJwt } from 'jose';
@@ -23,9 +23,9 @@ import {
 } from './store.ts';
 
 /** The auth library stores codes, tokens and secrets as this; they are random, so a plain hash suffices. */
-const hashOf = (text: string): string => hash('sha256', text, 'base64url');
+const hashText = (text: string): string => hash('sha256', text, 'base64url');
 const USER_ID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
-/** What the library calls otherwise than RFC 6749, section 5.2, does. */
+/** Error codes of the library that differ from RFC 6749, section 5.2. */
 const INVALID_GRANTS =
   /code verification failed|session no longer exists|user may have been deleted|code_verifier required/;
 
@@ -41,7 +41,7 @@ export interface Form {
 }
 
 /** Has the library answer. */
-type Ask = () => Promise<Response>;
+type ProgramRequest = () => Promise<Response>;
 
 const refuse = (status: number, error: string, error_description: string, challenge?: string): Response =>
   Response.json(
@@ -52,8 +52,8 @@ const refuse = (status: number, error: string, error_description: string, challe
 const isSame = (one: string, other: string): boolean =>
   one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 
-/** Of a JWT, not verified; undefined for what is none. */
-function claimsOf(token: string): Record<string, unknown> | undefined {
+/** Reads the claims of a JWT without verifying it; undefined for any other text. */
+function decodeClaims(token: string): Record<string, unknown> | undefined {
   try {
     return decodeJwt(token);
   } catch {
@@ -61,7 +61,7 @@ function claimsOf(token: string): Record<string, unknown> | undefined {
   }
 }
 
-const textOf = async (answer: Response): Promise<OAuthError> =>
+const readError = async (answer: Response): Promise<OAuthError> =>
   (await answer
     .clone()
     .json()
@@ -70,7 +70,7 @@ const textOf = async (answer: Response): Promise<OAuthError> =>
 /** The library's refusal with the status and the code of RFC 6749, section 5.2. */
 async function settle(answer: Response, { fields, authorization }: Form): Promise<Response> {
   if (answer.status !== 400 && answer.status !== 401) return answer;
-  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await textOf(answer);
+  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await readError(answer);
   if (error === 'invalid_client') {
     if (answer.status === 401) return answer;
     return refuse(401, error, error_description, authorization && 'Basic realm="loopstream"');
@@ -80,14 +80,16 @@ async function settle(answer: Response, { fields, authorization }: Form): Promis
 }
 
 /** Two registrations from one address with the same metadata are one client; `order` of fields and lists does not matter. */
-function fingerprintOf(metadata: Registration, address: string): string {
+function computeFingerprint(metadata: Registration, address: string): string {
   const sorted = Object.entries(metadata)
     .map(([name, value]) => [name, Array.isArray(value) ? [...value].sort() : value])
     .sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
-  return hashOf(`${address}\n${JSON.stringify(sorted)}`);
+  return hashText(`${address}\n${JSON.stringify(sorted)}`);
 }
 
-/** What the library is given of a registration: it takes fewer redirect URIs than ours, which are put in afterwards. */
+/**
+ * Returns the registration for the library, which accepts fewer redirect URIs than we do; ours are inserted afterwards.
+ */
 export const registrationForLibrary = (metadata: Registration): object => ({
   ...metadata,
   application_type: 'native',
@@ -109,17 +111,21 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     if (!known || known.disabled) return wrong('There is no such client any more: register again.');
     const asked = known.method ?? 'client_secret_basic';
     if (asked !== method) return wrong(`The client must authenticate by ${asked}, not by ${method}.`);
-    if (asked !== 'none' && !isSame(hashOf(secret ?? ''), known.secret ?? ''))
+    if (asked !== 'none' && !isSame(hashText(secret ?? ''), known.secret ?? ''))
       return wrong('The client secret is wrong.');
     return clientId;
   }
 
   async function remember(answer: Response, grantId: string): Promise<void> {
     const { access_token: token = '' } = (await answer.clone().json()) as { access_token?: string };
-    const { jti, sub, client_id: clientId, exp } = claimsOf(token) ?? {};
+    const { jti, sub, client_id: clientId, exp } = decodeClaims(token) ?? {};
     if (typeof jti !== 'string') throw new Error('The auth library gave out an access token without an id.');
     await addAccessToken(db, {
-      ...{ jti, grantId, userId: String(sub), clientId: String(clientId), expiresAt: Number(exp) },
+      jti,
+      grantId,
+      userId: String(sub),
+      clientId: String(clientId),
+      expiresAt: Number(exp),
     });
   }
 
@@ -128,28 +134,33 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     onEnded();
   };
 
-  async function exchangeCode(form: Form, ask: Ask): Promise<Response> {
-    const grantId = hashOf(form.fields.get('code') ?? '');
+  async function exchangeCode(form: Form, ask: ProgramRequest): Promise<Response> {
+    const grantId = hashText(form.fields.get('code') ?? '');
     const answer = await settle(await ask(), form);
     if (answer.ok) await remember(answer, grantId);
     // It was used before, by somebody else maybe: what it gave ends (RFC 6749, section 4.1.2).
-    else if ((await textOf(answer)).error === 'invalid_grant') {
+    else if ((await readError(answer)).error === 'invalid_grant') {
       await endGrant(db, grantId);
       onEnded();
     }
     return answer;
   }
 
-  async function exchangeRefreshToken(form: Form, clientId: string | undefined, ask: Ask): Promise<Response> {
-    const tokenHash = hashOf(form.fields.get('refresh_token') ?? '');
+  async function exchangeRefreshToken(
+    form: Form,
+    clientId: string | undefined,
+    ask: ProgramRequest,
+  ): Promise<Response> {
+    const tokenHash = hashText(form.fields.get('refresh_token') ?? '');
     const before = await findRefreshToken(db, tokenHash);
     const answer = await settle(await ask(), form);
     if (answer.ok) {
       if (before) await remember(answer, before.authorizationCodeId ?? `${before.userId} ${before.clientId}`);
       return answer;
     }
-    const isRefused = (await textOf(answer)).error === 'invalid_grant' && before?.clientId === clientId;
-    // Of two at once the second finds it used, too. The library has ended the refresh tokens of that consent.
+    const isRefused = (await readError(answer)).error === 'invalid_grant' && before?.clientId === clientId;
+    // The second of two concurrent requests finds it used, too. The library has ended the refresh tokens of that
+    // consent.
     if (before && isRefused && (before.revoked || (await findRefreshToken(db, tokenHash))?.revoked !== null))
       await endOwn(before);
     return answer;
@@ -157,7 +168,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
 
   return {
     /** The token endpoint. */
-    async exchange(form: Form, ask: Ask): Promise<Response> {
+    async exchange(form: Form, ask: ProgramRequest): Promise<Response> {
       const client = await authenticate(form);
       if (client instanceof Response) return client;
       return form.fields.get('grant_type') === 'refresh_token'
@@ -166,18 +177,18 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     },
 
     /** The revocation endpoint. A token that is not known, or another client's, is none that anybody could use: 200. */
-    async revoke(form: Form, ask: Ask): Promise<Response> {
+    async revoke(form: Form, ask: ProgramRequest): Promise<Response> {
       const client = await authenticate(form);
       if (client instanceof Response) return client;
       const [token, ...more] = form.fields.getAll('token');
       if (client === undefined || !token || more.length > 0) return settle(await ask(), form);
       const done = () => Response.json({}, { headers: { 'cache-control': 'no-store' } });
-      const claims = claimsOf(token);
+      const claims = decodeClaims(token);
       if (claims) {
         if (await endAccessToken(db, String(claims.jti), client)) onEnded();
         return done();
       }
-      const before = await findRefreshToken(db, hashOf(token));
+      const before = await findRefreshToken(db, hashText(token));
       if (before?.clientId !== client) return done();
       const answer = await ask();
       if (answer.status >= 500) return answer;
@@ -190,13 +201,13 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     },
 
     /** The userinfo endpoint, with the token however it was sent; `ask` is given it in the header. */
-    async readPerson(token: string | undefined, ask: Ask): Promise<Response> {
+    async readPerson(token: string | undefined, ask: ProgramRequest): Promise<Response> {
       if (token === undefined) return refuse(401, 'invalid_token', 'Send an access token.', 'Bearer');
-      const { sub, client_id: clientId, jti } = claimsOf(token) ?? {};
+      const { sub, client_id: clientId, jti } = decodeClaims(token) ?? {};
       const isGood = USER_ID.test(String(sub)) && (await isConsented(db, String(sub), String(clientId), String(jti)));
       const answer = isGood ? await ask() : undefined;
       if (answer && answer.status !== 400 && answer.status !== 401) return answer;
-      const { error } = answer ? await textOf(answer) : {};
+      const { error } = answer ? await readError(answer) : {};
       if (error === 'invalid_scope')
         return refuse(
           403,
@@ -212,10 +223,11 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     async register(
       metadata: Registration,
       address: string,
-      { count, ask }: { count: () => Promise<void>; ask: Ask },
+      { count, ask }: { count: () => Promise<void>; ask: ProgramRequest },
     ): Promise<Response> {
       // A secret is shown once, so that a client with one is always a new one.
-      const fingerprint = metadata.token_endpoint_auth_method === 'none' ? fingerprintOf(metadata, address) : undefined;
+      const fingerprint =
+        metadata.token_endpoint_auth_method === 'none' ? computeFingerprint(metadata, address) : undefined;
       const headers = { 'cache-control': 'no-store' };
       const known = fingerprint === undefined ? undefined : await findRegistration(db, fingerprint);
       if (known) return Response.json(known, { status: 201, headers });
@@ -224,7 +236,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       if (!answer.ok) return answer;
       const { redirect_uris: redirectUris, application_type: type } = metadata;
       const made = (await answer.json()) as { client_id: string };
-      // A client that is not told takes RS256 for granted (OpenID Connect Registration 1.0, section 2).
+      // Clients assume RS256 by default (OpenID Connect Registration 1.0, section 2).
       const said = { id_token_signed_response_alg: 'ES256', redirect_uris: redirectUris, application_type: type };
       const told = { ...made, ...said };
       const clientId = made.client_id;

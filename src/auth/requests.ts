@@ -1,8 +1,8 @@
 /**
- * What is asked of requests to the authorization server before the auth library sees them, and what they are given that they
- * left out. Pure: no I/O, no clock.
+ * Checks requests to the authorization server before the auth library sees them, and fills in omitted parameters. Pure:
+ * no I/O, no clock.
  */
-import { resourcesOf } from './addresses.ts';
+import { listResources } from './addresses.ts';
 import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirects.ts';
 
 /** The error document of RFC 7591, section 3.2.2. */
@@ -35,7 +35,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
 /** Whether a form or a query has U+0000, which Postgres keeps in no text, and nobody means. */
 const hasNul = (form: string): boolean => /%00|\0/.test(form);
 
-/** Why what a page of ours has sent is not looked at; undefined where it is an object of JSON, or nothing. */
+/** Returns the reason to refuse the body of a page's request; undefined for a JSON object, or an empty body. */
 export function problemOfPage(
   body: string,
   query: string,
@@ -56,7 +56,7 @@ export function problemOfPage(
   return asked === undefined || typeof asked === 'string' ? undefined : wrong('oauth_query must be a text.');
 }
 
-/** Why a form is not looked at, as RFC 6749, section 5.2, has it; none of its own words are in it. */
+/** Returns the reason to refuse a form (RFC 6749, section 5.2); it quotes none of the form's own words. */
 export function refusalOfForm(form: string, path: string): { error: string; error_description: string } | undefined {
   if (hasNul(form)) return { error: 'invalid_request', error_description: 'No parameter may have U+0000.' };
   const grants = new URLSearchParams(form).getAll('grant_type');
@@ -138,15 +138,15 @@ function problemOfField(field: string, value: unknown): string | undefined {
  * mean the same here (RFC 3986, section 6.2.3).
  */
 function nameResources(parameters: URLSearchParams, publicUrl: string): void {
-  const known = Object.values(resourcesOf(publicUrl));
+  const known = Object.values(listResources(publicUrl));
   const named = parameters.getAll('resource').map((named) => known.find((one) => named === `${one}/`) ?? named);
   parameters.delete('resource');
   for (const resource of named) parameters.append('resource', resource);
 }
 
 /**
- * Who names no resource means the API, and who names no scope gets the one that can do the least (RFC 6749, section 3.3). Any
- * program of a person's machine can say that it is another one: there the person is asked each time (RFC 8252, section 8.6).
+ * A request without a resource means the API, and one without a scope gets the weakest scope (RFC 6749, section 3.3).
+ * Any program on a user's machine can claim to be another one: the user is asked each time (RFC 8252, section 8.6).
  */
 export function completeAuthorization(query: string, site: { publicUrl: string; scopePrefix: string }): string {
   const parameters = new URLSearchParams(query);

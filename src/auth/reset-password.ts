@@ -1,13 +1,13 @@
 /**
- * A new password by the link of a letter. Whoever had the old one may have made themselves other ways in: unless the owner wants
- * to keep them, they are revoked with it.
+ * Sets a new password by the link of a letter. A stranger with the old password may have created other credentials.
+ * They are revoked with it, unless the owner chooses to keep them.
  */
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
 
 const MAX_TOKEN = 200;
 
-/** What is done to an account besides setting the password. `keepsAccess`: API keys and connected apps stay good. */
+/** Revokes the other credentials of an account. `keepsAccess`: API keys and connected apps stay valid. */
 export type Revoke = (user: { id: string; email: string }, options: { keepsAccess: boolean }) => Promise<void>;
 
 const gone = () =>
@@ -18,7 +18,7 @@ export function passwordResets(revoke: Revoke): BetterAuthPlugin {
   const resetPassword = createAuthEndpoint('/reset-password', { method: 'POST' }, async (context) => {
     const { token, newPassword, keepAccess } = (context.body ?? {}) as Record<string, unknown>;
     if (typeof token !== 'string' || token.length > MAX_TOKEN) throw gone();
-    // The rules (rules.ts) have looked at it.
+    // The rules (rules.ts) have checked it.
     const password = String(newPassword);
     const { internalAdapter, password: passwords } = context.context;
     const link = await internalAdapter.consumeVerificationValue(`reset-password:${token}`);
@@ -28,7 +28,7 @@ export function passwordResets(revoke: Revoke): BetterAuthPlugin {
     const account = { providerId: 'credential', accountId: user.id, password: hashed };
     if (await internalAdapter.findCredentialAccount(user.id)) await internalAdapter.updatePassword(user.id, hashed);
     else await internalAdapter.createAccount({ userId: user.id, ...account });
-    // Who has read the letter has shown that the address is theirs.
+    // A user who has read the letter owns the address.
     if (!user.emailVerified) await internalAdapter.updateUser(user.id, { emailVerified: true });
     await revoke(user, { keepsAccess: keepAccess === true });
     return context.json({ status: true });

@@ -1,27 +1,26 @@
 /**
- * What our rules add to the auth library's: which passwords and names may be had, and what follows when a password is changed or
- * somebody is let in.
- * The pages ask the same of what is typed; here it is asked of whoever sends something.
+ * Adds our rules to the auth library's: the passwords and names that are allowed, and the effects of a changed password
+ * or a sign-in. The pages check the same while the user types; this check holds for every request.
  */
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { isCredential } from './passkeys.ts';
-import { weaknessOf } from './password.ts';
+import { findWeakness } from './password.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
-/** As names of everything else: control characters would garble lists and mails. */
+/** As for all other names: control characters would garble lists and mails. */
 const PLAIN = new RegExp(DISPLAY_NAME_PATTERN);
 
 const MAX_PASSKEY_NAME = 64;
 const ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-type Fields = Record<string, unknown>;
+type RequestFields = Record<string, unknown>;
 
 const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { code, message });
 
-function checkNames(fields: Fields): void {
+function checkNames(fields: RequestFields): void {
   for (const name of ['name', 'firstName', 'lastName']) {
     const value = fields[name];
     // A last name can be taken away; the others are kept in no other way.
@@ -35,7 +34,7 @@ function checkNames(fields: Fields): void {
 }
 
 function checkPassword(password: unknown, email: unknown): void {
-  const weakness = weaknessOf(String(password ?? ''), typeof email === 'string' ? email : '');
+  const weakness = findWeakness(String(password ?? ''), typeof email === 'string' ? email : '');
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 
@@ -64,8 +63,8 @@ function checkCredential(response: unknown): void {
   if (!isCredential(response)) throw refuse('INVALID_CREDENTIAL', 'This is no answer of a device.');
 }
 
-/** By path, what is asked of a request's fields before the library sees them. */
-const CHECKS: Record<string, (fields: Fields) => void> = {
+/** Checks of a request's fields before the library sees them, by path. */
+const CHECKS: Record<string, (fields: RequestFields) => void> = {
   '/sign-up/email': (fields) => {
     if (String(fields.email ?? '').length > MAX_ADDRESS) throw refuse('INVALID_EMAIL', 'The address is too long.');
     checkNames(fields);
@@ -97,7 +96,7 @@ const CHECKS: Record<string, (fields: Fields) => void> = {
   '/passkey/delete-passkey': (fields) => checkPasskeyId(fields.id),
 };
 
-/** What our page says as it sends a person to an outside provider; a program could say more, and is not asked. */
+/** The fields that our page sends for a sign-in at an outside provider; further fields are ignored. */
 const FOR_OUTSIDE = ['provider', 'callbackURL', 'errorCallbackURL', 'oauth_query'];
 
 /** Pictures would have to be loaded from wherever their address says. */
@@ -105,8 +104,8 @@ const WITHOUT_PICTURE = ['/sign-up/email', '/update-user'];
 
 const WAYS = ['callbackURL', 'errorCallbackURL', 'newUserCallbackURL', 'redirectTo'];
 
-/** Nobody is sent to another site from here, whatever a request says (RFC 9700, section 4.11.2). */
-function checkWays(fields: Fields, publicUrl: string): void {
+/** No redirect leads to another site, whatever a request says (RFC 9700, section 4.11.2). */
+function checkWays(fields: RequestFields, publicUrl: string): void {
   for (const name of WAYS) {
     const value = fields[name];
     if (value === undefined) continue;
@@ -116,7 +115,7 @@ function checkWays(fields: Fields, publicUrl: string): void {
   }
 }
 
-/** What is asked of others, and done by them. */
+/** The functions of other modules that the rules call. */
 export interface RulesDeps {
   isVerified(clientId: string): Promise<boolean>;
   /** The owner has a new password, by the old one. */
@@ -126,29 +125,29 @@ export interface RulesDeps {
   scopesOf(userId: string, clientId: string): Promise<readonly string[]>;
   /** The user has let a client in, or has allowed it more than before. */
   appConnected(user: { id: string; email: string }, clientId: string): Promise<void>;
-  /** Somebody has asked for a link to choose a new password. */
+  /** A user has requested a link to choose a new password. */
   resetAsked(email: string): Promise<void>;
   /** Whether this browser has signed up with the address, and nobody has confirmed it; by its cookies. */
   hasSignedUp(cookie: string, email: string): Promise<boolean>;
 }
 
 /** The client that a page of consent was opened for. */
-const clientIn = ({ oauth_query: query }: Fields): string =>
+const clientIn = ({ oauth_query: query }: RequestFields): string =>
   typeof query === 'string' ? (new URLSearchParams(query).get('client_id') ?? '') : '';
 
 export const rules = (publicUrl: string, deps: RulesDeps) => {
-  /** Of requests that are at work: what the client that they consent to was allowed before. */
+  /** For requests in progress: the scopes that the user had granted the client before. */
   const allowedBefore = new WeakMap<object, readonly string[]>();
   return {
     before: createAuthMiddleware(async (context) => {
       const { path, request } = context;
-      const fields = (context.body ?? {}) as Fields;
-      checkWays({ ...(context.query as Fields | undefined), ...fields }, publicUrl);
+      const fields = (context.body ?? {}) as RequestFields;
+      checkWays({ ...(context.query as RequestFields | undefined), ...fields }, publicUrl);
       CHECKS[path]?.(fields);
       if (WITHOUT_PICTURE.includes(path)) delete fields.image;
       if (path === '/sign-in/social')
         for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
-      // Whoever has the old password may be in another session.
+      // A stranger who has the old password may be signed in.
       if (path === '/change-password') fields.revokeOtherSessions = true;
       if (path === '/oauth2/consent' && fields.accept === true && request) {
         const session = await getSessionFromCtx(context);
@@ -157,12 +156,12 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
     }),
     after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {
       const { returned, session } = context;
-      const fields = (body ?? {}) as Fields;
+      const fields = (body ?? {}) as RequestFields;
       if (returned instanceof APIError) {
         // The library takes a passkey that is none for a failure of its own.
         if (returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
           throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
-        // It is told to the browser that knows it, whether the address has an account or not.
+        // The browser knows the address, so the answer is the same whether it has an account or not.
         const isUnknown = path === '/sign-in/email' && returned.status === 'UNAUTHORIZED';
         if (isUnknown && (await deps.hasSignedUp(headers?.get('cookie') ?? '', String(fields.email))))
           throw new APIError('FORBIDDEN', {

@@ -1,17 +1,18 @@
-/** Who is asking: people, their API keys, and the check of a request's credentials. */
+/** Authenticates callers: users, their API keys, and the check of a request's credentials. */
 import { hash as digest } from 'node:crypto';
 import type { Db } from '../db/pool.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
-import { resourcesOf, sessionCookieOf } from './addresses.ts';
+import { listResources, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { createCredentialCache } from './credential-cache.ts';
 import { createPrograms } from './programs.ts';
-import { createRecent } from './recent.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {
+  type ApiKeyRow,
   disableKey,
   dropSigningKeys,
   findKey,
@@ -20,7 +21,6 @@ import {
   findUserByEmail,
   forgetOldAccess,
   isConsented,
-  type KeyRow,
   markKeysUsed,
   retireSigningKeys,
   type UserRow,
@@ -70,19 +70,19 @@ function keyIn(authorization: string): string | undefined {
 function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const scopes = new Set(SCOPES);
   const usage = createUsage((ids, at) => markKeysUsed(db, ids, at), clock);
-  const recent = createRecent<{ keyId: string; principal: Principal }>(clock);
+  const recent = createCredentialCache<{ keyId: string; principal: Principal }>(clock);
   const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
   /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
-  const hashOf = (apiKey: string) => digest('sha256', apiKey, 'base64url');
+  const hashKey = (apiKey: string) => digest('sha256', apiKey, 'base64url');
 
-  function keep(apiKey: string, { id: keyId, userId }: KeyRow, expiresAt: number): Principal {
+  function keep(apiKey: string, { id: keyId, userId }: ApiKeyRow, expiresAt: number): Principal {
     const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
     recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
     return principal;
   }
 
   async function look(apiKey: string): Promise<Principal> {
-    const row = await findKey(db, hashOf(apiKey));
+    const row = await findKey(db, hashKey(apiKey));
     const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
     if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
     // A key that is in use comes here each second.
@@ -114,7 +114,7 @@ function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
     isConsented: (userId, clientId, jti) => isConsented(db, userId, clientId, jti),
     clock,
   });
-  const { api, agents } = resourcesOf(publicUrl);
+  const { api, agents } = listResources(publicUrl);
   /** A token for the whole API is good for the agents' tools too, and not the other way round. */
   const accepted = { api: [api], agents: [agents, api] };
   const tokenRules: TokenRules = { issuer: publicUrl, audience: [api, agents], findKey: signingKeys.find };
@@ -123,20 +123,20 @@ function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
     tokens,
     tokenRules,
     accepted,
-    sessions: createSessions({ library, cookie: sessionCookieOf(publicUrl), clock }),
+    sessions: createSessions({ library, cookie: sessionCookieName(publicUrl), clock }),
   };
 }
 
 export function createAuthService(deps: AuthServiceDeps) {
   const { library, db, clock = systemClock } = deps;
-  const contextOf = async () => (await library()).$context;
+  const openContext = async () => (await library()).$context;
   const keys = createKeys({ db, clock });
   const site = openSite(deps);
 
   const isFor = ({ audience }: KnownToken, resource: keyof NonNullable<typeof site>['accepted']): boolean =>
     site?.accepted[resource].some((accepted) => audience.includes(accepted)) ?? false;
 
-  /** The principal of a token that has been checked; it must be made for what is asked for (RFC 8707, section 2). */
+  /** The principal of a checked token; the token must be made for the requested resource (RFC 8707, section 2). */
   function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
     if (!isFor(token, resource)) throw refused('The access token is made for another resource.');
     return token.principal;
@@ -145,10 +145,10 @@ export function createAuthService(deps: AuthServiceDeps) {
   return {
     usage: keys.usage,
 
-    /** What programs ask of the authorization server. */
+    /** Requests of programs to the authorization server. */
     programs: createPrograms({ db, onEnded: () => site?.tokens.forget() }),
 
-    /** Which access tokens are good here; none are where it is undefined. */
+    /** The accepted access tokens; none where it is undefined. */
     tokenRules: site?.tokenRules,
 
     /** The one whom `authenticate` would resolve to, if the database need not be asked. */
@@ -164,8 +164,8 @@ export function createAuthService(deps: AuthServiceDeps) {
     },
 
     /**
-     * Rejects with `unauthenticated` (401). An API key has the full access of its owner, and so has a session; a token has its
-     * scopes. `resource`: what is asked for, which the token must have been made for.
+     * Rejects with `unauthenticated` (401). An API key and a session have the full access of their user; a token has
+     * its scopes. `resource`: the requested resource, which the token must have been made for.
      */
     async authenticate(
       { apiKey, authorization, verify, cookie }: Credentials,
@@ -207,7 +207,7 @@ export function createAuthService(deps: AuthServiceDeps) {
     async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {
       const known = await findUserByEmail(db, email);
       if (known) return known.id;
-      const { internalAdapter } = await contextOf();
+      const { internalAdapter } = await openContext();
       const name = [firstName, lastName].filter(Boolean).join(' ');
       try {
         const user = { email, name, emailVerified: false, firstName, ...(lastName ? { lastName } : {}) };
@@ -220,9 +220,9 @@ export function createAuthService(deps: AuthServiceDeps) {
       }
     },
 
-    /** Gives the user a password, whatever it was; the address of who has one from us is taken to be theirs. */
+    /** Sets the user's password and confirms the address: only its owner gets a password from us. */
     async setPassword(userId: string, password: string): Promise<void> {
-      const { internalAdapter, password: passwords } = await contextOf();
+      const { internalAdapter, password: passwords } = await openContext();
       const hash = await passwords.hash(password);
       const accounts = await internalAdapter.findAccounts(userId);
       if (accounts.some(({ providerId }) => providerId === 'credential'))
@@ -233,7 +233,7 @@ export function createAuthService(deps: AuthServiceDeps) {
 
     /** Whether this is the user's password. */
     async hasPassword(userId: string, password: string): Promise<boolean> {
-      const { internalAdapter, password: passwords } = await contextOf();
+      const { internalAdapter, password: passwords } = await openContext();
       const accounts = await internalAdapter.findAccounts(userId);
       const hash = accounts.find(({ providerId }) => providerId === 'credential')?.password;
       return hash ? passwords.verify({ hash, password }) : false;

@@ -1,11 +1,11 @@
-/** Sessions of people who have signed in, by the cookie that their browser sends. */
+/** Finds the session of a signed-in user by the cookie that the browser sends. */
 import { isAPIError } from 'better-auth/api';
 import type { Clock } from '../lib/clock.ts';
 import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
-import { cookieOf } from './addresses.ts';
+import { readCookie } from './addresses.ts';
 import type { Auth } from './better-auth.ts';
-import { createRecent } from './recent.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
 /** A session that has been ended is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
@@ -13,11 +13,11 @@ const MAX_LENGTH = 4096;
 
 export function createSessions(deps: { library: () => Promise<Auth>; cookie: string; clock: Clock }) {
   const { library, cookie, clock } = deps;
-  const recent = createRecent<Principal>(clock);
+  const recent = createCredentialCache<Principal>(clock);
   const scopes = new Set(SCOPES);
 
   async function look(header: string): Promise<Principal | undefined> {
-    const value = header.length <= MAX_LENGTH && cookieOf(header, cookie);
+    const value = header.length <= MAX_LENGTH && readCookie(header, cookie);
     if (!value) return undefined;
     const headers = new Headers({ cookie: `${cookie}=${value}` });
     const { api } = await library();

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { ConfigError, type Env, reader, type SecretName, variable } from '../settings/settings.ts';
-import type { OutsideProvider } from './outside-claims.ts';
+import type { OidcProvider } from './oidc-claims.ts';
 
 /** Reads the secret, from its file where it has one. */
 function readSecret(env: Env, name: SecretName): string | undefined {
@@ -41,7 +41,7 @@ export const mail = (env: Env): { smtpUrl: string; from: string } | undefined =>
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const MAX_NAME = 40;
 
-/** What an issuer may be (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
+/** An issuer (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
 const isIssuer = (text: string): boolean => {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, search, hash, username } = new URL(text);
@@ -49,8 +49,8 @@ const isIssuer = (text: string): boolean => {
   return isSafe && search === '' && hash === '' && username === '';
 };
 
-/** Where people may sign in besides here; without an issuer nowhere. */
-export const outsideProvider = (env: Env): OutsideProvider | undefined => {
+/** The outside provider of sign-in; none without an issuer. */
+export const outsideProvider = (env: Env): OidcProvider | undefined => {
   const { text, optional, flag } = reader(env);
   const issuer = optional('OIDC_ISSUER');
   if (issuer === undefined) return undefined;
@@ -77,7 +77,7 @@ export const authLimits = (env: Env) => {
     attempts: integer('SIGN_IN_ATTEMPTS'),
     /** In an hour. */
     registrations: integer('CLIENT_REGISTRATIONS'),
-    /** To one mailbox in an hour, whoever causes them and from wherever. */
+    /** For one mailbox in an hour, whatever their cause. */
     mails: integer('MAILS_PER_HOUR'),
   });
 };

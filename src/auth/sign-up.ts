@@ -1,20 +1,22 @@
 /**
- * Signing up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and waits for a day.
- * The account is made by whoever opens the link that was sent to the address. What they sign in with is theirs: the password that
- * their own browser has signed up with, or, in a browser that has not, the one that they choose then. So a stranger who signs up with
- * somebody else's address, before or after them, sets no password of theirs, whichever link they open.
+ * Signs users up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and
+ * waits for a day. Opening the link in the letter to that address makes the account.
+ *
+ * The account's password is the one that the same browser signed up with. A browser that has not signed up chooses one
+ * then. So a stranger who signs up with somebody else's address, before or after its owner, never sets the owner's
+ * password, whichever link they open.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
 import type { Db } from '../db/pool.ts';
-import { cookieNameOf, cookieOf } from './addresses.ts';
+import { cookieName, readCookie } from './addresses.ts';
 import { type AuthMails, VERIFY_MINUTES } from './mails.ts';
 import { findSignUp, findSignUpLink, keepSignUp } from './store.ts';
 
 /** RFC 5321, section 4.5.3.1. */
 const MAX_ADDRESS = 254;
-/** As the auth library takes addresses elsewhere. */
+/** The syntax of addresses that the auth library uses elsewhere. */
 const ADDRESS = /^(?!\.)(?!.*\.\.)([a-z0-9_'+\-.]*)[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/i;
 /** 32 random bytes as base64url. */
 const SECRET = /^[\w-]{43}$/;
@@ -24,10 +26,10 @@ const refuse = (code: string, message: string) => new APIError('BAD_REQUEST', { 
 const digest = (secret: string): string => hash('sha256', secret, 'base64url');
 const makeSecret = (): string => randomBytes(32).toString('base64url');
 
-type Fields = Readonly<Record<string, unknown>>;
+type SignUpFields = Readonly<Record<string, unknown>>;
 
 /** In lower case, as users are found by it. Throws `INVALID_EMAIL`. */
-function readAddress({ email }: Fields): string {
+function readAddress({ email }: SignUpFields): string {
   if (typeof email !== 'string' || email.length > MAX_ADDRESS || !ADDRESS.test(email))
     throw refuse('INVALID_EMAIL', 'This is not an e-mail address.');
   return email.toLowerCase();
@@ -39,8 +41,8 @@ interface Chosen {
   lastName: string | null;
 }
 
-/** The rules (rules.ts) have looked at how names and passwords are made. */
-function readChosen({ password, firstName, lastName }: Fields): Chosen {
+/** The rules (rules.ts) have checked names and passwords. */
+function readChosen({ password, firstName, lastName }: SignUpFields): Chosen {
   if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a password.');
   if (typeof firstName !== 'string') throw refuse('INVALID_NAME', 'Enter your first name.');
   return { password, firstName, lastName: typeof lastName === 'string' && lastName !== '' ? lastName : null };
@@ -60,17 +62,20 @@ export function makeLink(): { token: string; hash: string } {
   return { token, hash: digest(token) };
 }
 
-/** What this browser has signed up with for the address, in `cookie`, the header. */
+/** Finds this browser's sign-up for the address by `cookie`, the header. */
 export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, email: string) {
-  const secret = cookieOf(cookie, cookieNameOf(publicUrl, 'signup')) ?? '';
+  const secret = readCookie(cookie, cookieName(publicUrl, 'signup')) ?? '';
   if (!SECRET.test(secret) || !ADDRESS.test(email)) return undefined;
   return findSignUp(db, { email: email.toLowerCase(), browser: digest(secret), seconds: SECONDS });
 }
 
 export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAuthPlugin {
-  const cookie = cookieNameOf(publicUrl, 'signup');
+  const cookie = cookieName(publicUrl, 'signup');
   const attributes = {
-    ...{ httpOnly: true, sameSite: 'lax' as const, path: '/', maxAge: SECONDS },
+    httpOnly: true,
+    sameSite: 'lax' as const,
+    path: '/',
+    maxAge: SECONDS,
     secure: publicUrl.startsWith('https:'),
   };
   const closed = () => refuse('EMAIL_PASSWORD_SIGN_UP_DISABLED', 'Nobody can sign up here.');
@@ -78,7 +83,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
   // These take the place of the library's endpoints of the same names.
   const signUpEmail = createAuthEndpoint('/sign-up/email', { method: 'POST' }, async (context) => {
     if (!isOpen || !mails) throw closed();
-    const fields = (context.body ?? {}) as Fields;
+    const fields = (context.body ?? {}) as SignUpFields;
     const email = readAddress(fields);
     const { password, ...names } = readChosen(fields);
     const known = context.getCookie(cookie) ?? '';
@@ -91,13 +96,13 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
   });
 
   const sendVerificationEmail = createAuthEndpoint('/send-verification-email', { method: 'POST' }, async (context) => {
-    const email = readAddress((context.body ?? {}) as Fields);
+    const email = readAddress((context.body ?? {}) as SignUpFields);
     await mails?.confirmAgain(email);
     return context.json({ status: true });
   });
 
   const verifyEmail = createAuthEndpoint('/verify-email', { method: 'POST' }, async (context) => {
-    const fields = (context.body ?? {}) as Fields;
+    const fields = (context.body ?? {}) as SignUpFields;
     const { token, password } = fields;
     const isToken = typeof token === 'string' && SECRET.test(token);
     const email = isToken ? await findSignUpLink(db, digest(token), SECONDS) : undefined;

@@ -1,4 +1,4 @@
-/** The public keys of the JWKS, by id, as access tokens are verified with them. */
+/** Keeps the public keys of the JWKS by id, for the verification of access tokens. */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { OVERLAP_SECONDS } from './better-auth.ts';
@@ -32,8 +32,8 @@ export function createSigningKeys({ read, clock }: SigningKeysDeps) {
 
   return {
     /**
-     * Resolves to the key in PEM, or to undefined when no key of ours has this id. Rejects as the database does. Whatever a
-     * token says of keys besides, its key is one of these (RFC 8725, section 3.10).
+     * Resolves to the key in PEM, or to undefined when no key of ours has this id. Rejects when the database fails. A
+     * token's other hints about keys are ignored: its key is one of these (RFC 8725, section 3.10).
      */
     async find(id: unknown): Promise<string | undefined> {
       if (typeof id !== 'string') return undefined;

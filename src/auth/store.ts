@@ -1,9 +1,9 @@
-/** The SQL of people, keys and clients that does not go through the auth library. */
+/** Queries users, keys and clients with SQL where the auth library has no function. */
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { Ways } from '../lib/mail/notices.ts';
 
-export interface KeyRow {
+export interface ApiKeyRow {
   id: string;
   userId: string;
   enabled: boolean;
@@ -20,7 +20,7 @@ export interface UserRow {
 }
 
 /** The key with this hash, if its user exists. */
-export const findKey = (db: Db, hash: string): Promise<KeyRow | undefined> =>
+export const findKey = (db: Db, hash: string): Promise<ApiKeyRow | undefined> =>
   db
     .selectFrom('auth.apikey as k')
     .innerJoin('auth.user as u', (join) => join.on('u.id', '=', sql<string>`k."referenceId"::uuid`))
@@ -167,7 +167,7 @@ export async function retireSigningKeys(db: Db): Promise<void> {
   await sql`update auth.jwks set "expiresAt" = now() where "expiresAt" is null or "expiresAt" > now()`.execute(db);
 }
 
-/** Nothing that they have signed is good any more, as soon as servers look at the keys again. */
+/** Tokens signed with them become invalid as soon as servers read the keys again. */
 export async function dropSigningKeys(db: Db): Promise<void> {
   await sql`delete from auth.jwks`.execute(db);
 }
@@ -245,7 +245,7 @@ export interface SignUpRow {
 /** Browsers that may have signed up with one address; the newest are kept. */
 const BROWSERS = 20;
 
-/** Takes the place of what the same browser has sent before. The statements are the same whatever is known of the address. */
+/** Replaces an earlier sign-up of the same browser. The statements are the same whether the address is known or not. */
 export async function keepSignUp(db: Db, { email, browser, password, firstName, lastName }: SignUpRow): Promise<void> {
   await sql`insert into loopstream.sign_ups (email, browser, password, first_name, last_name)
     values (${email}, ${browser}, ${password}, ${firstName}, ${lastName})
@@ -257,7 +257,7 @@ export async function keepSignUp(db: Db, { email, browser, password, firstName, 
     (select browser from loopstream.sign_ups where email = ${email} order by at desc limit ${BROWSERS})`.execute(db);
 }
 
-/** What this browser has signed up with, in the last `seconds`. */
+/** Finds the sign-up of this browser in the last `seconds`. */
 export async function findSignUp(
   db: Db,
   { email, browser, seconds }: Pick<SignUpRow, 'email' | 'browser'> & { seconds: number },
@@ -304,8 +304,8 @@ export async function revokeAccess(
   userId: string,
   what: { keys: boolean; passkeys: boolean; sessions: boolean },
 ): Promise<{ revoked: Ways; kept: Ways }> {
-  // Sessions first, and committed: whoever makes a key looks for the session afterwards (account/access.ts), so that a key is
-  // either seen here or given up there.
+  // Sessions first, and committed. A new key's creator checks its session afterwards (account/access.ts), so that a key
+  // is either seen here or given up there.
   if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
   return db.transaction().execute(async (tx) => {
     const before = await countWays(tx, userId);
@@ -327,7 +327,7 @@ export async function revokeAccess(
   });
 }
 
-/** What of it is good now. */
+/** Counts the credentials that are valid now. */
 async function countWays(db: Db, userId: string): Promise<Ways> {
   const { rows } = await sql<Ways>`select
     (select count(*)::int4 from auth.apikey where "referenceId" = ${userId} and enabled
@@ -376,7 +376,7 @@ export interface ClientRow {
   name: string | null;
   uri: string | null;
   createdAt: Date | null;
-  /** As the auth library keeps lists: JSON, or the list itself. */
+  /** The auth library's encoding of a list: JSON, or the list itself. */
   redirectUris: unknown;
   verifiedAt: Date | null;
   /** How many people let it act. */
@@ -410,7 +410,7 @@ export async function setVerified(db: Db, clientId: string, isVerified: boolean)
     await db
       .insertInto('loopstream.verified_clients')
       .values({ client_id: clientId })
-      .onConflict((of) => of.doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .execute();
   else await db.deleteFrom('loopstream.verified_clients').where('client_id', '=', clientId).execute();
 }

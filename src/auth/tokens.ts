@@ -1,8 +1,8 @@
-/** Access tokens of programs, once they are verified: whom they act for, and what they may do. */
+/** Resolves access tokens of programs, once verified, to the account they act for and their scopes. */
 import type { Clock } from '../lib/clock.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { refuseToken, type Verify } from './bearer.ts';
-import { createRecent } from './recent.ts';
+import { createCredentialCache } from './credential-cache.ts';
 
 /** How long a person's consent, and a token that may have been ended, are taken to last without looking again: what is cut off ends within it. */
 const TRUST_MS = 5_000;
@@ -20,7 +20,7 @@ export interface KnownToken {
 }
 
 export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
-  const recent = createRecent<KnownToken>(clock);
+  const recent = createCredentialCache<KnownToken>(clock);
 
   async function look(authorization: string, verify: Verify): Promise<KnownToken> {
     const { sub: userId, aud, scope, client_id: clientId, exp, jti } = await verify();
@@ -37,7 +37,7 @@ export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
     /** By the whole header, as below: to look for the token in it costs more than to know it. */
     known: (authorization: string): KnownToken | undefined => recent.get(authorization),
 
-    /** Rejects with `unauthenticated`. What it resolves to may be asked for something else than `audience` says. */
+    /** Rejects with `unauthenticated`. The resolved token may be for another resource than `audience`. */
     check: (authorization: string, verify: Verify): Promise<KnownToken> =>
       recent.share(authorization, () => look(authorization, verify)),
 

@@ -1,5 +1,5 @@
 /**
- * When keys were last used, written down apart from the requests that use them: all at once, and for each key at most once a
+ * Records the last use of keys apart from the requests that use them: in batches, and for each key at most once a
  * minute, whichever servers it comes to.
  */
 import type { Clock } from '../lib/clock.ts';
@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts';
 
 const EVERY_MS = 60_000;
 
-export interface Usage {
+export interface KeyUsage {
   /** A key was used now; `lastUsedAt` as it is written down. */
   see(keyId: string, lastUsedAt: Date | null): void;
   /** Writes down what has not been. */
@@ -16,7 +16,7 @@ export interface Usage {
   start(log: Logger): () => Promise<void>;
 }
 
-export function createUsage(write: (ids: string[], at: Date) => Promise<void>, clock: Clock): Usage {
+export function createUsage(write: (ids: string[], at: Date) => Promise<void>, clock: Clock): KeyUsage {
   const seen = new Set<string>();
 
   const flush = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The role `billing`: what is done about money without anybody asking, wired here and taken down again in reverse. Several of
- * it may run; each job is done by one of them at a time.
+ * Composes the role `billing`: opens the background jobs of money here and closes them in reverse. Several processes
+ * may run; each job is done by one of them at a time.
  */
 import type { AddressInfo } from 'node:net';
 import { createLeases } from '../db/leases.ts';
@@ -26,12 +26,12 @@ import { createInvoiceJob } from './invoices/job.ts';
 import { readSeller } from './invoices/open.ts';
 import { type Job, startJobs } from './ledger/jobs.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
-import { createBooks } from './metering/books.ts';
-import { createCredits } from './metering/credits.ts';
+import { createCreditConditions } from './metering/credit-conditions.ts';
 import { createEstimates } from './metering/estimate.ts';
 import { createMeter } from './metering/meter.ts';
 import { type BillingMetrics, createBillingMetrics } from './metering/metrics.ts';
 import { type PodCache, watchProfiles } from './metering/profiles.ts';
+import { createStreamMarks } from './metering/stream-marks.ts';
 import {
   attend,
   BY_ACCOUNT,
@@ -43,17 +43,17 @@ import {
 } from './metering/work.ts';
 import type { BillingConfig } from './settings.ts';
 
-/** Who waits for a write that Kubernetes does not answer tries it again in the next run. */
+/** A write that Kubernetes does not answer is retried in the next run. */
 const KUBERNETES_TIMEOUT_MS = 10_000;
 
 export interface RunningBilling {
-  /** Of /healthz, /readyz and /metrics, for those who asked for any free port. */
+  /** The port of /healthz, /readyz and /metrics, for callers that requested any free port. */
   opsUrl: string;
   /** Resolves when the streams have been read and the jobs have begun. */
   ready: Promise<void>;
 }
 
-/** Listens at once; the jobs begin when Kubernetes has been read. `clock` tells by when time on air has cost what. */
+/** Listens at once; the jobs begin when Kubernetes has been read. `clock` decides which price holds. */
 export async function runBilling(
   config: BillingConfig,
   lifecycle: Lifecycle,
@@ -117,8 +117,13 @@ export async function runBilling(
   return { opsUrl: `http://${config.opsHost}:${port}`, ready };
 }
 
-/** Of cards where there are any, and of invoices where somebody sends them. */
-async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+/** Jobs for cards if they are configured, and for invoices if there is a seller. */
+async function moneyJobs({
+  config,
+  db,
+  ledger,
+  log,
+}: Pick<BillingParts, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
   const { cards, currency } = config;
   const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
   return [
@@ -127,7 +132,7 @@ async function moneyJobs({ config, db, ledger, log }: Pick<Given, 'config' | 'db
   ];
 }
 
-interface Given {
+interface BillingParts {
   config: BillingConfig;
   kube: Kube;
   db: Db;
@@ -140,8 +145,8 @@ interface Given {
   clock: Clock;
 }
 
-/** What is done about streams: counted, acknowledged, and told whether there is credit. */
-function openWork(given: Given): WorkDeps {
+/** Opens the work on streams: counting, acknowledging, and the condition of credit. */
+function openWork(given: BillingParts): WorkDeps {
   const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
   const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
@@ -151,9 +156,12 @@ function openWork(given: Given): WorkDeps {
   const ofAccount = (accountId: string) => streams.byIndex(BY_ACCOUNT, accountId);
   const estimates = createEstimates({ db, prices, clock });
   return {
-    ...{ streams, settled, everyMs, log },
+    streams,
+    settled,
+    everyMs,
+    log,
     meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
-    books: createBooks(kube, seen),
-    credits: createCredits({ db, kube, events, estimates, graceSeconds, seen, clock }),
+    books: createStreamMarks(kube, seen),
+    credits: createCreditConditions({ db, kube, events, estimates, graceSeconds, seen, clock }),
   };
 }

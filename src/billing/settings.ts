@@ -21,7 +21,7 @@ const crypto = (env: Env) => {
   });
 };
 
-/** What is alike for all that has to do with money. */
+/** Settings that all parts of billing share. */
 export const money = (env: Env) => {
   const currency = reader(env).text('CURRENCY');
   if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
@@ -30,12 +30,12 @@ export const money = (env: Env) => {
     prices: parsePrices(reader(env).optional('PRICES')),
     cards: cardSettings(env),
     crypto: crypto(env),
-    /** Who sends invoices; without it nobody does. */
+    /** The sender of invoices; without it there are none. */
     seller: sellerSetting(env),
   };
 };
 
-/** What is done about money without anybody asking. */
+/** Settings of the background jobs. */
 export const billingConfig = (env: Env) => {
   const { text, integer } = reader(env);
   return Object.freeze({

@@ -1,7 +1,10 @@
 /**
- * Leases: what only one of all servers may be at, such as taking the bytes of an upload. Whoever has one renews it, and whoever
- * wants it asks him to end; of a server that died it is free after LEASE_MS. A row and no advisory lock of Postgres: that
- * would hold one of a few connections for as long, and an upload may take hours.
+ * Leases jobs that only one of all servers may do at a time, such as receiving the bytes of an upload. The holder
+ * renews its lease, and another server that wants it asks the holder to stop. The lease of a server that died expires
+ * after LEASE_MS.
+ *
+ * A row holds the lease, not an advisory lock of Postgres: such a lock would occupy one of a few connections, and an
+ * upload may take hours.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -9,7 +12,7 @@ import { sleep } from '../lib/clock.ts';
 import type { Db } from './pool.ts';
 
 const LEASE_MS = 10_000;
-/** The holder hears within this time that he is asked to end. */
+/** The holder learns within this time that another server wants the lease. */
 const RENEW_MS = 1_000;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 500;
@@ -17,11 +20,11 @@ const MAX_POLL_MS = 500;
 const NOTE_KEPT = "interval '1 hour'";
 
 export interface Lease {
-  /** What the holder before has left. */
+  /** The note of the previous holder. */
   note: string | undefined;
   /** False as soon as another server may have it: it could not be renewed in time. */
   isHeld(): boolean;
-  /** Gives it back, with a note for the next holder. What fails ends by itself. */
+  /** Gives the lease back, with a note for the next holder. If this fails, the lease expires by itself. */
   release(note?: string): Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export function createLeases(db: Db): Leases {
     if (note !== undefined)
       await sql`update loopstream.leases set until = now(), note = ${note}
         where name = ${name} and holder = ${holder}`.execute(db);
-    // What servers that died have left goes too.
+    // This also removes the leases of servers that died.
     await sql`delete from loopstream.leases
       where (name = ${name} and holder = ${holder} and ${note === undefined})
         or until < now() - ${sql.raw(NOTE_KEPT)}`.execute(db);
@@ -101,7 +104,7 @@ export function createLeases(db: Db): Leases {
           continue;
         }
         await ask(name);
-        // Of several who wait, not always the same one comes last.
+        // The random part keeps the same waiter from losing every time.
         await sleep(pause * (0.5 + Math.random()), signal);
       }
     },

@@ -1,17 +1,18 @@
 /**
- * Hears what the database tells (NOTIFY), on a connection of its own that is made anew when it breaks. What is told while there
- * is none is lost, so whoever listens is told of each beginning. Where a pool of connections stands between (PgBouncer), it must
- * be one by session: by transaction, nothing is ever heard.
+ * Listens to NOTIFY on a connection of its own, and reconnects when that breaks. Notifications sent while it is down
+ * are lost, so listeners are told of each new connection. A connection pooler in between (PgBouncer) must pool by
+ * session: with pooling by transaction no notification ever arrives.
  */
+
 import pg from 'pg';
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 
-/** A connection that answers nothing for so long is dead; a router between may forget one that is silent. */
+/** A connection without an answer for so long is dead; a router between may forget a silent one. */
 const BEAT_MS = 15_000;
 const ANSWER_MS = 10_000;
-const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+const BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
 
 export interface Ears {
   /** It listens from now on, and has not before. */
@@ -19,10 +20,13 @@ export interface Ears {
   hear(payload: string): void;
 }
 
-/** Resolves when the connection has ended, whatever the reason. */
+/** Resolves when the connection has ended, for any reason. */
 async function listenOnce(url: string, channel: string, ears: Ears, signal: AbortSignal): Promise<void> {
   const client = new pg.Client({
-    ...{ connectionString: url, connectionTimeoutMillis: ANSWER_MS, query_timeout: ANSWER_MS, keepAlive: true },
+    connectionString: url,
+    connectionTimeoutMillis: ANSWER_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
     application_name: 'loopstream-news',
   });
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
@@ -58,7 +62,6 @@ export async function listen(
     await listenOnce(url, channel, { ...ears, begins }, signal).catch((err) => {
       if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
     });
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
-    await sleep(pause * (0.5 + Math.random() / 2), signal).catch(() => undefined);
+    await sleep(backoffMs(BACKOFF, failures), signal).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** Numbers of the connections to Postgres for Prometheus. */
+/** Exposes the numbers of the connections to Postgres to Prometheus. */
 import type pg from 'pg';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
@@ -19,7 +19,8 @@ export function poolMetrics(registry: Registry, pools: Readonly<Record<string, p
       labelNames: ['pool', ...labels],
       registers: [registry],
       collect() {
-        for (const [pool, of] of named) for (const [more, value] of read(of)) this.set({ pool, ...more }, value);
+        for (const [pool, source] of named)
+          for (const [more, value] of read(source)) this.set({ pool, ...more }, value);
       },
     });
   gauge('db_pool_connections', 'Connections to Postgres.', ['state'], (pool) => [
@@ -43,12 +44,12 @@ export function poolMetrics(registry: Registry, pools: Readonly<Record<string, p
     labelNames: ['pool'],
     registers: [registry],
   });
-  for (const [pool, of] of named) {
+  for (const [pool, source] of named) {
     const since = new WeakMap<pg.PoolClient, number>();
     errors.inc({ pool }, 0);
-    of.on('error', () => errors.inc({ pool }));
-    of.on('acquire', (client) => since.set(client, performance.now()));
-    of.on('release', (error, client) => {
+    source.on('error', () => errors.inc({ pool }));
+    source.on('acquire', (client) => since.set(client, performance.now()));
+    source.on('release', (error, client) => {
       const before = since.get(client);
       if (before !== undefined) use.observe({ pool }, (performance.now() - before) / 1000);
       if (error) errors.inc({ pool });

@@ -1,4 +1,4 @@
-/** Brings loopstream's own tables to what this version needs. */
+/** Migrates loopstream's own tables to the schema that this version needs. */
 import { Migrator } from 'kysely/migration';
 import { MIGRATIONS } from './migrations.ts';
 import { createDb, createPool } from './pool.ts';

@@ -1,4 +1,7 @@
-/** The changes of our own schema, in order of their names. One that has shipped is never edited: add another. */
+/**
+ * Lists the migrations of our own schema in order of their names. A migration that has shipped is never edited: add
+ * another.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { adminMigrations } from './migrations/admin.ts';
@@ -7,8 +10,8 @@ import { cryptoMigrations } from './migrations/crypto.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
-import { newsMigrations } from './migrations/news.ts';
-import { peopleMigrations } from './migrations/people.ts';
+import { notifyMigrations } from './migrations/notify.ts';
+import { signUpMigrations } from './migrations/sign-ups.ts';
 import { topupMigrations } from './migrations/topups.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -60,11 +63,11 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...meterMigrations,
   ...clientMigrations,
   ...adminMigrations,
-  ...newsMigrations,
-  ...peopleMigrations,
+  ...notifyMigrations,
+  ...signUpMigrations,
   '0015-idempotency-use': {
     async up(db: Kysely<unknown>) {
-      // What an account has used of its limits within 24 hours, without looking at a hundred thousand rows.
+      // Counts the limits that an account has used within 24 hours, without a scan of a hundred thousand rows.
       await sql`create table loopstream.idempotency_use (
         account_id text not null,
         hour timestamptz not null,

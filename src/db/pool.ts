@@ -1,6 +1,6 @@
 /**
- * The way to Postgres: one pool a process, with Kysely over it. Our tables are in the schema `loopstream`; those of the
- * auth library are in `auth`, reached through a pool whose search_path says so.
+ * Opens one pool of Postgres connections a process, with Kysely over it. Our tables are in the schema `loopstream`.
+ * Those of the auth library are in `auth`, reached through a pool with its own search_path.
  */
 import { type ColumnType, type Generated, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
@@ -118,7 +118,7 @@ export function createPool(url: string, options: { searchPath: string; max?: num
   // An idle connection that breaks (a restart of the database) is replaced with the next query; without a listener
   // Node would end the process.
   pool.on('error', () => undefined);
-  // One that breaks in use tells its query, and then the client itself, to whom the pool does not listen meanwhile.
+  // A connection that breaks in use fails its query, and then emits an error that the pool does not handle meanwhile.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   return pool;
 }

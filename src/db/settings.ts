@@ -1,8 +1,7 @@
-/** Reads where people and money are kept. Pure: no I/O, no clock. */
+/** Reads the settings of the database. Pure: no I/O, no clock. */
 import { common } from '../settings/common.ts';
 import { type Env, reader } from '../settings/settings.ts';
 
-/** Where people and money are kept. */
 export const databaseConfig = (env: Env) => {
   const { text } = reader(env);
   return Object.freeze({ ...common(env), databaseUrl: text('DATABASE_URL'), authSecret: text('AUTH_SECRET') });

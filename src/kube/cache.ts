@@ -1,16 +1,15 @@
 /**
- * What a reflector knows of one collection: a store with indexes that is fed from lists, watch events and our own writes
- * and stays right whichever of them comes first. Pure: no I/O, no clock.
+ * Stores one collection for a reflector, with indexes. Lists, watch events and our own writes feed it, and it stays
+ * right in whatever order they arrive. Pure: no I/O, no clock.
  *
- * Everything is decided by resourceVersion. Kubernetes calls it opaque, but since 1.35 guarantees that the versions of one
- * kind compare as decimal integers of any length (KEP-5504), which etcd's revisions always did; they are compared as
- * BigInt because they may pass 2^53.
+ * resourceVersion decides everything. Kubernetes calls it opaque, but since 1.35 guarantees that the versions of one
+ * kind compare as decimal integers of any length (KEP-5504). They are compared as BigInt because they may pass 2^53.
  */
-import { keyOf } from './paths.ts';
+import { getKey } from './paths.ts';
 import type { KubeObject, Stored } from './types.ts';
 
-/** A creation has no `previous`, a deletion no `current`. */
-export interface Change<T extends KubeObject> {
+/** `previous` is absent for a creation, `current` for a deletion. */
+export interface CacheChange<T extends KubeObject> {
   key: string;
   current: Stored<T> | undefined;
   previous: Stored<T> | undefined;
@@ -18,10 +17,13 @@ export interface Change<T extends KubeObject> {
 
 export type Indexes<T extends KubeObject> = Record<string, (object: Stored<T>) => string[]>;
 
-interface Entry<T extends KubeObject> {
+interface CacheEntry<T extends KubeObject> {
   object: Stored<T>;
   version: bigint;
-  /** The values under which the object stands in each index: kept, so that leaving does not ask the index function again. */
+  /**
+   * The values under which the object stands in each index, stored so that a removal need not call the index function
+   * again.
+   */
   values: [index: string, values: string[]][];
 }
 
@@ -32,37 +34,39 @@ export interface Cache<T extends KubeObject> {
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
   readonly size: number;
-  /** Whether lists and watch have told all up to this version. */
+  /** Whether lists and the watch have delivered everything up to this version. */
   hasSeen(resourceVersion: string): boolean;
-  /** The whole collection as it was at `resourceVersion`. */
-  replace(items: Stored<T>[], resourceVersion: string): Change<T>[];
-  /** A watch event ADDED or MODIFIED. */
-  put(object: Stored<T>): Change<T>[];
-  /** A watch event DELETED; its object carries the version of the deletion. */
-  remove(object: Stored<T>): Change<T>[];
-  /** A bookmark: everything up to this version has been told. */
-  advance(resourceVersion: string): Change<T>[];
-  /** An object as a write of ours returned it, which the watch may tell later, has told, or has told the end of. */
-  upsert(object: Stored<T>): Change<T>[];
-  /** An object that a deletion of ours has ended at once, whatever lists and watch tell of it until they know that too. */
-  forget(object: Stored<T>): Change<T>[];
+  /** Replaces the whole collection by its state at `resourceVersion`. */
+  replace(items: Stored<T>[], resourceVersion: string): CacheChange<T>[];
+  /** Applies a watch event ADDED or MODIFIED. */
+  put(object: Stored<T>): CacheChange<T>[];
+  /** Applies a watch event DELETED; its object carries the version of the deletion. */
+  remove(object: Stored<T>): CacheChange<T>[];
+  /** Applies a bookmark: the watch has delivered everything up to this version. */
+  advance(resourceVersion: string): CacheChange<T>[];
+  /** Adds an object as a write of ours returned it. The watch may deliver it, or its deletion, before or after. */
+  upsert(object: Stored<T>): CacheChange<T>[];
+  /**
+   * Removes an object that our own deletion ended at once, even if lists and the watch still deliver it for a while.
+   */
+  forget(object: Stored<T>): CacheChange<T>[];
 }
 
-/** `onIndexError` hears of an index function that threw; its object is then in that index under no value. */
+/** `onIndexError` is called for an index function that threw; that index then leaves the object out. */
 export function createCache<T extends KubeObject>(
   indexes: Indexes<T> = {},
   onIndexError: (index: string, key: string, error: unknown) => void = () => {},
 ): Cache<T> {
-  const entries = new Map<string, Entry<T>>();
+  const entries = new Map<string, CacheEntry<T>>();
   const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
-  /** Keys of entries that a write of ours has brought and the watch has not told yet. */
+  /** Keys of entries from our own writes that the watch has not delivered yet. */
   const own = new Set<string>();
-  /** UIDs of what was forgotten and may be told of still, with the version at which each was last known to exist. */
+  /** UIDs of forgotten objects that may still be delivered, with the version at which each was last known to exist. */
   const ended = new Map<string, bigint>();
-  /** The newest version that lists and watch have told of. */
+  /** The newest version that lists and the watch have delivered. */
   let seen = 0n;
 
-  const valuesOf = (key: string, object: Stored<T>): Entry<T>['values'] =>
+  const computeValues = (key: string, object: Stored<T>): CacheEntry<T>['values'] =>
     Object.entries(indexes).map(([index, values]) => {
       try {
         return [index, [...new Set(values(object))]];
@@ -72,7 +76,7 @@ export function createCache<T extends KubeObject>(
       }
     });
 
-  const unindex = (key: string, entry: Entry<T>) => {
+  const unindex = (key: string, entry: CacheEntry<T>) => {
     for (const [index, values] of entry.values) {
       for (const value of values) {
         const keys = indexed.get(index)?.get(value);
@@ -82,7 +86,7 @@ export function createCache<T extends KubeObject>(
     }
   };
 
-  const drop = (key: string): Change<T>[] => {
+  const drop = (key: string): CacheChange<T>[] => {
     const entry = entries.get(key);
     if (!entry) return [];
     unindex(key, entry);
@@ -91,13 +95,13 @@ export function createCache<T extends KubeObject>(
     return [{ key, current: undefined, previous: entry.object }];
   };
 
-  /** Stores an object known to be newer. Another UID under the same key is a deletion and a creation: both are told. */
-  const store = (key: string, object: Stored<T>, version: bigint, isOwn: boolean): Change<T>[] => {
+  /** Stores an object known to be newer. Another UID under the same key counts as a deletion and a creation. */
+  const store = (key: string, object: Stored<T>, version: bigint, isOwn: boolean): CacheChange<T>[] => {
     const before = entries.get(key);
     const successor = before !== undefined && before.object.metadata.uid !== object.metadata.uid;
     const changes = successor ? drop(key) : [];
     if (before && !successor) unindex(key, before);
-    const entry = { object, version, values: valuesOf(key, object) };
+    const entry = { object, version, values: computeValues(key, object) };
     entries.set(key, entry);
     for (const [index, values] of entry.values) {
       const byValue = indexed.get(index);
@@ -112,10 +116,10 @@ export function createCache<T extends KubeObject>(
     return [...changes, { key, current: object, previous: successor ? undefined : before?.object }];
   };
 
-  /** Stores what lists and watch tell, unless a write of ours is newer. */
-  const told = (object: Stored<T>): Change<T>[] => {
+  /** Stores an object from a list or the watch, unless a write of ours is newer. */
+  const told = (object: Stored<T>): CacheChange<T>[] => {
     if (ended.has(object.metadata.uid)) return [];
-    const key = keyOf(object);
+    const key = getKey(object);
     const version = BigInt(object.metadata.resourceVersion);
     const before = entries.get(key);
     if (before && before.version > version) return [];
@@ -127,10 +131,10 @@ export function createCache<T extends KubeObject>(
   };
 
   /**
-   * Our writes that the watch has passed without telling them: the object has left the selection or is gone, and its end
-   * was told before we heard of the write.
+   * Our own writes that the watch has passed without delivering them: the object left the selection or was deleted
+   * before our write's answer arrived.
    */
-  const passed = (): Change<T>[] => {
+  const passed = (): CacheChange<T>[] => {
     if (own.size === 0) return [];
     const gone = [...own].filter((key) => (entries.get(key)?.version ?? 0n) <= seen);
     return gone.flatMap(drop);
@@ -160,14 +164,15 @@ export function createCache<T extends KubeObject>(
     hasSeen: (resourceVersion) => seen >= BigInt(resourceVersion),
     replace(items, resourceVersion) {
       const version = BigInt(resourceVersion);
-      // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold counts.
+      // A list is never older than what we have seen, unless etcd was restored from a backup: then nothing we hold
+      // counts.
       const rewound = version < seen;
-      // What a list leaves out no watch that follows it tells, unless the object was created after the list was read; what a
-      // restored one holds is there again.
+      // The watch after a list never deletes an object that the list leaves out, unless it was created after the list
+      // was read. An object in a restored list exists again.
       const listed = new Set(items.map(({ metadata }) => metadata.uid));
       for (const [uid, known] of ended) if (rewound || (known <= version && !listed.has(uid))) ended.delete(uid);
-      const kept = new Set(items.map(keyOf));
-      const changes: Change<T>[] = [];
+      const kept = new Set(items.map(getKey));
+      const changes: CacheChange<T>[] = [];
       for (const [key, entry] of [...entries]) {
         if (rewound) entry.version = -1n;
         if (!kept.has(key) && entry.version <= version) changes.push(...drop(key));
@@ -178,13 +183,13 @@ export function createCache<T extends KubeObject>(
     },
     put(object) {
       const version = BigInt(object.metadata.resourceVersion);
-      // A watch tells in the order of versions, so one that has been passed is told again: the object may be gone since.
+      // A watch delivers versions in order, so an older version is a repetition: the object may be gone since.
       const changes = version <= seen ? [] : told(object);
       raise(version);
       return [...changes, ...passed()];
     },
     remove(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const version = BigInt(object.metadata.resourceVersion);
       const entry = entries.get(key);
       const changes = entry && entry.version <= version ? drop(key) : [];
@@ -197,16 +202,16 @@ export function createCache<T extends KubeObject>(
       return passed();
     },
     upsert(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const version = BigInt(object.metadata.resourceVersion);
-      // What the watch has passed it has told, the end of the object included: an older object would rise from the dead.
+      // The watch has delivered everything up to `seen`, deletions included: an older object must not be resurrected.
       if (version <= seen || ended.has(object.metadata.uid)) return [];
       const before = entries.get(key);
       if (before && before.version >= version) return [];
       return store(key, object, version, true);
     },
     forget(object) {
-      const key = keyOf(object);
+      const key = getKey(object);
       const { uid } = object.metadata;
       const entry = entries.get(key);
       if (entry?.object.metadata.uid !== uid) return [];

@@ -1,12 +1,12 @@
-/** The one way to Kubernetes: plain JSON in and out, over one pool of connections (transport.ts). */
+/** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
 import { loadAccess } from './kubeconfig.ts';
 import { apiVersionOf, collectionPath, objectPath, query, selectors, strip } from './paths.ts';
-import { codeOf, createTransport, type OnRequest } from './transport.ts';
+import { createTransport, errorCode, type OnRequest } from './transport.ts';
 import {
   type Kube,
   KubeError,
   type KubeObject,
-  type Page,
+  type ListPage,
   type Resource,
   type Stored,
   type WatchEvent,
@@ -15,9 +15,9 @@ import { lines, parseEvent } from './watch.ts';
 
 const PAGE_SIZE = 500;
 const WATCH_SECONDS = 290;
-/** An idle watch gets a bookmark about once a minute, so half as long again without anything means a dead connection. */
+/** An idle watch gets a bookmark about once a minute, so half as long again without one means a dead connection. */
 const STALL_MS = 90_000;
-/** So much later than its time-out the end of a watch is here at the latest, unless the connection is dead or all crawls. */
+/** A watch ends at the latest this long after its time-out, unless the connection is dead or everything crawls. */
 export const WATCH_GRACE_MS = 1_500;
 
 interface RawList<T extends KubeObject> {
@@ -33,7 +33,7 @@ export function createKube(
   options: {
     kubeconfig?: string | undefined;
     context?: string | undefined;
-    /** For a call, its tries included; 30,000 ms by default. A watch has no such end. */
+    /** For a call including its retries; 30,000 ms by default. A watch has no such limit. */
     timeoutMs?: number | undefined;
     onRequest?: OnRequest | undefined;
   } = {},
@@ -43,7 +43,7 @@ export function createKube(
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
     { namespace, limit, continue: token, timeoutMs, ...rest }: Parameters<Kube['page']>[1],
-  ): Promise<Page<T>> => {
+  ): Promise<ListPage<T>> => {
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
     const list = await http.json<RawList<T>>('GET', path, timeoutMs === undefined ? {} : { timeoutMs });
     // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.
@@ -68,7 +68,7 @@ export function createKube(
         }
         return items;
       } catch (error) {
-        // The rest of a list that took too long is of another moment than its beginning: begin again, once.
+        // The rest of a list that took too long would be of another moment than its beginning: start over, once.
         if (attempt > 1 || !(error instanceof KubeError) || error.status !== 410) throw error;
       }
     }
@@ -89,7 +89,7 @@ export function createKube(
     if (signal?.aborted) stop();
     try {
       const body = await http.open(path, { stallMs, signal: overdue.signal });
-      // Leaving the loop early destroys the body, whose late errors nobody waits for any more.
+      // Leaving the loop early destroys the body; nobody waits for its late errors any more.
       body.on('error', () => {});
       for await (const line of lines(body)) {
         const event = parseEvent<T>(line);
@@ -102,7 +102,7 @@ export function createKube(
         throw new KubeError(0, 'Unreachable', message, { cause: error });
       }
       if (error instanceof KubeError) throw error;
-      const message = `The watch of ${resource.plural} broke off (${codeOf(error)}).`;
+      const message = `The watch of ${resource.plural} broke off (${errorCode(error)}).`;
       throw new KubeError(0, 'Unreachable', message, { cause: error });
     } finally {
       clearTimeout(timer);
@@ -166,6 +166,6 @@ export function createKube(
   };
 }
 
-/** Whether the API server says that it is ready. Rejects when it does not answer. */
+/** Reports whether the API server says that it is ready. Rejects when it does not respond. */
 export const isKubeReady = async (kube: Pick<Kube, 'raw'>): Promise<boolean> =>
   (await kube.raw('GET', '/readyz')).status === 200;

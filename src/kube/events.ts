@@ -1,7 +1,7 @@
 /**
- * Kubernetes Events: what `kubectl describe` tells of an object. They are a courtesy: recording one never blocks, never
- * throws, and gives way when there are too many. The same words about the same object are one Event whose count rises;
- * its name is made of them, so that this holds across restarts too.
+ * Records Kubernetes Events, as `kubectl describe` shows them. Recording one never blocks and never throws; surplus
+ * events are dropped. Equal messages about the same object are one Event whose count rises. Its name is derived from
+ * them, so that this holds across restarts too.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, kubeTime, systemClock } from '../lib/clock.ts';
@@ -9,9 +9,9 @@ import type { Logger } from '../lib/log.ts';
 import { EVENTS, type KubeEvent } from './core.ts';
 import { type Kube, KubeError, type KubeObject } from './types.ts';
 
-/** Events that wait to be sent; more than that are dropped. */
+/** Maximum number of events that wait to be sent; further ones are dropped. */
 const MAX_WAITING = 1_000;
-/** Each object may say this much at once, then one thing each REFILL_MS: a flapping stream must not drown the others. */
+/** Burst and refill of each object's rate limit: a flapping stream must not drown the others. */
 const BURST = 25;
 const REFILL_MS = 10_000;
 const MAX_BUCKETS = 10_000;
@@ -22,15 +22,15 @@ export interface EventInput {
   type: 'Normal' | 'Warning';
   /** CamelCase, at most 128 characters, e.g. StreamLive. */
   reason: string;
-  /** For people. No secrets: whoever may see the namespace reads it. */
+  /** For humans. No secrets: every reader of the namespace sees it. */
   message: string;
-  /** What was being done, e.g. CreatePod. */
+  /** The action that was tried, e.g. CreatePod. */
   action?: string;
 }
 
 export interface EventRecorder {
   event(object: KubeObject, input: EventInput): void;
-  /** Resolves when all that was recorded until now was sent or given up. */
+  /** Resolves when every event recorded until now was sent or given up. */
   flush(): Promise<void>;
   /** Events not written because there were too many or the API server refused them. */
   readonly dropped: number;
@@ -96,7 +96,7 @@ export function createEventRecorder(
   let sending: Promise<void> | undefined;
   let dropped = 0;
 
-  /** What this recorder wrote last: a node has the right to write events and not to read them. */
+  /** Counts of this recorder's last writes: a node may write events and not read them. */
   const counts = new Map<string, number>();
   const remember = (key: string, count: number): void => {
     counts.delete(key);
@@ -114,7 +114,7 @@ export function createEventRecorder(
     }
   };
 
-  /** Raises the count of the Event, or creates it: also when it has passed away in between (they live for an hour). */
+  /** Raises the count of the Event, or creates it: also when it has expired in between (events live for an hour). */
   const write = async ({ event, times }: Pending): Promise<void> => {
     const { name, namespace = 'default' } = event.metadata;
     try {
@@ -128,7 +128,7 @@ export function createEventRecorder(
     }
   };
 
-  /** One at a time: the recorder must not compete with the work it tells of. */
+  /** One at a time: the recorder must not compete with the work that it reports on. */
   const send = async (): Promise<void> => {
     for (let [next] = waiting; next; [next] = waiting) {
       const [key, pending] = next;

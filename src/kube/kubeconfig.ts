@@ -1,9 +1,9 @@
 /**
- * Where the API server is and who we are there: from kubeconfig files, or from the pod's service account.
+ * Reads the address of the API server and our credentials from kubeconfig files or the pod's service account.
  *
- * Certificates, tokens and token files are read here. For `exec` plug-ins and auth providers @kubernetes/client-node is
- * loaded when such a user is met, and only then: whichever of its modules is imported, every generated API comes with it,
- * which was measured at 0.6 s of start-up and 47 MB of memory in each process.
+ * Certificates, tokens and token files are read here. Users with `exec` plug-ins or auth providers need
+ * @kubernetes/client-node, which is loaded only then. Importing any of its modules loads every generated API, which was
+ * measured at 0.6 s of start-up and 47 MB of memory in each process.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -24,8 +24,8 @@ export interface Tls {
   rejectUnauthorized?: boolean;
 }
 
-/** What one request proves its sender with: headers, and for some exec plug-ins a certificate. */
-export interface Credentials {
+/** Credentials of one request: headers, and for some exec plug-ins a certificate. */
+export interface KubeCredentials {
   headers: Record<string, string>;
   tls?: { cert: string | Buffer; key: string | Buffer };
 }
@@ -35,7 +35,7 @@ export interface Access {
   tls: Tls;
   /** HTTP proxy on the way to the server. */
   proxyUrl?: string;
-  credentials(): Promise<Credentials>;
+  credentials(): Promise<KubeCredentials>;
 }
 
 interface Cluster {
@@ -46,7 +46,7 @@ interface Cluster {
   'tls-server-name'?: string;
   'proxy-url'?: string;
 }
-interface User {
+interface KubeconfigUser {
   'client-certificate'?: string;
   'client-certificate-data'?: string;
   'client-key'?: string;
@@ -62,10 +62,10 @@ interface Kubeconfig {
   'current-context'?: string;
   clusters?: { name: string; cluster: Cluster }[];
   contexts?: { name: string; context: { cluster: string; user: string } }[];
-  users?: { name: string; user: User }[];
+  users?: { name: string; user: KubeconfigUser }[];
 }
-/** An entry and the folder of the file that it came from: its relative paths are meant from there. */
-type Found<T> = T & { folder: string; file: string };
+/** An entry and the folder of its file: relative paths in the entry start there. */
+type FoundEntry<T> = T & { folder: string; file: string };
 
 /**
  * `kubeconfig` may name several files, as the variable does; the first file that has an entry wins. Without it: the
@@ -81,7 +81,7 @@ export function loadAccess(options: { kubeconfig?: string | undefined; context?:
 
 function inCluster(): Access {
   return {
-    // The name that every conformant cluster serves and that its certificate carries.
+    // Every conformant cluster serves this name, and its certificate carries it.
     server: new URL('https://kubernetes.default.svc'),
     tls: { ca: readFileSync(join(SERVICE_ACCOUNT, 'ca.crt')) },
     credentials: tokenFrom(join(SERVICE_ACCOUNT, 'token')),
@@ -94,7 +94,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   const find = <T>(what: string, name: string, pick: (c: Kubeconfig) => ({ name: string } & T)[] | undefined) => {
     for (const { file, folder, config } of configs) {
       const entry = pick(config)?.find((e) => e.name === name);
-      if (entry) return { ...entry, folder, file } as Found<T>;
+      if (entry) return { ...entry, folder, file } as FoundEntry<T>;
     }
     throw new ConfigError(`${where} has no ${what} called "${name}".`);
   };
@@ -102,7 +102,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   if (!name) throw new ConfigError(`${where} has no current-context.`);
   const { context } = find<{ context: { cluster: string; user: string } }>('context', name, (c) => c.contexts);
   const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
-  const user = find<{ user: User }>('user', context.user, (c) => c.users);
+  const user = find<{ user: KubeconfigUser }>('user', context.user, (c) => c.users);
   if (!cluster.cluster.server || !URL.canParse(cluster.cluster.server))
     throw new ConfigError(`${where} gives no server URL for the cluster "${context.cluster}".`);
   const proxyUrl = cluster.cluster['proxy-url'];
@@ -119,7 +119,7 @@ function read(file: string): Kubeconfig {
   try {
     config = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // A parser's message quotes the file, which holds keys: the code alone goes on.
+    // A parser's message quotes the file, which holds keys: only the code is passed on.
     const code = (error as { code?: string }).code ?? 'not YAML';
     throw new ConfigError(`KUBECONFIG ${file} cannot be read (${code}).`);
   }
@@ -146,17 +146,17 @@ function clusterTls(cluster: Cluster, folder: string): Tls {
   };
 }
 
-function userTls(user: User, folder: string): Tls {
+function userTls(user: KubeconfigUser, folder: string): Tls {
   const cert = pem(user['client-certificate'], user['client-certificate-data'], folder);
   const key = pem(user['client-key'], user['client-key-data'], folder);
   return cert && key ? { cert, key } : {};
 }
 
 function userCredentials(
-  user: User,
+  user: KubeconfigUser,
   folder: string,
-  other: () => () => Promise<Credentials>,
-): () => Promise<Credentials> {
+  other: () => () => Promise<KubeCredentials>,
+): () => Promise<KubeCredentials> {
   if (user.exec || user['auth-provider']) return other();
   if (user.tokenFile) return tokenFrom(resolve(folder, user.tokenFile));
   const authorization = user.token
@@ -168,9 +168,9 @@ function userCredentials(
   return async () => ({ headers });
 }
 
-/** Reads a token that somebody else renews. */
-function tokenFrom(file: string): () => Promise<Credentials> {
-  let cached: Credentials | undefined;
+/** Reads a token that another program renews. */
+function tokenFrom(file: string): () => Promise<KubeCredentials> {
+  let cached: KubeCredentials | undefined;
   let readAt = 0;
   return async () => {
     if (!cached || performance.now() - readAt > TOKEN_TTL_MS) {
@@ -181,8 +181,8 @@ function tokenFrom(file: string): () => Promise<Credentials> {
   };
 }
 
-/** exec plug-ins and auth providers, as client-node does them; it caches what they give until that expires. */
-function clientNode(files: string[], context: string): () => Promise<Credentials> {
+/** Runs exec plug-ins and auth providers through client-node, which caches their credentials until these expire. */
+function clientNode(files: string[], context: string): () => Promise<KubeCredentials> {
   const load = async () => {
     const { KubeConfig } = await import('@kubernetes/client-node');
     const config = new KubeConfig();

@@ -1,27 +1,27 @@
 /**
- * Leader election by a Lease: of several processes that want it one leads, and it stops before another begins. The rules
- * are in election.ts; here they are carried out.
+ * Elects a leader with a Lease: one of several candidates leads, and it stops before another begins. election.ts holds
+ * the rules; this file carries them out.
  */
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { LEASES } from './core.ts';
-import { heldBy, type LeaseSpec, released, type Sighting, sight, waitMs } from './election.ts';
+import { heldBy, type LeaseSighting, type LeaseSpec, released, sight, waitMs } from './election.ts';
 import { type Kube, KubeError, type Resource } from './types.ts';
 
 export interface LeaseTimes {
-  /** How long others wait after the last change that they have seen: whole seconds, since the Lease says so. */
+  /** The time that others wait after the last change they saw: whole seconds, as the Lease requires. */
   durationMs: number;
-  /** A leader that could not renew for so long leads no more; less than `durationMs`. */
+  /** A leader that could not renew for this long steps down; less than `durationMs`. */
   renewDeadlineMs: number;
-  /** Between two renewals, and the longest time between two looks of those who wait. */
+  /** Pause between two renewals, and the longest pause between two reads of a candidate. */
   retryPeriodMs: number;
 }
 
 export interface ElectorOptions {
   namespace: string;
-  /** Of the Lease. */
+  /** Name of the Lease. */
   name: string;
-  /** Of this process and of no other that ever was, e.g. the pod's name and something random. */
+  /** Unique to this process, e.g. the pod's name and something random. */
   identity: string;
   times: LeaseTimes;
   log: Logger;
@@ -29,20 +29,20 @@ export interface ElectorOptions {
 }
 
 export interface Elector {
-  /** Begins to ask for the Lease. Once. */
+  /** Starts to compete for the Lease. To be called once. */
   start(): void;
-  /** Resolves when it is ours; never, when it never is. */
+  /** Resolves when the Lease is ours. */
   readonly acquired: Promise<void>;
-  /** Resolves with the reason, in a sentence, when it was ours and is no more. Not after `release`. */
+  /** Resolves with the reason, in a sentence, when we lose the Lease. Not after `release`. */
   readonly lost: Promise<string>;
-  /** By the clock, so that a process that was stopped and goes on knows at once that its time has run out. */
+  /** Computed from the clock, so that a process that was suspended knows at once that its time has run out. */
   isLeading(): boolean;
-  /** Asks no more. A Lease that is ours is handed back, unless `keep` says that others must wait until it expires. */
+  /** Stops competing. A Lease of ours is handed back, unless `keep` says that others must wait until it expires. */
   release(options?: { keep?: boolean }): Promise<void>;
 }
 
 const LEASE = LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>;
-/** The others have seconds of patience for the holder, so a hand-back that does not get through need not be forced. */
+/** Candidates wait only seconds for the holder, so a hand-back that fails need not be forced. */
 const RELEASE_ATTEMPTS = 3;
 
 const isReason = (error: unknown, ...reasons: string[]): boolean =>
@@ -57,7 +57,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   /** A request that hangs must leave time for another one, over another connection, before the deadline. */
   const patienceMs = times.renewDeadlineMs / 3;
   let state: 'waiting' | 'leading' | 'over' = 'waiting';
-  let seen: Sighting | undefined;
+  let seen: LeaseSighting | undefined;
   let leadsUntilMs = Number.NEGATIVE_INFINITY;
   let deadline: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -95,7 +95,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   };
 
   /** Writes the Lease if it is still as we saw it. */
-  const write = async (spec: LeaseSpec, version: string | undefined): Promise<Sighting> => {
+  const write = async (spec: LeaseSpec, version: string | undefined): Promise<LeaseSighting> => {
     const metadata = { name, ...(version === undefined ? {} : { resourceVersion: version }) };
     const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     const stored =
@@ -106,9 +106,9 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   };
 
   /**
-   * One try: a look, and a write if the rules allow it. A leader writes without a look, since the version that it names
-   * tells the API server whether anything has changed. `current` turns false when nobody waits for this try any more:
-   * then its answer counts for nothing, and the next look tells what became of it.
+   * Tries once: a read, and a write if the rules allow it. A leader writes without a read, since the API server detects
+   * changes by the version. `current` turns false when nobody waits for this try any more. Its result is then ignored,
+   * and the next read shows its outcome.
    */
   const attempt = async (current: () => boolean): Promise<void> => {
     const take = async (version: string | undefined): Promise<void> => {
@@ -141,19 +141,19 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     if (waitMs(seen, identity, clock.monotonicMs(), times.durationMs) === 0) await take(found?.version);
   };
 
-  /** Answers whether the try went through; one that takes too long is left to itself. */
+  /** Returns whether the try succeeded; a try that takes too long is abandoned. */
   const tryOnce = async (): Promise<boolean> => {
     let current = true;
     const { promise: late, resolve } = Promise.withResolvers<'late'>();
     const timer = setTimeout(resolve, patienceMs, 'late');
     const trying = attempt(() => current && state !== 'over');
-    // After it was left to itself nobody hears of its failure.
+    // Nobody handles the failure of an abandoned try.
     trying.catch(() => {});
     try {
       if ((await Promise.race([trying, late])) !== 'late') return true;
       log.warn({ patienceMs, state }, 'the API server does not answer for the lease');
     } catch (err) {
-      // Another was faster, or wrote in between: nothing is wrong.
+      // Another candidate was faster, or wrote in between: nothing is wrong.
       if (isReason(err, 'Conflict', 'AlreadyExists')) return true;
       log.warn({ err, state }, 'the lease could not be read or written');
     } finally {
@@ -163,7 +163,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     return false;
   };
 
-  /** Until the next try. At random, so that those who wait do not all ask in the same moment. */
+  /** The pause until the next try. Random, so that candidates do not all ask in the same moment. */
   const pauseMs = (went: boolean): number => {
     const { retryPeriodMs, durationMs } = times;
     if (state === 'leading') return went ? retryPeriodMs : retryPeriodMs / 4;
@@ -202,7 +202,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     isLeading,
     async release({ keep = false } = {}) {
       clearTimeout(deadline);
-      // Also when it is still asked for: what is under way may have got it.
+      // A request in flight counts too: it may have acquired the Lease.
       const mayBeOurs = running !== undefined && state !== 'over';
       state = 'over';
       stop.abort(new Error('released'));

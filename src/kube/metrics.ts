@@ -1,9 +1,9 @@
 /**
- * Numbers of the way to Kubernetes for Prometheus, named as client-go and controller-runtime name theirs, so that what
- * people have for other operators (queries, alerts, dashboards) works here too.
+ * Exposes the numbers of requests to Kubernetes to Prometheus. Their names are those of client-go and
+ * controller-runtime, so that queries, alerts and dashboards for other operators work here too.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { Queue, QueueObserver } from './queue.ts';
+import type { QueueObserver, WorkQueue } from './queue.ts';
 import type { Reflector } from './reflector.ts';
 import type { OnRequest } from './transport.ts';
 
@@ -13,7 +13,9 @@ const QUEUE_BUCKETS = [0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60,
 
 type Stats = Pick<Reflector<never>, 'stats'>;
 
-/** For `createKube`: counts and times each request. What got no answer has the code `<error>`, as client-go has it. */
+/**
+ * Counts and times each request of `createKube`. A request without an answer has the code `<error>`, as in client-go.
+ */
 export function requestMetrics(registry: Registry): OnRequest {
   const total = new Counter({
     name: 'rest_client_requests_total',
@@ -77,7 +79,11 @@ export function reflectorMetrics(registry: Registry): (reflectors: Record<string
 export interface WorkqueueMetrics {
   /** For the queue's options; its numbers have the controller's name. */
   observer(controller: string): QueueObserver;
-  watch(controller: string, queue: Pick<Queue, 'depth' | 'delayed' | 'running' | 'runningMs'>, workers: number): void;
+  watch(
+    controller: string,
+    queue: Pick<WorkQueue, 'depth' | 'delayed' | 'running' | 'runningMs'>,
+    workers: number,
+  ): void;
 }
 
 /** The label `controller` says the same as `name`, as in controller-runtime. */

@@ -1,4 +1,4 @@
-/** Paths and queries of the Kubernetes API. Pure: no I/O, no clock. */
+/** Builds paths and queries of the Kubernetes API. Pure: no I/O, no clock. */
 import type { KubeObject, ListOptions, Resource } from './types.ts';
 
 /** The collection of a resource; of every namespace when none is given. */
@@ -32,7 +32,7 @@ export const selectors = (options: ListOptions): Record<string, Value> => ({
 });
 
 /** `namespace/name`, or the bare name of a cluster-scoped object: the key of caches and queues. */
-export const keyOf = (object: { metadata: { name: string; namespace?: string } }): string =>
+export const getKey = (object: { metadata: { name: string; namespace?: string } }): string =>
   objectKey(object.metadata.namespace, object.metadata.name);
 
 export const objectKey = (namespace: string | undefined, name: string): string =>

@@ -1,19 +1,20 @@
 /**
- * Keys that want to be looked at. A key is never worked on by two workers at once; adding it while it is waiting changes
- * nothing, adding it while it is being worked on makes one more run afterwards. The clock's monotonic side is used alone, so
- * that a change of the wall clock neither hurries nor delays anything.
+ * Queues keys for reconciliation. Two workers never process a key at the same time. Adding a waiting key changes
+ * nothing; adding a key in process makes one more run afterwards. Only the monotonic clock is used, so that a change of
+ * the wall clock neither hurries nor delays anything.
  */
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { KubeError } from './types.ts';
 
-/** Node's timers count in 32 bits; a key that is due later is looked at in between and put back. */
+/** Node's timers count in 32 bits; a key that is due later gets a timer again in between. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-export interface Outcome {
+export interface RunOutcome {
   requeueAfterMs?: number | undefined;
 }
-export type Process = (key: string) => Promise<Outcome | undefined> | Promise<void>;
+export type Process = (key: string) => Promise<RunOutcome | undefined> | Promise<void>;
 
 /** Hears what becomes of keys; times are in milliseconds. */
 export interface QueueObserver {
@@ -28,9 +29,9 @@ export interface QueueObserver {
 export interface QueueOptions {
   /** How many keys are worked on at the same time. */
   workers: number;
-  /** What throws is logged and comes again after a backoff; `requeueAfterMs` asks for a later run. */
+  /** An error is logged and the key retried after a backoff; `requeueAfterMs` asks for a later run. */
   process: Process;
-  backoff?: { baseMs: number; maxMs: number };
+  backoff?: Backoff;
   log: Logger;
   clock?: Clock;
   /** Collects keys until `resume()`, e.g. until the caches are filled. */
@@ -38,12 +39,12 @@ export interface QueueOptions {
   observer?: QueueObserver | undefined;
 }
 
-export interface Queue {
+export interface WorkQueue {
   add(key: string): void;
   /** Adds the key after `ms`; of several such calls for a key the earliest counts. */
   addAfter(key: string, ms: number): void;
   resume(): void;
-  /** Takes nothing more on and resolves when the running ones have ended. What waited is dropped. */
+  /** Accepts nothing more and resolves when the running ones have ended. Waiting keys are dropped. */
   stop(): Promise<void>;
   /** Keys that wait for a worker. */
   readonly depth: number;
@@ -56,7 +57,7 @@ export interface Queue {
   runningMs(): number[];
 }
 
-export function createQueue(options: QueueOptions): Queue {
+export function createQueue(options: QueueOptions): WorkQueue {
   const { workers, process, log, observer, clock = systemClock } = options;
   const { backoff = { baseMs: 200, maxMs: 60_000 } } = options;
   /** Key → since when it waits. */
@@ -67,7 +68,7 @@ export function createQueue(options: QueueOptions): Queue {
   /** Keys added while they are being worked on. */
   const again = new Set<string>();
   const asked = createDelays(clock, (key) => add(key));
-  /** What the last run of a key asked for: its own later run, or its retry. The next run decides anew. */
+  /** The requeue or retry that the last run of a key asked for. The next run decides anew. */
   const outcome = createDelays(clock, (key) => add(key));
   const attempts = new Map<string, number>();
   let failures = 0;
@@ -78,11 +79,10 @@ export function createQueue(options: QueueOptions): Queue {
     failures++;
     const attempt = (attempts.get(key) ?? 0) + 1;
     attempts.set(key, attempt);
-    const ceiling = Math.min(backoff.maxMs, backoff.baseMs * 2 ** Math.min(attempt - 1, 30));
-    const retryMs = Math.round(ceiling * (0.5 + Math.random() / 2));
+    const retryMs = Math.round(backoffMs(backoff, attempt - 1));
     outcome.set(key, retryMs);
     observer?.retried();
-    // That somebody else wrote the object first is part of the bargain; that it happens again and again is not.
+    // A conflict is usual: another client wrote the object first. Repeated conflicts are not.
     const usual = err instanceof KubeError && err.reason === 'Conflict' && attempt < 3;
     log[usual ? 'debug' : 'warn']({ key, attempt, retryMs, err }, 'processing failed');
   };
@@ -113,7 +113,7 @@ export function createQueue(options: QueueOptions): Queue {
       waiting.delete(key);
       begun.set(key, clock.monotonicMs());
       observer?.started(clock.monotonicMs() - since);
-      // The run begins in a later microtask, so that whoever adds a key is not run over by its processing.
+      // The run begins in a later microtask, so that the caller finishes before its key is processed.
       running.set(
         key,
         Promise.resolve().then(() => run(key)),

@@ -1,20 +1,23 @@
 /**
  * Keeps a cache equal to a collection of the API server: list, then watch, again and again until the signal aborts.
- * Whatever the server or the network do, it goes on: every error leads back to the watch, or to a new list.
+ * Every error of the server or the network leads back to the watch, or to a new list.
  *
- * A watch whose other end is gone without a word (a proxy or a NAT that forgot it) looks like one on which nothing
- * happens. HTTP/1.1 has no ping, TCP's keepalive is answered by the proxy, and bookmarks come once a minute. A LIST of one
- * object would tell the collection's version, but that is etcd's revision, which every write to anything raises, so that
- * it differs nearly always and proves nothing. What proves something is an end: the server ends each watch after
- * WATCH_SECONDS, orderly and with a bookmark 2 s before. The next one takes the same connection and goes on from that
- * bookmark, which costs the API server one small request and a look into its watch cache, however many objects there
- * are. A watch that is not over in time is dead, or so slow that it might as well be.
+ * A watch whose other end vanished silently (a proxy or a NAT that forgot it) looks like an idle one. HTTP/1.1 has no
+ * ping, the proxy answers TCP's keepalive, and bookmarks come once a minute. A LIST of one object would return the
+ * collection's version. That is etcd's revision, which every write to anything raises, so that it differs nearly always
+ * and proves nothing.
+ *
+ * The end of a watch does prove something: the server ends each watch after WATCH_SECONDS, orderly and with a bookmark
+ * 2 s before. The next watch takes the same connection and continues from that bookmark. This costs the API server one
+ * small request and a look into its watch cache, however many objects there are. A watch that is not over in time is
+ * dead, or so slow that it might as well be.
  */
+import { type Backoff, backoffMs, exponentialMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Change, createCache, type Indexes } from './cache.ts';
+import { type CacheChange, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
-import { keyOf, objectKey } from './paths.ts';
+import { getKey, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
 
 const PAGE_SIZE = 500;
@@ -22,12 +25,11 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = 5;
 /** The grace grows with each failure up to this: on a machine where all is late, a watch in its place would be as late. */
 const MAX_WATCH_GRACE_MS = 30_000;
-/** A page that does not come is asked for again over another connection, with more patience after each failure. */
+/** A late page is requested again over another connection, with more patience after each failure. */
 const PAGE_TIMEOUT_MS = 4_000;
 const MAX_PAGE_TIMEOUT_MS = 30_000;
-const BASE_DELAY_MS = 200;
-/** A restarted API server must be found again within seconds, so the waits do not grow beyond this. */
-const MAX_DELAY_MS = 8_000;
+/** A restarted API server must be found again within seconds, so the waits do not grow beyond `maxMs`. */
+const BACKOFF: Backoff = { baseMs: 200, maxMs: 8_000 };
 /** A server that cannot serve the version we ask for does not always say Expired: list anew after so many bare failures. */
 const FAILURES_BEFORE_RELIST = 5;
 
@@ -40,7 +42,10 @@ export type ChangeHandler<T extends KubeObject> = (
 export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   /** Name → the values under which an object is found by `byIndex`. */
   indexes?: Indexes<T>;
-  /** What is kept of an object: of thousands, the parts that nobody reads are most of the memory. All of it unless told. */
+  /**
+   * Returns the part of an object to keep: with thousands of objects, unread parts are most of the memory. The default
+   * keeps all of it.
+   */
   keep?: (object: Stored<T>) => Stored<T>;
   log: Logger;
 }
@@ -56,16 +61,19 @@ export interface Reflector<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
-  /** Whether it has been told of all that had happened up to this version. */
+  /** Whether it has received everything up to this version. */
   hasSeen(resourceVersion: string): boolean;
-  /** Puts in what a write of ours returned, so that we read it before the watch tells it. Old news is dropped. */
+  /**
+   * Adds an object that a write of ours returned, so that it is read before the watch delivers it. Older versions are
+   * dropped.
+   */
   upsert(object: Stored<T>): void;
   /** Takes out what a deletion of ours has ended at once, and does not let the watch bring it back. */
   forget(object: Stored<T>): void;
   /**
-   * Hears of each change once, also of those that `upsert` makes; a creation has no `previous`, a deletion no `current`.
-   * Keys are `namespace/name`. What a handler throws is logged. Answers a function that takes the handler off.
-   * With `replay` it hears at once of all that is there already, as of creations.
+   * Calls the handler once for each change, also for those that `upsert` makes. A creation has no `previous`, a
+   * deletion no `current`. Keys are `namespace/name`. Errors of a handler are logged. Returns a function that removes
+   * the handler. With `replay` the handler first receives all present objects as creations.
    */
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
   /**
@@ -73,12 +81,12 @@ export interface Reflector<T extends KubeObject> {
    * other end is gone without a word is found out within WATCH_SECONDS and the client's grace.
    */
   ageMs(): number;
-  /** For metrics and tests. `heardMs`: how long ago the API server last told something, if only that nothing has changed. */
+  /** For metrics and tests. `heardMs`: the time since the API server last sent anything, even a bookmark. */
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
 
-const asCreations = <T extends KubeObject>(objects: Stored<T>[]): Change<T>[] =>
-  objects.map((current) => ({ key: keyOf(current), current, previous: undefined }));
+const asCreations = <T extends KubeObject>(objects: Stored<T>[]): CacheChange<T>[] =>
+  objects.map((current) => ({ key: getKey(current), current, previous: undefined }));
 
 export function createReflector<T extends KubeObject>(
   kube: Kube,
@@ -104,7 +112,7 @@ export function createReflector<T extends KubeObject>(
   };
   let failures = 0;
 
-  const tell = (changes: Change<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
+  const tell = (changes: CacheChange<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
     for (const { key, current, previous } of changes) {
       for (const handler of to) {
         try {
@@ -116,9 +124,9 @@ export function createReflector<T extends KubeObject>(
     }
   };
 
-  /** Reads the whole collection, as it was at one moment, and answers that moment. */
+  /** Lists the whole collection, as it was at one moment, and returns its version. */
   const list = async (signal: AbortSignal): Promise<string> => {
-    const timeoutMs = Math.min(MAX_PAGE_TIMEOUT_MS, PAGE_TIMEOUT_MS * 2 ** Math.min(failures, 10));
+    const timeoutMs = exponentialMs({ baseMs: PAGE_TIMEOUT_MS, maxMs: MAX_PAGE_TIMEOUT_MS }, failures);
     const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
     const first = await kube.page(resource, page);
     const items = first.items.map(keep);
@@ -135,10 +143,13 @@ export function createReflector<T extends KubeObject>(
     return first.resourceVersion;
   };
 
-  /** Follows one watch to its end and answers the version it got to. `reached` hears of each step, for when it throws. */
+  /**
+   * Follows one watch to its end and returns the version it reached. `reached` is called for each step, in case it
+   * throws.
+   */
   const follow = async (from: string, signal: AbortSignal, reached: (version: string) => void): Promise<void> => {
     count.watches++;
-    const graceMs = Math.min(MAX_WATCH_GRACE_MS, WATCH_GRACE_MS * 2 ** Math.min(failures, 10));
+    const graceMs = exponentialMs({ baseMs: WATCH_GRACE_MS, maxMs: MAX_WATCH_GRACE_MS }, failures);
     const watch = { ...selection, resourceVersion: from, signal, timeoutSeconds: WATCH_SECONDS, graceMs };
     let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
@@ -146,7 +157,7 @@ export function createReflector<T extends KubeObject>(
       heard();
       if (event.type === 'BOOKMARK') tell(cache.advance(version));
       else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
-      // What is told twice is told late, and must not lead us back.
+      // A repeated event arrives late, and must not lead us back.
       if (BigInt(version) > furthest) {
         furthest = BigInt(version);
         reached(version);
@@ -156,10 +167,7 @@ export function createReflector<T extends KubeObject>(
     heard();
   };
 
-  const pause = (signal: AbortSignal): Promise<void> => {
-    const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** Math.min(failures, 10));
-    return sleep(ceiling * (0.5 + Math.random() / 2), signal);
-  };
+  const pause = (signal: AbortSignal): Promise<void> => sleep(backoffMs(BACKOFF, failures), signal);
 
   /** One turn: a list if we have no version, then a watch. Answers the version to go on from, undefined to list anew. */
   const turn = async (version: string | undefined, signal: AbortSignal): Promise<string | undefined> => {
@@ -171,7 +179,7 @@ export function createReflector<T extends KubeObject>(
       await follow(from, signal, (reached) => {
         at = reached;
       });
-      // A watch that the server ends at once, and without news, would otherwise be asked for without a pause.
+      // A watch that the server ends at once, and without events, would otherwise be repeated without a pause.
       if (at === from && performance.now() - before < 1_000) failures++;
       else failures = 0;
     } catch (err) {

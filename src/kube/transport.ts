@@ -1,41 +1,45 @@
 /**
- * HTTP to the API server: one undici Agent with kept-alive connections, time-outs, retries of reads, and one kind of error.
- * The generated client makes a TLS connection for each call (500 lists: 500 connections and 3.5 s).
+ * Sends HTTP requests to the API server through one undici Agent: kept-alive connections, time-outs, retries of reads,
+ * and one kind of error. The generated client opens a TLS connection for each call (500 lists: 500 connections and 3.5
+ * s).
  */
+
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
-import type { Access, Credentials, Tls } from './kubeconfig.ts';
+import type { Access, KubeCredentials, Tls } from './kubeconfig.ts';
 import { KubeError } from './types.ts';
 
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 const READ_ATTEMPTS = 4;
+const READ_BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
 /** Longer than this we do not wait inside a call; the caller gets the error with retryAfterSeconds. */
 const MAX_RETRY_AFTER_SECONDS = 5;
 
-export interface Answer {
+export interface KubeAnswer {
   status: number;
   text: string;
 }
 
-export interface Send {
+export interface SendRequest {
   body?: unknown;
   headers?: Record<string, string>;
-  /** After which an answer is not waited for, and none asked for again. */
+  /** The time limit of a request with its retries. */
   timeoutMs?: number;
 }
 
 /** Hears of each request when its headers came, or did not: then the status is 0. */
 export type OnRequest = (request: { method: string; status: number; ms: number }) => void;
 
-export interface Transport {
+export interface KubeTransport {
   /** One exchange. Any HTTP status is an answer; KubeError 'Unreachable' when none came. Reads are retried. */
-  send(method: string, path: string, options?: Send): Promise<Answer>;
+  send(method: string, path: string, options?: SendRequest): Promise<KubeAnswer>;
   /** As `send`, but a status of 400 and above becomes KubeError, and the body is parsed. */
-  json<T>(method: string, path: string, options?: Send): Promise<T>;
+  json<T>(method: string, path: string, options?: SendRequest): Promise<T>;
   /** GET with an endless body, which fails when nothing comes for `stallMs`. */
   open(path: string, options: { stallMs: number; signal?: AbortSignal | undefined }): Promise<Readable>;
   close(): Promise<void>;
@@ -57,7 +61,7 @@ function agentFor(access: Access, tls: Tls): Dispatcher {
 }
 
 /** metav1.Status → KubeError. `request` is shown when the answer is not a Status. */
-export function toKubeError(answer: Answer, request: string, retryAfter?: string): KubeError {
+export function toKubeError(answer: KubeAnswer, request: string, retryAfter?: string): KubeError {
   let reason = '';
   let message = `The API server answered ${answer.status} to ${request}.`;
   let seconds = retryAfter === undefined ? undefined : Number.parseInt(retryAfter, 10);
@@ -81,21 +85,25 @@ function retryDelayMs(error: KubeError, attempt: number): number | undefined {
   if (!passing || attempt >= READ_ATTEMPTS) return undefined;
   const asked = error.retryAfterSeconds ?? 0;
   if (asked > MAX_RETRY_AFTER_SECONDS) return undefined;
-  const backoff = 100 * 2 ** attempt;
-  return asked * 1000 + backoff * (0.5 + Math.random() / 2);
+  return asked * 1000 + backoffMs(READ_BACKOFF, attempt - 1);
 }
 
 /** ECONNREFUSED, UND_ERR_SOCKET, TimeoutError, …: the part of an error that may be shown. */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   const { code, name } = error as { code?: unknown; name?: string };
   return typeof code === 'string' ? code : (name ?? 'unknown');
 }
 
 const unreachable = (access: Access, error: unknown): KubeError => {
   if (error instanceof KubeError) return error;
-  return new KubeError(0, 'Unreachable', `The API server at ${access.server.host} did not answer (${codeOf(error)}).`, {
-    cause: error,
-  });
+  return new KubeError(
+    0,
+    'Unreachable',
+    `The API server at ${access.server.host} did not answer (${errorCode(error)}).`,
+    {
+      cause: error,
+    },
+  );
 };
 
 export function createTransport(
@@ -104,9 +112,9 @@ export function createTransport(
     timeoutMs = REQUEST_TIMEOUT_MS,
     onRequest,
   }: { timeoutMs?: number | undefined; onRequest?: OnRequest | undefined } = {},
-): Transport {
+): KubeTransport {
   let agent = agentFor(access, access.tls);
-  let certificate: Credentials['tls'];
+  let certificate: KubeCredentials['tls'];
   const base = access.server.pathname.replace(/\/$/, '');
   let closed = false;
 
@@ -127,7 +135,7 @@ export function createTransport(
   const request = async (
     method: string,
     path: string,
-    options: Send & { signal: AbortSignal | undefined; bodyTimeout: number },
+    options: SendRequest & { signal: AbortSignal | undefined; bodyTimeout: number },
   ) => {
     const headers = { accept: 'application/json', ...currentTrace(), ...(await authorize()), ...options.headers };
     if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
@@ -151,7 +159,7 @@ export function createTransport(
   };
 
   /** Throws for 429 and 5xx too when they are to be tried again. */
-  const exchange = async (method: string, path: string, options: Send) => {
+  const exchange = async (method: string, path: string, options: SendRequest) => {
     // headersTimeout and bodyTimeout end a silence; this one ends an answer that trickles.
     const signal = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
     try {
@@ -170,10 +178,10 @@ export function createTransport(
   const attempt = async (
     method: string,
     path: string,
-    options: Send,
+    options: SendRequest,
     number = 1,
     since = performance.now(),
-  ): Promise<Answer & { error?: KubeError }> => {
+  ): Promise<KubeAnswer & { error?: KubeError }> => {
     const what = `${method} ${path.split('?')[0]}`;
     const outcome = await exchange(method, path, options).catch((error: KubeError) => error);
     const error =
@@ -197,7 +205,7 @@ export function createTransport(
       const { status, text } = await attempt(method, path, options);
       return { status, text };
     },
-    async json<T>(method: string, path: string, options: Send = {}): Promise<T> {
+    async json<T>(method: string, path: string, options: SendRequest = {}): Promise<T> {
       const { error, status, text } = await attempt(method, path, options);
       if (error) throw error;
       try {

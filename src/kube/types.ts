@@ -1,6 +1,6 @@
 /**
- * The shapes that the rest of the project sees of Kubernetes: plain JSON as the API server sends it. Dates stay strings,
- * resourceVersions stay opaque strings, managedFields are stripped.
+ * Declares the shapes of Kubernetes objects for the rest of the project: plain JSON as the API server sends it. Dates
+ * stay strings, resourceVersions stay opaque strings, managedFields are stripped.
  */
 
 export interface OwnerReference {
@@ -52,8 +52,9 @@ export interface Resource<T extends KubeObject = KubeObject> {
 }
 
 /**
- * What Kubernetes answered when it did not do what was asked. `reason` is metav1.Status.reason, e.g. NotFound,
- * AlreadyExists, Conflict, Invalid, Forbidden, Expired; '' when the answer was not a Status; 'Unreachable' when none came.
+ * The error of a request that Kubernetes did not fulfil. `reason` is metav1.Status.reason, e.g. NotFound,
+ * AlreadyExists, Conflict, Invalid, Forbidden, Expired. It is '' when the answer was not a Status, and 'Unreachable'
+ * when none came.
  */
 export class KubeError extends Error {
   readonly status: number;
@@ -82,24 +83,27 @@ export interface ListOptions {
 }
 
 /** One page of a collection. `resourceVersion` is the moment the whole list is of; a watch goes on from it. */
-export interface Page<T extends KubeObject> {
+export interface ListPage<T extends KubeObject> {
   items: Stored<T>[];
   resourceVersion: string;
   /** Token of the next page; undefined on the last one. */
   continue: string | undefined;
 }
 
-/** What a watch tells. A BOOKMARK carries nothing but metadata.resourceVersion: all before it has been told. */
+/**
+ * An event of a watch. A BOOKMARK carries nothing but metadata.resourceVersion: everything before it has been
+ * delivered.
+ */
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
   | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } };
 
 export interface WatchOptions extends ListOptions {
-  /** Events after this one are told. */
+  /** The watch delivers events after this one. */
   resourceVersion: string;
   /** After how many seconds the server ends the watch on its own, at once and orderly; by default 290. */
   timeoutSeconds?: number;
-  /** How much later than that its end may come, in milliseconds, before the watch is taken for dead; 1,500 unless told. */
+  /** Time after the end at which the watch is taken for dead, in milliseconds; 1,500 by default. */
   graceMs?: number;
   /** How long nothing may come, not even a bookmark, before the connection counts as dead; by default 90,000 ms. */
   stallMs?: number;
@@ -118,7 +122,7 @@ export interface Kube {
   page<T extends KubeObject>(
     resource: Resource<T>,
     options: ListOptions & { limit: number; continue?: string | undefined; timeoutMs?: number },
-  ): Promise<Page<T>>;
+  ): Promise<ListPage<T>>;
   /**
    * Events as they come. Ends when the server ends the watch or the signal aborts; throws KubeError when the connection
    * breaks, stalls or is not over a moment after its time-out ('Unreachable'), or the server says so (Expired or Gone:
@@ -144,9 +148,9 @@ export interface Kube {
     options: { fieldManager: string; subresource?: 'status' },
   ): Promise<Stored<T>>;
   /**
-   * Deletes; answers true when it is gone, the object when finalizers or its grace period keep it for now, and false when
-   * there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion` against deleting what has been
-   * changed since.
+   * Deletes an object. Returns true when it is gone, the object when finalizers or its grace period keep it for now,
+   * and false when there was nothing to delete. `uid` guards against deleting a successor, `resourceVersion` against
+   * deleting a changed object.
    */
   delete<T extends KubeObject>(
     resource: Resource<T>,
@@ -159,7 +163,7 @@ export interface Kube {
       propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
     },
   ): Promise<Stored<T> | boolean>;
-  /** Any other path of the API, e.g. `/readyz` or a pod's log: the raw body, whatever the status. */
+  /** Requests any other path of the API, e.g. `/readyz` or a pod's log: the raw body, with any status. */
   raw(
     method: string,
     path: string,

@@ -1,4 +1,4 @@
-/** The stream of a watch: bytes → lines → events. Reads what it is given and keeps no time. */
+/** Parses the stream of a watch: bytes → lines → events. It keeps no time. */
 import { strip } from './paths.ts';
 import { KubeError, type KubeObject, type Stored, type WatchEvent } from './types.ts';
 

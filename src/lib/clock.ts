@@ -1,4 +1,4 @@
-/** The clock as an argument: code that decides by time takes one of these, tests pass their own. */
+/** Passes the clock as an argument: code that decides by time takes a Clock, and tests pass their own. */
 export interface Clock {
   /** Wall clock. */
   now(): Date;

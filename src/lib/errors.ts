@@ -1,9 +1,9 @@
 /**
- * The one table of public errors: code → HTTP status, title, what the code means and what to do about it. The code is the
- * contract; REST's problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made
- * from it (`make generate`).
+ * Lists the public errors in one table: code → HTTP status, title, meaning and remedy. The code is the contract. REST's
+ * problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made from it
+ * (`make generate`).
  */
-import { MONEY_ERRORS } from './money-errors.ts';
+import { BILLING_ERRORS } from './billing-errors.ts';
 
 export const ERRORS = {
   unauthenticated: {
@@ -333,7 +333,7 @@ export const ERRORS = {
     meaning: 'This server does as much of this kind at once as it can.',
     fix: 'Try again after `Retry-After` seconds, with growing pauses. What was sent of an upload is kept.',
   },
-  ...MONEY_ERRORS,
+  ...BILLING_ERRORS,
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;

@@ -1,7 +1,7 @@
 /**
- * Keeps an address that a user names from reaching our own network (server-side request forgery). Three gates, because each alone
- * leaks: the literal in the URL (no lookup happens for it), the answers of DNS, and the address that the socket is really connected
- * to. Redirects pass the same gates, hop by hop.
+ * Keeps an address that a user names from reaching our own network (server-side request forgery). Three gates check it,
+ * because each alone leaks: the literal in the URL (which causes no DNS lookup), the answers of DNS, and the address
+ * that the socket connects to. Redirects pass the same gates, hop by hop.
  */
 import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -11,24 +11,24 @@ import { hostRefusal, isAllowedAddress } from './public-address.ts';
 const CONNECT_TIMEOUT_MS = 10_000;
 const SILENCE_TIMEOUT_MS = 30_000;
 
-/** DNS as node:net asks for it; tests bring their own answers. */
-export type Lookup = (
+/** DNS as node:net queries it; tests bring their own answers. */
+export type AddressLookup = (
   hostname: string,
   options: { all: true },
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-export interface GuardOptions {
+export interface AddressGuardOptions {
   /** Whether addresses of private networks may be asked. */
   allowPrivate: boolean;
-  lookup?: Lookup | undefined;
+  lookup?: AddressLookup | undefined;
   /** Makes the error of a connection that is not allowed; `detail` is a whole sentence. */
   forbid: (detail: string) => Error;
 }
 
 /** One forbidden answer among good ones refuses the name: it is an attack or a mistake, and luck must not decide. */
 const guardedLookup =
-  ({ allowPrivate, lookup = dnsLookup, forbid }: GuardOptions): LookupFunction =>
+  ({ allowPrivate, lookup = dnsLookup, forbid }: AddressGuardOptions): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
@@ -41,7 +41,7 @@ const guardedLookup =
   };
 
 /** An undici Agent whose every connection passes the gates. HTTP/1.1 only; it follows no redirect. Close it after use. */
-export function guardedAgent(options: GuardOptions): Agent {
+export function guardedAgent(options: AddressGuardOptions): Agent {
   const { allowPrivate, forbid } = options;
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,

@@ -1,4 +1,6 @@
-/** Reports whether the parts that a server depends on answer: asks at most once in a while, however many requests want to know. */
+/**
+ * Reports whether the parts that a server depends on respond. A limited rate protects them, however many requests ask.
+ */
 import { sleep } from './clock.ts';
 
 type Component = 'ok' | 'unavailable';
@@ -7,7 +9,7 @@ export type Health = () => Promise<{ kubernetes: Component; database: Component 
 const FRESH_MS = 2_000;
 const TIMEOUT_MS = 2_000;
 
-/** Each function resolves to whether its part answers; a rejection counts as no. */
+/** Each function resolves to whether its part responds; a rejection counts as no. */
 export interface HealthChecks {
   kubernetes: () => Promise<boolean>;
   database: () => Promise<boolean>;

@@ -1,13 +1,13 @@
 /**
- * Acquire and register the release together; release in reverse, once, each within its time. One per process: SIGTERM and
- * SIGINT begin it, a second one ends the process at once.
+ * Acquires resources together with their release, and releases them in reverse order, once, each within its time. There
+ * is one per process: SIGTERM and SIGINT begin the shutdown, and a second signal ends the process at once.
  */
 import type { Logger } from './log.ts';
 
 type Release = () => Promise<void> | void;
 
 export class Lifecycle {
-  /** What a first SIGTERM waits for before anything is stopped. SIGINT, and a second signal, do not wait. */
+  /** A first SIGTERM waits for this before anything is stopped. SIGINT, and a second signal, do not wait. */
   linger: (() => Promise<void>) | undefined;
   /** Exit status after a signal. A Job that was stopped before its end sets another one, so that it is tried again. */
   exitStatus = 0;

@@ -1,9 +1,12 @@
-/** One structured logger per process: JSON lines on stderr, so that stdout stays free for what a command prints. */
+/**
+ * Creates the structured logger of a process: JSON lines on stderr, so that stdout stays free for the output of a
+ * command.
+ */
 import pino, { type DestinationStream, type Logger } from 'pino';
 
 export type { Logger };
 
-/** What no line shows, where pino finds it. */
+/** Paths that pino redacts in every line. */
 export const REDACTED = [
   'rtmpKey',
   '*.rtmpKey',

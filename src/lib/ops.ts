@@ -1,4 +1,4 @@
-/** The port for the cluster and never for the public: /healthz (alive), /readyz (may get requests), /metrics. */
+/** Serves the port for the cluster, never for the public: /healthz (alive), /readyz (may get requests), /metrics. */
 import { createServer, type Server } from 'node:http';
 
 export interface OpsDeps {

@@ -1,8 +1,11 @@
-/** Texts that programs wrote for programs: annotations, last words of containers, files. Pure: no I/O, no clock. */
+/**
+ * Parses texts that programs wrote for programs: annotations, termination messages of containers, files. Pure: no I/O,
+ * no clock.
+ */
 import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
-/** What a JSON text holds; undefined when there is none, it is no JSON, or `schema` refuses it. */
+/** Parses a JSON text; undefined when there is none, it is no JSON, or `schema` refuses it. */
 export function parseAs<T extends TSchema>(schema: T, text: string | undefined): Static<T> | undefined {
   if (text === undefined) return undefined;
   try {

@@ -1,7 +1,6 @@
 /**
- * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, a place
- * that becomes free goes to the owner with the fewest, and the line of those who wait has an end that is shared as well. Pure:
- * no I/O.
+ * Shares a number of places among owners, such as accounts or source addresses. No owner takes more than its share, and
+ * a free place goes to the owner with the fewest. The length of the queue is limited and shared as well. Pure: no I/O.
  */
 
 /** Owners whose last turn is remembered. */
@@ -21,17 +20,17 @@ export interface PlacesOptions {
   total: number;
   /** Name of a kind of owner → places of each owner of this kind. The first kind is the one that places are shared by. */
   each: Readonly<Record<string, number>>;
-  /** Who may wait; without it nobody may. */
+  /** Limits of the queue; without them no caller waits. */
   waiting?: {
     total: number;
-    /** Of each owner of the first kind. */
+    /** For each owner of the first kind. */
     each: number;
     /** Milliseconds; then the wait ends in PlacesFull. */
     ms: number;
   };
 }
 
-interface Entry {
+interface QueueEntry {
   /** In the order of `each`. */
   owners: readonly string[];
   giveUp: (() => void) | undefined;
@@ -47,8 +46,8 @@ export type Owners = Readonly<Record<string, string>>;
 
 export interface TakeOptions {
   /**
-   * Called at most once: another owner has fewer places and waits for one. Whoever hears it releases soon. Without it, the
-   * place is kept for as long as its holder likes.
+   * Called at most once, when another owner with fewer places waits for one. The holder should release its place soon.
+   * Without this function the place is kept for as long as its holder likes.
    */
   giveUp?: () => void;
   /** Places of this owner of the first kind, where they differ from `each`. */
@@ -58,12 +57,12 @@ export interface TakeOptions {
 export class Places {
   readonly #options: PlacesOptions;
   readonly #kinds: readonly string[];
-  readonly #held = new Set<Entry>();
+  readonly #held = new Set<QueueEntry>();
   readonly #counts = new Map<string, number>();
   /** When each owner had its last turn, counted in turns. */
   readonly #turns = new Map<string, number>();
   #turn = 0;
-  #waiting: Entry[] = [];
+  #waiting: QueueEntry[] = [];
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -113,7 +112,7 @@ export class Places {
   /** Ends the last wait of the owner with the most, if that makes the shares of the line more equal: `own` have come before. */
   #shortenLine(own: number): boolean {
     const counts = new Map<string | undefined, number>();
-    let longest: Entry | undefined;
+    let longest: QueueEntry | undefined;
     for (const entry of this.#waiting) {
       const [first] = entry.owners;
       counts.set(first, (counts.get(first) ?? 0) + 1);
@@ -125,7 +124,7 @@ export class Places {
     return true;
   }
 
-  #entryOf(owners: Owners, { giveUp, most = this.#options.each[this.#kinds[0] ?? ''] ?? 0 }: TakeOptions): Entry {
+  #entryOf(owners: Owners, { giveUp, most = this.#options.each[this.#kinds[0] ?? ''] ?? 0 }: TakeOptions): QueueEntry {
     return { owners: this.#kinds.map((kind) => `${kind} ${owners[kind] ?? ''}`), giveUp, most };
   }
 
@@ -133,15 +132,15 @@ export class Places {
     return this.#counts.get(key ?? '') ?? 0;
   }
 
-  #obstacle({ owners, most }: Entry): string | undefined {
-    const mostOf = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
-    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= mostOf(kind, at));
+  #obstacle({ owners, most }: QueueEntry): string | undefined {
+    const getLimit = (kind: string, at: number) => (at === 0 ? most : (this.#options.each[kind] ?? 0));
+    const full = this.#kinds.find((kind, at) => this.#countOf(owners[at]) >= getLimit(kind, at));
     return full ?? (this.#held.size >= this.#options.total ? 'total' : undefined);
   }
 
-  #enter(entry: Entry): () => void {
+  #enter(entry: QueueEntry): () => void {
     this.#held.add(entry);
-    // Who was forgotten counts as one who never had a turn.
+    // A forgotten owner counts as one that never had a turn.
     if (this.#turns.size > MAX_REMEMBERED) this.#turns.clear();
     this.#turn++;
     for (const key of entry.owners) {
@@ -161,7 +160,7 @@ export class Places {
 
   /** Lets in who has the fewest places, of those the one whose last turn is the longest ago, and then who came first. */
   #admit(): void {
-    const fewest = (a: Entry, b: Entry): number =>
+    const fewest = (a: QueueEntry, b: QueueEntry): number =>
       a.owners.reduce((order, mine, at) => {
         const other = b.owners[at] ?? '';
         const byTurn = (this.#turns.get(mine) ?? 0) - (this.#turns.get(other) ?? 0);
@@ -170,7 +169,7 @@ export class Places {
     for (;;) {
       const next = this.#waiting
         .filter((entry) => this.#obstacle(entry) === undefined)
-        .reduce<Entry | undefined>((best, entry) => (best && fewest(best, entry) <= 0 ? best : entry), undefined);
+        .reduce<QueueEntry | undefined>((best, entry) => (best && fewest(best, entry) <= 0 ? best : entry), undefined);
       if (!next) return;
       this.#waiting = this.#waiting.filter((entry) => entry !== next);
       next.enter?.();
@@ -178,8 +177,8 @@ export class Places {
   }
 
   /** Asks the owner with the most places for the one that it took last, if that makes the shares more equal. */
-  #askToGiveUp({ owners: [mine] }: Entry): void {
-    let found: Entry | undefined;
+  #askToGiveUp({ owners: [mine] }: QueueEntry): void {
+    let found: QueueEntry | undefined;
     for (const entry of this.#held) {
       if (!entry.giveUp) continue;
       if (!found || this.#countOf(entry.owners[0]) >= this.#countOf(found.owners[0])) found = entry;

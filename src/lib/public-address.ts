@@ -1,6 +1,6 @@
 /**
- * Which addresses and hosts strangers may have us connect to, as far as their text tells: for links to import from, and for
- * destinations. Pure: no I/O, no clock.
+ * Decides to which addresses and hosts users may have us connect, as far as their text shows: for links to import from,
+ * and for destinations. Pure: no I/O, no clock.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -9,7 +9,10 @@ const PRIVATE_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 /** RFC 4291 2.4: global unicast. Everything outside is reserved, local or a way to write an IPv4 address. */
 const GLOBAL_IPV6: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** Whether a connection to this address (as a socket or DNS writes it) is allowed. Whatever is not understood is not. */
+/**
+ * Reports whether a connection to this address (as a socket or DNS writes it) is allowed. An address that cannot be
+ * parsed is not.
+ */
 export function isAllowedAddress(address: string, allowPrivate: boolean): boolean {
   // A zone (fe80::1%eth0) names one of our own interfaces.
   if (address.includes('%') || !ipaddr.isValid(address)) return false;
@@ -22,7 +25,7 @@ export function isAllowedAddress(address: string, allowPrivate: boolean): boolea
 
 const isLiteral = (host: string): boolean => host.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(host);
 
-/** RFC 6761 6.3: whatever DNS says of them, these names are this machine. */
+/** RFC 6761 6.3: these names are this machine, whatever DNS returns. */
 const LOCALHOST = /(^|\.)localhost\.?$/;
 
 /** Why nothing may be imported from a host, with or without brackets; undefined when it may, or when only DNS can tell. */
@@ -40,8 +43,8 @@ export function hostRefusal(hostname: string, allowPrivate: boolean): string | u
 const INTERNAL_NAME = /(^|\.)(localhost|local|internal|svc|lan|home|corp|mail|intranet|private|home\.arpa)$/;
 
 /**
- * Whether a name belongs to a network of its own, as far as its text tells. Such a name is not even resolved: whether there is an
- * answer tells what is in the cluster.
+ * Reports whether a name belongs to a private network, as far as its text shows. Such a name is not even resolved: the
+ * presence of an answer would reveal names of the cluster.
  */
 export function isInternalHost(host: string, allowPrivate: boolean): boolean {
   if (isLiteral(host)) return !isAllowedAddress(host, allowPrivate);

@@ -1,14 +1,13 @@
 /**
- * What each operation asks of a principal: the one table that REST, GraphQL and OpenAPI read. An operation that is not
- * in it cannot be registered, so none can be forgotten.
- * Pure: no I/O, no clock.
+ * Lists the scope that each operation requires: one table for REST, GraphQL and OpenAPI. An operation without an entry
+ * cannot be registered, so none can be forgotten. Pure: no I/O, no clock.
  */
 import { AppError } from './errors.ts';
 
 export const SCOPES = ['read', 'write', 'destructive', 'billing'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What only a person who has signed in may do: neither a key nor a program can be given it. */
+/** Operations for a signed-in user only: no key and no program can have this scope. */
 export const PERSON = 'person';
 
 /** null: no authentication needed. */
@@ -105,25 +104,31 @@ export const isReading = (operation: Operation): boolean => {
 export const isForPerson = (operation: string): boolean =>
   isOperation(operation) && (OPERATION_SCOPES[operation] as string | null) === PERSON;
 
-/** Whether requests may carry an idempotency key. A program does not repeat what a person does, and some answers there hold a secret. */
+/**
+ * Reports whether requests may carry an idempotency key. Programs do not repeat requests of users, and some answers
+ * there hold a secret.
+ */
 export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
   const scope: string | null = OPERATION_SCOPES[id];
   return method === 'post' && scope !== null && scope !== PERSON;
 };
 
-/** What one may do whose account staff have locked: see that it is so, pay what is owed, take what is his, and go. */
+/**
+ * Operations that stay available while an account is suspended: read the profile and bills, export data, delete the
+ * account.
+ */
 export const isOpenWhileSuspended = (operation: Operation): boolean =>
   ['getMe', 'getLimits', 'exportAccount', 'deleteAccount'].includes(operation) ||
   ((OPERATION_SCOPES[operation] as string | null) === 'billing' && isReading(operation));
 
-/** Who is asking. An account is one user's for now; everything is owned by accounts, so that teams can come. */
+/** The authenticated caller. An account is one user's for now; accounts own everything, so that teams can come. */
 export interface Principal {
   accountId: string;
   userId: string;
   scopes: ReadonlySet<Scope>;
-  /** By what it is known: an API key, a program's access token, or the session of a person who has signed in. */
+  /** The kind of credential: an API key, a program's access token, or the session of a signed-in user. */
   via: 'key' | 'token' | 'session';
-  /** Of a person who has signed in. */
+  /** Set for a signed-in user. */
   sessionId?: string;
   /** Staff have locked the account. */
   isSuspended?: boolean;

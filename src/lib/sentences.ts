@@ -1,35 +1,35 @@
 /**
- * What is said of a field that is not as it should be, once for all doors: the rules in the CustomResourceDefinitions and
- * the checks of requests are made from this, so that `kubectl apply` and REST give the same words for the same mistake.
- * A sentence follows the name of its field and does not name it, since the two doors have their own names for fields.
- * Pure: no I/O, no clock.
+ * Lists the messages about invalid fields, for the CustomResourceDefinitions and for requests alike. `kubectl apply`
+ * and REST so give the same words for the same mistake. A message follows the name of its field and does not contain
+ * it, since the two name fields differently. Pure: no I/O, no clock.
  */
 
 /**
- * A rule that a regular expression can tell. It is read by JavaScript and by CEL (RE2): so no flags, no look-around, no
+ * A rule as a regular expression. JavaScript and CEL (RE2) both read it: so no flags, no look-around, no
  * back-references, no quotes.
  */
 export interface TextRule {
-  /** What the whole text is, or */
+  /** A pattern of the whole text, or */
   matches?: string;
-  /** what must not be found in it. */
+  /** a pattern that must not occur in it. */
   lacks?: string;
   sentence: string;
 }
 
 /** Queries are held against them with each request. */
 const compiled = new Map<string, RegExp>();
-function patternOf(source: string): RegExp {
+function compilePattern(source: string): RegExp {
   const pattern = compiled.get(source) ?? new RegExp(source);
   compiled.set(source, pattern);
   return pattern;
 }
 
-/** The sentence of the first rule that a text breaks; undefined when it breaks none. */
+/** Returns the message of the first rule that a text breaks; undefined when it breaks none. */
 export const brokenRule = (rules: readonly TextRule[], text: string): string | undefined =>
   rules.find(
     ({ matches, lacks }) =>
-      (matches !== undefined && !patternOf(matches).test(text)) || (lacks !== undefined && patternOf(lacks).test(text)),
+      (matches !== undefined && !compilePattern(matches).test(text)) ||
+      (lacks !== undefined && compilePattern(lacks).test(text)),
   )?.sentence;
 
 /** C0, DEL and C1, which some terminals obey as well (ECMA-48, section 5.3). */
@@ -40,7 +40,7 @@ const NO_CONTROL = 'must not hold control characters';
 export const DISPLAY_NAME_PATTERN = `^[^${CONTROL}]*$`;
 export const DISPLAY_NAME: readonly TextRule[] = [{ matches: DISPLAY_NAME_PATTERN, sentence: NO_CONTROL }];
 
-/** A link to import from, as far as its text tells; where it leads is found out when it is fetched. */
+/** A link to import from, as far as its text shows; its target is checked when it is fetched. */
 const HTTP = '^[hH][tT][tT][pP][sS]?://';
 export const LINK: readonly TextRule[] = [
   { matches: HTTP, sentence: 'must begin with http:// or https://' },
@@ -49,7 +49,7 @@ export const LINK: readonly TextRule[] = [
   { lacks: `[${CONTROL}]`, sentence: NO_CONTROL },
 ];
 
-/** Names that Kubernetes gives to what is referred to (RFC 1123 subdomain). */
+/** Names of Kubernetes objects that are referred to (RFC 1123 subdomain). */
 export const NAME_PATTERN = '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$';
 export const REFERENCE: readonly TextRule[] = [
   {
@@ -58,7 +58,7 @@ export const REFERENCE: readonly TextRule[] = [
   },
 ];
 
-/** What Kubernetes takes for the value of a label. */
+/** The syntax of label values in Kubernetes. */
 export const LABEL_VALUE: TextRule = {
   matches: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$',
   sentence: 'must be a label’s value: letters, digits, "-", "_" and "."',
@@ -88,7 +88,7 @@ export const TIME_ZONE: TextRule = {
   sentence: 'is not a time zone; give a name of the IANA database, such as Europe/Berlin',
 };
 
-/** Conditions that others write: what the operator says itself waits for nobody. */
+/** Conditions that others write; the operator's own conditions gate nothing. */
 export const GATE: readonly TextRule[] = [
   {
     matches: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
@@ -116,6 +116,6 @@ export const SENTENCES = {
   fixed: (kind: string) => `cannot be changed: make another ${kind}`,
 } as const;
 
-/** The sentence of a pattern in a request's schema; undefined when it has none of its own. */
+/** Returns the message of a pattern in a request's schema; undefined when it has none of its own. */
 export const patternSentence = (pattern: unknown): string | undefined =>
   pattern === DISPLAY_NAME_PATTERN ? NO_CONTROL : undefined;

@@ -1,9 +1,12 @@
 /**
- * Waits for a promise, and not for ever. (Promise.race would keep a reaction on what it is raced against for each wait, which
- * over a long body is a leak.) Pure: no I/O.
+ * Waits for a promise with a time limit. (Each Promise.race would leave a reaction on a long-lived promise, which leaks
+ * over a long body.) Pure: no I/O.
  */
 
-/** Resolves to whether `promise` settled within `ms`, which may be Infinity, and before the signal aborts. Never rejects. */
+/**
+ * Resolves to whether `promise` settled within `ms`, which may be Infinity, and before the signal aborts. Never
+ * rejects.
+ */
 export async function settlesWithin(promise: Promise<unknown>, ms: number, signal?: AbortSignal): Promise<boolean> {
   if (signal?.aborted) return false;
   const { promise: outcome, resolve } = Promise.withResolvers<boolean>();

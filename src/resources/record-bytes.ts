@@ -1,6 +1,6 @@
 /** Computes how many bytes an object takes in Kubernetes' database. Pure: no I/O, no clock. */
 import type { KubeObject, Stored } from '../kube/types.ts';
-import { oncePer } from '../lib/once.ts';
+import { memoize } from '../lib/memoize.ts';
 import { keptBytes } from './playlist/kept.ts';
 import type { Playlist } from './playlist/resource.ts';
 
@@ -9,17 +9,17 @@ const OVERHEAD = 1024;
 /** The Secret of a destination. */
 const SECRET = 2048;
 
-const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
 
 /** Bytes that an object takes in Kubernetes' database, with what comes and goes with it. */
-export const recordBytes = oncePer((object: Stored<KubeObject>): number => {
+export const recordBytes = memoize((object: Stored<KubeObject>): number => {
   const versions = object.kind === 'Playlist' ? keptBytes(object as unknown as Playlist).total : 0;
-  return OVERHEAD + bytesOf(object) + versions + (object.kind === 'Destination' ? SECRET : 0);
+  return OVERHEAD + countBytes(object) + versions + (object.kind === 'Destination' ? SECRET : 0);
 });
 
 /** The same of one that is going to be made. */
 export const draftBytes = (noun: 'streams' | 'destinations' | 'playlists' | 'uploads', draft: unknown): number => {
   // A playlist is published at once, and its first version is kept.
   const copies = noun === 'playlists' ? 3 : 1;
-  return OVERHEAD + copies * bytesOf(draft) + (noun === 'destinations' ? SECRET : 0);
+  return OVERHEAD + copies * countBytes(draft) + (noun === 'destinations' ? SECRET : 0);
 };

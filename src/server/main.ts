@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { OIDC_PROVIDER_ID } from '../auth/oidc.ts';
 import { openAuth } from '../auth/open.ts';
-import { OUTSIDE_ID } from '../auth/outside.ts';
 import type { AuthService } from '../auth/service.ts';
 import { createSuspensions } from '../billing/audit/admin/suspensions.ts';
 import { openPayments } from '../billing/cards/open.ts';
@@ -12,8 +12,8 @@ import { openCrypto } from '../billing/crypto/open.ts';
 import { createCryptoService } from '../billing/crypto/service.ts';
 import { readInvoiceFont } from '../billing/invoices/font.ts';
 import { createInvoiceService } from '../billing/invoices/service.ts';
+import { CHANNEL, createLedgerEvents } from '../billing/ledger/events.ts';
 import { createLedger } from '../billing/ledger/ledger.ts';
-import { CHANNEL, createMoneyNews } from '../billing/ledger/news.ts';
 import { createBillingService } from '../billing/ledger/service.ts';
 import { createEstimates } from '../billing/metering/estimate.ts';
 import { listen } from '../db/listen.ts';
@@ -145,7 +145,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     limits: config,
     paid: config.billing,
   });
-  const money = createMoneyNews();
+  const money = createLedgerEvents();
   // Where nothing costs anything, there is nothing to hear of.
   if (config.billing) void listen(config.databaseUrl, CHANNEL, { ears: money, log, signal: lifecycle.signal });
   const changes = createChangeService({ ...resources.byNoun, ...money.byNoun }, config.feedsPerServer);
@@ -348,7 +348,7 @@ function openPeople({ config, kube, resources, services, auth, db, quotas, mails
     signInOptions: {
       signUp: mails !== undefined && config.signUp,
       passwordReset: mails !== undefined,
-      providers: config.outside ? [{ id: OUTSIDE_ID, name: config.outside.name }] : [],
+      providers: config.outside ? [{ id: OIDC_PROVIDER_ID, name: config.outside.name }] : [],
     },
   };
   return { people, deletions };

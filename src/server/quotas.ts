@@ -1,6 +1,6 @@
 /** Opens what keeps accounts within their limits, for the role `api`. */
 
-import { createStandings } from '../billing/ledger/standing.ts';
+import { createAccountClasses } from '../billing/ledger/account-class.ts';
 import { createLeases } from '../db/leases.ts';
 import type { Db } from '../db/pool.ts';
 import { createAllowance } from '../domain/accounts/allowance.ts';
@@ -17,7 +17,7 @@ interface Given {
 export function openQuotas({ db, config, resources }: Given) {
   const leases = createLeases(db);
   const usage = createUsage(resources);
-  const classOf = createStandings({ db, enabled: config.billing });
+  const classOf = createAccountClasses({ db, enabled: config.billing });
   const quotas = createQuotas({ limits: config.limits, leases, usage, kinds: resources.learners, classOf });
   return { leases, usage, quotas, limitsOf: createAllowance({ db, quotas, usage }) };
 }

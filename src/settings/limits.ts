@@ -1,6 +1,6 @@
 /**
- * The limits of an account: one table for everything that costs the service something, with a value for each class of account.
- * Pure: no I/O, no clock.
+ * Lists the limits of an account: one table for everything that costs the service something, with a value for each
+ * class of account. Pure: no I/O, no clock.
  */
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import { maxSourceBytes } from './common.ts';
@@ -12,7 +12,7 @@ export type AccountClass = (typeof ACCOUNT_CLASSES)[number];
 
 export const LIMIT_UNITS = ['count', 'bytes', 'seconds', 'per minute', 'per day'] as const;
 
-interface Row {
+interface LimitRow {
   /** For a table. */
   title: string;
   unit: (typeof LIMIT_UNITS)[number];
@@ -42,91 +42,139 @@ export const LIMIT_ROWS = {
   },
   destinations: {
     title: 'Destinations',
-    ...{ unit: 'count', trial: 10, full: 1000, words: 'destinations' },
+    unit: 'count',
+    trial: 10,
+    full: 1000,
+    words: 'destinations',
     free: 'Delete destinations that are no longer needed.',
   },
   playlists: {
     title: 'Playlists',
-    ...{ unit: 'count', trial: 10, full: 1000, words: 'playlists' },
+    unit: 'count',
+    trial: 10,
+    full: 1000,
+    words: 'playlists',
     free: 'Delete playlists that are no longer needed.',
   },
   recordBytes: {
     title: 'Records: streams, destinations, uploads, playlists and their versions, without media',
-    ...{ unit: 'bytes', trial: 4 * MEBI, full: 128 * MEBI },
+    unit: 'bytes',
+    trial: 4 * MEBI,
+    full: 128 * MEBI,
     words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
     free: 'Delete playlists that are no longer needed: their versions go with them.',
   },
   uploads: {
     title: 'Uploads',
-    ...{ unit: 'count', trial: 50, full: 10_000, words: 'uploads', code: 'upload_quota_exceeded' },
+    unit: 'count',
+    trial: 50,
+    full: 10_000,
+    words: 'uploads',
+    code: 'upload_quota_exceeded',
     free: 'Delete uploads that are no longer needed.',
   },
   uploadBytes: {
     title: 'Uploads together',
-    ...{ unit: 'bytes', trial: 20 * GIBI, full: KIBI * GIBI, words: 'of uploads', code: 'upload_quota_exceeded' },
+    unit: 'bytes',
+    trial: 20 * GIBI,
+    full: KIBI * GIBI,
+    words: 'of uploads',
+    code: 'upload_quota_exceeded',
     free: 'Delete uploads that are no longer needed.',
   },
   largestUploadBytes: {
     title: 'The largest upload',
-    ...{ unit: 'bytes', trial: 5 * GIBI, full: 20 * GIBI, words: 'in one upload', code: 'media_too_large' },
+    unit: 'bytes',
+    trial: 5 * GIBI,
+    full: 20 * GIBI,
+    words: 'in one upload',
+    code: 'media_too_large',
     free: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
   },
   longestUploadSeconds: {
     title: 'The longest upload',
-    ...{ unit: 'seconds', trial: 4 * 3600, full: 24 * 3600, words: 'seconds in one upload', code: 'media_too_large' },
+    unit: 'seconds',
+    trial: 4 * 3600,
+    full: 24 * 3600,
+    words: 'seconds in one upload',
+    code: 'media_too_large',
     free: 'Upload a shorter file.',
   },
   linkImports: {
     title: 'Imports from links at once',
-    ...{ unit: 'count', trial: 10, full: 1000, words: 'imports from links that have not ended' },
+    unit: 'count',
+    trial: 10,
+    full: 1000,
+    words: 'imports from links that have not ended',
     free: 'Wait until some of them have ended, or delete them.',
   },
   preparedBytes: {
     title: 'Prepared media',
-    ...{ unit: 'bytes', trial: 20 * GIBI, full: 4 * KIBI * GIBI, words: 'of prepared media' },
+    unit: 'bytes',
+    trial: 20 * GIBI,
+    full: 4 * KIBI * GIBI,
+    words: 'of prepared media',
     free: 'Delete uploads that are no longer needed: what was prepared of them goes with them.',
   },
   destinationTests: {
     title: 'Tests of destinations',
-    ...{ unit: 'per minute', trial: 5, full: 30, words: 'tests of destinations a minute', code: 'rate_limited' },
+    unit: 'per minute',
+    trial: 5,
+    full: 30,
+    words: 'tests of destinations a minute',
+    code: 'rate_limited',
     free: 'Wait a minute.',
   },
   previews: {
     title: 'Live previews at once',
-    ...{ unit: 'count', trial: 4, full: 8, words: 'live previews at once', code: 'too_many_previews' },
+    unit: 'count',
+    trial: 4,
+    full: 8,
+    words: 'live previews at once',
+    code: 'too_many_previews',
     free: 'Close one, or wait until one has ended.',
   },
   apiKeys: {
     title: 'API keys',
-    ...{ unit: 'count', trial: 10, full: 100, words: 'API keys', code: 'api_key_quota_exceeded' },
+    unit: 'count',
+    trial: 10,
+    full: 100,
+    words: 'API keys',
+    code: 'api_key_quota_exceeded',
     free: 'Revoke keys that are no longer used.',
   },
   idempotencyKeys: {
     title: 'Idempotency keys',
-    ...{ unit: 'per day', trial: 2000, full: 100_000, words: 'idempotency keys in 24 hours' },
+    unit: 'per day',
+    trial: 2000,
+    full: 100_000,
+    words: 'idempotency keys in 24 hours',
     free: 'Send requests without a key that may safely have their effect twice, or wait.',
   },
   keptAnswerBytes: {
     title: 'Answers kept for idempotency keys',
-    ...{ unit: 'bytes', trial: 8 * MEBI, full: 256 * MEBI, words: 'of answers kept for idempotency keys in 24 hours' },
+    unit: 'bytes',
+    trial: 8 * MEBI,
+    full: 256 * MEBI,
+    words: 'of answers kept for idempotency keys in 24 hours',
     free: 'Repeat a request soon after it failed; read what it made where its answer is not kept.',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, LimitRow>;
 
 export type LimitName = keyof typeof LIMIT_ROWS;
 export const LIMIT_NAMES = Object.keys(LIMIT_ROWS) as LimitName[];
 
 export type Limits = Readonly<Record<AccountClass, Readonly<Record<LimitName, number>>>>;
-/** What an installation says in place of the table. */
+/** The values that an installation sets in place of the table's. */
 export type LimitOverrides = { readonly [Class in AccountClass]?: Readonly<Partial<Record<LimitName, number>>> };
 
-const columnOf = (column: AccountClass, overrides: LimitOverrides) =>
+const buildColumn = (column: AccountClass, overrides: LimitOverrides) =>
   Object.freeze(
     Object.fromEntries(LIMIT_NAMES.map((name) => [name, overrides[column]?.[name] ?? LIMIT_ROWS[name][column]])),
   ) as Limits['full'];
 
 export const withOverrides = (overrides: LimitOverrides = {}): Limits =>
-  Object.freeze({ trial: columnOf('trial', overrides), full: columnOf('full', overrides) });
+  Object.freeze({ trial: buildColumn('trial', overrides), full: buildColumn('full', overrides) });
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -152,8 +200,8 @@ export function parseLimits(value: unknown): LimitOverrides {
 }
 
 /**
- * Reads the limits of accounts: LOOPSTREAM_LIMITS in place of the table. Settings that are older than the table say the same of the
- * class `full`, and give way to it.
+ * Reads the limits of accounts: LOOPSTREAM_LIMITS replaces values of the table. Settings older than the table set the
+ * class `full`, and LOOPSTREAM_LIMITS takes precedence.
  */
 export const accountLimits = (env: Env) => {
   const { optional, integer, json } = reader(env);
@@ -176,19 +224,19 @@ export function sayAmount(name: LimitName, amount: number): string {
   return `${Math.floor(inUnit * 10) / 10} ${UNITS[power]}`;
 }
 
-/** A part of a limit that a request would take. */
+/** The part of a limit that a request would take. */
 export interface Claim {
   name: LimitName;
-  /** What others have of it. */
+  /** The amount in use. */
   used: number;
-  /** What the request takes. */
+  /** The amount that the request takes. */
   wanted: number;
 }
 
 export interface LimitUse extends Claim {
   allowed: number;
   class: AccountClass;
-  /** What the same limit is for the class `full`. */
+  /** The same limit in the class `full`. */
   full: number;
 }
 
@@ -197,10 +245,13 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
     ? ` Buying credit once raises this limit to ${sayAmount(name, full)}, for good.`
     : '';
 
-/** The error of a request that would go beyond a limit. Its sentence names the limit, what is used, and two ways on. */
+/**
+ * Builds the error of a request that would exceed a limit. Its sentence names the limit, the amount in use, and two
+ * ways on.
+ */
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
-  const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as Row;
+  const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as LimitRow;
   const needs = wanted > 1 ? `; this needs ${sayAmount(name, wanted)}` : '';
   const has = `This account may have ${sayAmount(name, allowed)} ${words}, and has ${sayAmount(name, used)}${needs}.`;
   const detail = `${has} ${free}${lift(use)}`;

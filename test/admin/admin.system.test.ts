@@ -1,4 +1,7 @@
-/** What staff do by hand is done once, has a reason, and stands in an audit; and reconciling finds what does not add up. */
+/**
+ * Tests manual operations of staff: each is done once, has a reason, and stands in an audit; and reconciling finds
+ * differences.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditsFrom, runAdmin } from '../../src/billing/audit/admin/command.ts';
 import { readStatement } from '../../src/billing/ledger/store.ts';
@@ -171,7 +174,10 @@ describe('reconciling', () => {
     insert into loopstream.meter_sessions (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
       values ('u1', 3, 40, 1440000, 40, 40, 2, now())`;
   const charge = (n: number) => ({
-    ...{ key: `charge:u1:3:${n}`, accountId: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607', credits: 20n, at: new Date() },
+    key: `charge:u1:3:${n}`,
+    accountId: '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607',
+    credits: 20n,
+    at: new Date(),
     details: { streamID: 'str-1', seconds: '20' },
   });
 
@@ -230,7 +236,10 @@ describe('reconciling', () => {
       'credit in the name of staff that nobody wrote down',
       () =>
         it.ledger.post({
-          ...{ key: 'admin:by-hand', kind: 'grant', accountId: 'bob', at: new Date() },
+          key: 'admin:by-hand',
+          kind: 'grant',
+          accountId: 'bob',
+          at: new Date(),
           entries: [{ account: 'grants', credits: -9n }].concat({ account: 'customer:bob', credits: 9n }),
         }),
       'staff',
@@ -257,11 +266,11 @@ describe('reconciling', () => {
       '77',
     ],
   ];
-  test.each(cases)('finds %s', async (_what, spoil, of, what, subject, found, expected) => {
+  test.each(cases)('finds %s', async (_what, spoil, noun, what, subject, found, expected) => {
     await spoil();
     const all = await differences();
     expect(all.code).toBe(1);
-    const same = { of, what, found, expected, ...(subject !== undefined && { subject }) };
+    const same = { of: noun, what, found, expected, ...(subject !== undefined && { subject }) };
     expect(all.found).toEqual(expect.arrayContaining([expect.objectContaining(same)]));
   });
 });
@@ -286,22 +295,22 @@ test('accounts to look at are told with each reason, by their addresses as long 
     email: string | null;
     flags: { flag: string; details: string }[];
   }[];
-  const of = (accountId: string) => found.find((one) => one.accountId === accountId);
-  expect(of(ADA)?.email).toBe('ada@example.com');
-  expect(of(ADA)?.flags).toEqual(
+  const findFlagged = (accountId: string) => found.find((one) => one.accountId === accountId);
+  expect(findFlagged(ADA)?.email).toBe('ada@example.com');
+  expect(findFlagged(ADA)?.flags).toEqual(
     expect.arrayContaining([
       { flag: 'suspended', details: expect.stringMatching(/^since \d{4}-\d\d-\d\d: case 4712$/) },
       { flag: 'deposit', details: 'too_large, transaction 0x3' },
-      // What the tests before have spoiled.
+      // The differences that earlier tests caused.
       { flag: 'difference', details: 'meter: charged credits of u1:3 is 60, not 40' },
       { flag: 'difference', details: expect.stringMatching(/^deposits: credited of dep-1 is missing, not 77/) },
     ]),
   );
-  expect(of('carl')).toMatchObject({
+  expect(findFlagged('carl')).toMatchObject({
     email: null,
     flags: expect.arrayContaining([{ flag: 'negative', details: '-5 credits' }]),
   });
-  expect(of('dora')?.flags).toEqual([
+  expect(findFlagged('dora')?.flags).toEqual([
     { flag: 'dispute', details: 'taken, of top-up top-2' },
     { flag: 'unpaid', details: '70 credits, of top-2' },
   ]);

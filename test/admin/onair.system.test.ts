@@ -1,6 +1,6 @@
 /**
- * A locked account on a real control plane, with a real operator and the API server: what is on air goes off, what somebody or a
- * schedule would start stays off, by whatever door; unlocked, what was meant to be on air is there again, and nothing else.
+ * Suspends an account on a real control plane, with a real operator and the API server. Streams on air go off, and no
+ * API and no schedule can start one. After the suspension exactly the streams that should be on air are back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/billing/audit/admin/command.ts';
@@ -53,7 +53,9 @@ test('a locked account is off air by every door until it is unlocked', async () 
   const video = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
   const stream = (name: string) =>
     made('/v1/streams', {
-      ...{ name, destinationID, videoUploadObjectID: video },
+      name,
+      destinationID,
+      videoUploadObjectID: video,
       quality: 'q_720p',
       framerate: 'f_30',
     });

@@ -1,6 +1,6 @@
 /**
- * Reconciling finds each kind of difference: in a database where all adds up, a superuser takes the triggers away and changes one
- * row. What is told of it is what differs, of what, and what to do about it.
+ * Tests that reconciling finds each kind of difference: in a consistent database, a superuser drops the triggers and
+ * changes one row. The report names the difference, its subject and the remedy.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../src/billing/audit/admin/command.ts';
@@ -25,9 +25,13 @@ const PRICES = parsePrices(
 );
 
 const session = (number: number, onAirSeconds: number, more: Partial<Session> = {}): Session => ({
-  ...{ number, podUID: 'pod', startedAt: '2026-05-01T00:00:00Z', onAirSeconds, ...more },
+  number,
+  podUID: 'pod',
+  startedAt: '2026-05-01T00:00:00Z',
+  onAirSeconds,
+  ...more,
 });
-/** As Kubernetes tells of them: the first session is done with, the second one is open. */
+/** The streams in Kubernetes: the first session is closed, the second one is open. */
 const STREAMS = [
   {
     metadata: { name: 'str-1', uid: 'u1', labels: { [ACCOUNT_LABEL]: ADA } },
@@ -63,7 +67,10 @@ interface Found {
 const found = async (): Promise<Found[]> => JSON.parse((await reconcile('--json')).out).differences;
 
 const charge = (number: number, n: number, seconds: string, credits: bigint, from: string, creditsPerHour: string) => ({
-  ...{ key: `charge:u1:${number}:${n}`, accountId: ADA, credits, at: new Date('2026-05-01T00:02:00Z') },
+  key: `charge:u1:${number}:${n}`,
+  accountId: ADA,
+  credits,
+  at: new Date('2026-05-01T00:02:00Z'),
   details: { streamID: 'str-1', session: String(number), seconds, profile: '720p30', creditsPerHour, from, to: from },
 });
 
@@ -89,7 +96,11 @@ beforeAll(async () => {
   );
   const post = (key: string, kind: 'topup' | 'deposit', other: string, credits: bigint, details: object) =>
     it.ledger.post({
-      ...{ key, kind, accountId: ADA, at: new Date(), details: { ...details } },
+      key,
+      kind,
+      accountId: ADA,
+      at: new Date(),
+      details: { ...details },
       entries: [{ account: other, credits: -credits }].concat({ account: `customer:${ADA}`, credits }),
     });
   await post('topup:top-1', 'topup', 'cash:card', 50_000n, { topUpID: 'top-1' });
@@ -101,7 +112,9 @@ beforeAll(async () => {
   ]);
   await runAdmin(['grant', ADA, '--credits', '7', '--by', 'grace', '--reason', 'welcome'], {
     open: () => createDb(createPool(it.url, { searchPath: 'loopstream', max: 2 })),
-    ...{ currency: 'USD', print: () => undefined, complain: () => undefined },
+    currency: 'USD',
+    print: () => undefined,
+    complain: () => undefined,
   });
   await query(it.url, `insert into loopstream.invoice_progress values ('${ADA}', now(), 99)`);
 });
@@ -227,7 +240,7 @@ const CASES: [what: string, forgery: readonly [table: string, change: string], f
 test.each(CASES)('%s, forged in one row, is found, with what to do', async (_what, [table, change], expected) => {
   await forged(table, change, async () => {
     const all = await found();
-    expect(all.map(({ of, what }) => `${of}: ${what}`).sort()).toEqual(expected);
+    expect(all.map(({ of: noun, what }) => `${noun}: ${what}`).sort()).toEqual(expected);
     for (const { advice } of all) expect(advice).toMatch(/^[A-Z].{40,}\.$/);
     const { code, out } = await reconcile();
     expect(code).toBe(1);

@@ -21,26 +21,26 @@ const admin = (...args: string[]) =>
     print: () => undefined,
     complain: (text) => expect.fail(text),
   });
-const suspendOf = async (id: string) => (await it.api.kube.get(LOOPSTREAMS, NAMESPACE, id)).spec.suspend;
+const readSuspend = async (id: string) => (await it.api.kube.get(LOOPSTREAMS, NAMESPACE, id)).spec.suspend;
 
 test('an account is locked and unlocked', async () => {
   const { ada, eve, create } = it;
   const { id } = await create();
-  const ask = async (path: string, of = ada) => {
-    const { status, body } = await of.call('GET', path);
+  const ask = async (path: string, user = ada) => {
+    const { status, body } = await user.call('GET', path);
     return body.code ?? status;
   };
   expect(await ask('/v1/streams')).toBe(200);
   expect(await admin('suspend', ada.accountId, '--reason', 'case 4711')).toBe(0);
   await expect.poll(() => ask('/v1/streams')).toBe('account_suspended');
-  await expect.poll(() => suspendOf(id)).toBe(true);
+  await expect.poll(() => readSuspend(id)).toBe(true);
   expect(await ask('/v1/me')).toBe(200);
   expect((await ada.call('GET', '/v1/billing')).body).toMatchObject({ state: 'suspended' });
   expect(await ask('/v1/streams', eve)).toBe(200);
 
   expect(await admin('resume', ada.accountId, '--reason', 'case 4711 is closed')).toBe(0);
   await expect.poll(() => ask('/v1/streams')).toBe(200);
-  await expect.poll(() => suspendOf(id)).toBeUndefined();
+  await expect.poll(() => readSuspend(id)).toBeUndefined();
   expect((await ada.call('GET', `/v1/streams/${id}`)).status).toBe(200);
 });
 

@@ -1,4 +1,7 @@
-/** Whoever is locked is told so by every door, and may still see the bills and go; streams bear a mark of why they are off air. */
+/**
+ * Tests that every API reports a suspension, that suspended accounts may still see the bills and leave, and that
+ * streams bear a mark of why they are off air.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../src/billing/audit/admin/suspensions.ts';
 import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
@@ -6,14 +9,14 @@ import { SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
-const stream = (of: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>
+const stream = (given: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>
   ({
     metadata: {
       name: 'str-1',
-      ...(of.marked && { annotations: { [SUSPENDED_ANNOTATION]: 'true' } }),
-      ...(of.deleted && { deletionTimestamp: '2027-01-31T17:42:05Z' }),
+      ...(given.marked && { annotations: { [SUSPENDED_ANNOTATION]: 'true' } }),
+      ...(given.deleted && { deletionTimestamp: '2027-01-31T17:42:05Z' }),
     },
-    spec: { ...(of.suspend !== undefined && { suspend: of.suspend }) },
+    spec: { ...(given.suspend !== undefined && { suspend: given.suspend }) },
   }) as unknown as LoopStream;
 const mark = (value: string | null) => ({ annotations: { [SUSPENDED_ANNOTATION]: value } });
 
@@ -36,7 +39,7 @@ test.each([
   ],
   ['is being deleted', stream({ deleted: true }), true, undefined],
   ['is of an open account', stream({}), false, undefined],
-])('a stream that %s', (_what, of, isLocked, patch) => expect(suspensionPatch(of, isLocked)).toEqual(patch));
+])('a stream that %s', (_what, given, isLocked, patch) => expect(suspensionPatch(given, isLocked)).toEqual(patch));
 
 describe('a locked account', () => {
   let it: TestServer;

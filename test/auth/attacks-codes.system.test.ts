@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.stop());
 
-/** Where the server sends the browser of who asks so, as far as that is the client: its error, and nothing else. */
+/** Returns the error that the server redirects such a request with, and nothing else of the redirect. */
 const refusedWith = async (more: Record<string, string>, by = client) => {
   const { location, state } = await begin(url, ada, by, more);
   expect(location.origin, location.href).toBe(new URL(REDIRECT).origin);
@@ -224,7 +224,7 @@ describe('refresh tokens', () => {
     const second = (await (await refresh(url, client, first.refresh_token ?? '')).json()) as typeof first;
     expect((await refresh(url, client, first.refresh_token ?? '')).status).toBe(400);
     expect((await refresh(url, client, second.refresh_token ?? '')).status).toBe(400);
-    // Who looks after the service hears of it, once: the second was ended with the first.
+    // Operators are alerted once: the second was ended with the first.
     await expect
       .poll(async () => (await fetch(`${site.opsUrl}/metrics`)).text())
       .toMatch(/^auth_refresh_reuse_total 1$/m);

@@ -1,6 +1,6 @@
 /**
- * Bad input at every door of the authorization server: each answers with a reason of its own and never fails, nothing that was
- * sent comes back, and nothing is left of it.
+ * Sends bad input to every path of the authorization server: each responds with a reason of its own and never fails,
+ * nothing that was sent comes back, and nothing is stored.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -78,8 +78,14 @@ const FIELDS: Record<string, Record<string, unknown>> = {
     oauth_query: 'x',
   },
   '/sign-up/email': {
-    ...{ email: 'ada@example.com', password: 'seven lamps over water', name: 'Ada', firstName: 'Ada', lastName: 'L' },
-    ...{ callbackURL: '/', image: 'x', rememberMe: true },
+    email: 'ada@example.com',
+    password: 'seven lamps over water',
+    name: 'Ada',
+    firstName: 'Ada',
+    lastName: 'L',
+    callbackURL: '/',
+    image: 'x',
+    rememberMe: true,
   },
   '/sign-out': {},
   '/sign-in/social': { provider: 'oidc', callbackURL: '/', errorCallbackURL: '/sign-in', oauth_query: 'x' },
@@ -100,32 +106,47 @@ const FIELDS: Record<string, Record<string, unknown>> = {
   '/oauth2/consent': { accept: true, scope: 'service:read', oauth_query: 'client_id=a&sig=b' },
   '/oauth2/continue': { selected: true, oauth_query: 'client_id=a&sig=b' },
   '/oauth2/register': {
-    ...{ client_name: 'A program', redirect_uris: ['https://app.example.com/cb'], scope: 'service:read' },
-    ...{ client_uri: 'https://app.example.com', contacts: ['a@example.com'], grant_types: ['authorization_code'] },
-    ...{ token_endpoint_auth_method: 'none', application_type: 'web', response_types: ['code'], software_id: 'x' },
+    client_name: 'A program',
+    redirect_uris: ['https://app.example.com/cb'],
+    scope: 'service:read',
+    client_uri: 'https://app.example.com',
+    contacts: ['a@example.com'],
+    grant_types: ['authorization_code'],
+    token_endpoint_auth_method: 'none',
+    application_type: 'web',
+    response_types: ['code'],
+    software_id: 'x',
   },
 };
 /** Those that are asked by a form or an address. */
 const PARAMETERS: Record<string, Record<string, string>> = {
   '/oauth2/authorize': {
-    ...{ response_type: 'code', client_id: 'CLIENT', redirect_uri: 'http://127.0.0.1:7777/callback', state: 'x' },
-    ...{ scope: 'service:read', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', prompt: 'consent' },
-    ...{ resource: 'SITE', max_age: '7', nonce: 'x', login_hint: 'x', ui_locales: 'en', request: 'x', claims: '{}' },
+    response_type: 'code',
+    client_id: 'CLIENT',
+    redirect_uri: 'http://127.0.0.1:7777/callback',
+    state: 'x',
+    scope: 'service:read',
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+    prompt: 'consent',
+    resource: 'SITE',
+    max_age: '7',
+    nonce: 'x',
+    login_hint: 'x',
+    ui_locales: 'en',
+    request: 'x',
+    claims: '{}',
   },
   '/oauth2/token': {
-    ...{
-      grant_type: 'authorization_code',
-      client_id: 'CLIENT',
-      code: 'x',
-      redirect_uri: 'http://127.0.0.1:7777/callback',
-    },
-    ...{
-      code_verifier: 'x'.repeat(43),
-      refresh_token: 'x',
-      scope: 'service:read',
-      resource: 'SITE',
-      client_secret: 'x',
-    },
+    grant_type: 'authorization_code',
+    client_id: 'CLIENT',
+    code: 'x',
+    redirect_uri: 'http://127.0.0.1:7777/callback',
+    code_verifier: 'x'.repeat(43),
+    refresh_token: 'x',
+    scope: 'service:read',
+    resource: 'SITE',
+    client_secret: 'x',
   },
   '/oauth2/revoke': { token: 'x', token_type_hint: 'refresh_token', client_id: 'CLIENT', client_secret: 'x' },
   '/oauth2/userinfo': { access_token: 'x' },
@@ -137,7 +158,7 @@ const PARAMETERS: Record<string, Record<string, string>> = {
   '/passkey/generate-register-options': { authenticatorAttachment: 'platform', name: 'x', context: 'x' },
   '/passkey/list-user-passkeys': { x: 'x' },
 };
-/** What a program has put there itself is its own to be given back (RFC 6749, section 4.1.2.1; RFC 7591, section 3.2.1). */
+/** Values that belong to the program are returned to it (RFC 6749, section 4.1.2.1; RFC 7591, section 3.2.1). */
 const GIVEN_BACK = ['/oauth2/authorize', '/oauth2/register', '/update-user'];
 
 interface Asked {

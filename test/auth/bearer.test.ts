@@ -1,4 +1,4 @@
-/** What is asked of an access token, without a server of any kind: which key it is verified with, and how often we look for one. */
+/** Tests the checks of an access token without a server: the key that verifies it, and how often keys are looked up. */
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { exportJWK, SignJWT } from 'jose';
@@ -20,7 +20,7 @@ let nowMs: number;
 const clock = { now: () => new Date(Date.now() + nowMs), monotonicMs: () => nowMs };
 
 const makeKey = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const rowOf = async (id: string, key: KeyObject, retiredAt: Date | null = null): Promise<SigningKeyRow> => ({
+const buildRow = async (id: string, key: KeyObject, retiredAt: Date | null = null): Promise<SigningKeyRow> => ({
   id,
   publicKey: JSON.stringify(await exportJWK(key)),
   alg: 'ES256',
@@ -33,7 +33,7 @@ let app: FastifyInstance;
 let keys: ReturnType<typeof createSigningKeys>;
 
 beforeEach(async () => {
-  [rows, reads, failure, nowMs] = [[await rowOf('one', ours.publicKey)], 0, undefined, 1_000_000];
+  [rows, reads, failure, nowMs] = [[await buildRow('one', ours.publicKey)], 0, undefined, 1_000_000];
   const read = async () => {
     reads += 1;
     if (failure) throw failure;
@@ -55,14 +55,14 @@ const sign = (claims: object = {}, head: object = {}, key = ours.privateKey) =>
   new SignJWT({ ...CLAIMS, iat: seconds(), exp: seconds() + 900, ...claims } as never)
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid: 'one', ...head } as never)
     .sign(key);
-const statusOf = async (token: string): Promise<number> =>
+const getStatus = async (token: string): Promise<number> =>
   (await app.inject({ url: '/', headers: { authorization: `Bearer ${token}` } })).statusCode;
 
 describe('a token', () => {
   test('of ours is good, for either resource, and in any writing of its type', async () => {
-    expect(await statusOf(await sign())).toBe(200);
-    expect(await statusOf(await sign({ aud: ['https://else.example', `${ISSUER}/mcp`] }))).toBe(200);
-    expect(await statusOf(await sign({}, { typ: 'application/at+jwt' }))).toBe(200);
+    expect(await getStatus(await sign())).toBe(200);
+    expect(await getStatus(await sign({ aud: ['https://else.example', `${ISSUER}/mcp`] }))).toBe(200);
+    expect(await getStatus(await sign({}, { typ: 'application/at+jwt' }))).toBe(200);
   });
 
   test.each<[string, () => Promise<string> | string]>([
@@ -101,57 +101,57 @@ describe('a token', () => {
     ['four parts', async () => `${await sign()}.AAAA`],
     ['nothing but dots', () => '..'],
   ])('with %s is refused', async (_what, make) => {
-    expect(await statusOf(await sign())).toBe(200);
-    expect(await statusOf(await make())).toBe(401);
+    expect(await getStatus(await sign())).toBe(200);
+    expect(await getStatus(await make())).toBe(401);
   });
 });
 
 describe('keys', () => {
   test('are read once for a flood of unknown ids in a second, and not at all for another algorithm', async () => {
-    await statusOf(await sign());
+    await getStatus(await sign());
     expect(reads).toBe(1);
     nowMs += 1001;
     const flood = await Promise.all(Array.from({ length: 100 }, (_, n) => sign({}, { kid: `unknown-${n}` })));
-    expect(new Set(await Promise.all(flood.map(statusOf)))).toEqual(new Set([401]));
+    expect(new Set(await Promise.all(flood.map(getStatus)))).toEqual(new Set([401]));
     expect(reads).toBe(2);
     nowMs += 1001;
-    await statusOf(`${encode({ alg: 'HS256', typ: 'at+jwt', kid: 'unknown' })}.${encode(CLAIMS)}.AAAA`);
+    await getStatus(`${encode({ alg: 'HS256', typ: 'at+jwt', kid: 'unknown' })}.${encode(CLAIMS)}.AAAA`);
     expect(reads).toBe(2);
   });
 
   test('that are new are found within a second, and the old ones stay good until their tokens are over', async () => {
     const old = await sign();
-    expect(await statusOf(old)).toBe(200);
+    expect(await getStatus(old)).toBe(200);
     const next = makeKey();
     const retired = new Date(Date.now() + nowMs);
-    rows = [await rowOf('one', ours.publicKey, retired), await rowOf('two', next.publicKey)];
+    rows = [await buildRow('one', ours.publicKey, retired), await buildRow('two', next.publicKey)];
     const young = await sign({}, { kid: 'two' }, next.privateKey);
     nowMs += 1001;
-    expect([await statusOf(young), await statusOf(old)]).toEqual([200, 200]);
+    expect([await getStatus(young), await getStatus(old)]).toEqual([200, 200]);
     nowMs += 2 * HOUR_MS;
-    expect([await statusOf(young), await statusOf(old)]).toEqual([200, 401]);
+    expect([await getStatus(young), await getStatus(old)]).toEqual([200, 401]);
   });
 
   test('that were taken away are trusted for a minute at most, and no longer here once they are forgotten', async () => {
     const token = await sign();
-    expect(await statusOf(token)).toBe(200);
+    expect(await getStatus(token)).toBe(200);
     rows = [];
-    expect(await statusOf(token)).toBe(200);
+    expect(await getStatus(token)).toBe(200);
     nowMs += 60_001;
-    expect(await statusOf(token)).toBe(401);
-    rows = [await rowOf('one', ours.publicKey)];
+    expect(await getStatus(token)).toBe(401);
+    rows = [await buildRow('one', ours.publicKey)];
     nowMs += 1001;
-    expect(await statusOf(token)).toBe(200);
+    expect(await getStatus(token)).toBe(200);
     rows = [];
     keys.forget();
-    expect(await statusOf(token)).toBe(401);
+    expect(await getStatus(token)).toBe(401);
   });
 
   test('that cannot be read are not the token’s fault', async () => {
     failure = new AppError('upstream_unavailable', 'The database did not answer.');
-    expect(await statusOf(await sign())).toBe(502);
+    expect(await getStatus(await sign())).toBe(502);
     failure = undefined;
-    expect(await statusOf(await sign())).toBe(200);
+    expect(await getStatus(await sign())).toBe(200);
   });
 
   test('cannot sign', async () => {

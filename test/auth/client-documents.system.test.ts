@@ -23,7 +23,7 @@ let site: TestSite;
 let directory: string;
 let documents: Server;
 let server: ApiProcess;
-/** Where the server is seen. */
+/** The public address of the server. */
 let url: string;
 let ada: Person;
 let origin: string;
@@ -54,7 +54,9 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${port}`;
   server = await startApiProcess({
     ...site.environment,
-    ...{ LOOPSTREAM_PORT: String(port), LOOPSTREAM_PUBLIC_URL: url, LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' },
+    LOOPSTREAM_PORT: String(port),
+    LOOPSTREAM_PUBLIC_URL: url,
+    LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
     NODE_EXTRA_CA_CERTS: authority.caFile,
   });
   ada = { ...person, cookie: await signIn(url, person) };
@@ -92,7 +94,9 @@ test('a client is let in by its document, which is asked once', async () => {
     headers: { cookie: ada.cookie },
   });
   expect(await shown.json()).toMatchObject({
-    ...{ client_id: client.client_id, client_name: 'Night scheduler', verified: false },
+    client_id: client.client_id,
+    client_name: 'Night scheduler',
+    verified: false,
   });
 });
 

@@ -1,4 +1,4 @@
-/** Which addresses of clients' documents are asked, and what of an answer is taken. */
+/** Tests which addresses of clients' documents are fetched, and which answers are accepted. */
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createClientDocuments, freshMs, isDocumentId, readDocument } from '../../src/auth/client-documents.ts';
@@ -27,26 +27,38 @@ describe('an id', () => {
   );
 
   test.each([
-    ...['http://app.example.com/c', 'https://app.example.com', 'https://app.example.com/', 'https://a.example/c#x'],
-    ...['https://user@a.example/c', 'https://a.example/../c', 'https://a.example/%2e%2e/c', 'https://A.example/c'],
-    ...['https://a.example:443/c', 'https://a.example\\c', 'https:a.example/c', 'ftp://a.example/c', 'abc', ''],
+    'http://app.example.com/c',
+    'https://app.example.com',
+    'https://app.example.com/',
+    'https://a.example/c#x',
+    'https://user@a.example/c',
+    'https://a.example/../c',
+    'https://a.example/%2e%2e/c',
+    'https://A.example/c',
+    'https://a.example:443/c',
+    'https://a.example\\c',
+    'https:a.example/c',
+    'ftp://a.example/c',
+    'abc',
+    '',
     `https://a.example/${'x'.repeat(1000)}`,
   ])('%s is none', (id) => expect(isDocumentId(id)).toBe(false));
 });
 
 describe('an address of a network of our own', () => {
   test.each([
-    ...[
-      '127.0.0.1',
-      '[::1]',
-      '10.0.0.1',
-      '169.254.169.254',
-      '[fd00::1]',
-      '[::ffff:127.0.0.1]',
-      '0.0.0.0',
-      '100.64.0.1',
-    ],
-    ...['localhost', 'kubernetes.default.svc', 'postgres', 'a.internal'],
+    '127.0.0.1',
+    '[::1]',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[fd00::1]',
+    '[::ffff:127.0.0.1]',
+    '0.0.0.0',
+    '100.64.0.1',
+    'localhost',
+    'kubernetes.default.svc',
+    'postgres',
+    'a.internal',
   ])('is not asked: %s', async (host) => {
     const { port, came } = await listen();
     const documents = createClientDocuments({ allowPrivate: false });
@@ -84,7 +96,9 @@ describe('a document', () => {
     expect(
       readDocument(ID, { ...good, grant_types: ['authorization_code', 'urn:x'], jwks_uri: 'http://10.0.0.1' }),
     ).toEqual({
-      ...{ client_name: 'An app', redirect_uris: good.redirect_uris, application_type: 'native' },
+      client_name: 'An app',
+      redirect_uris: good.redirect_uris,
+      application_type: 'native',
       grant_types: ['authorization_code'],
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Who may do what: every operation of REST and every root field of GraphQL, asked with each kind of credential, against the
- * table of auth/scopes.ts. What is asked about does not exist, so that what may be done finds nothing.
+ * Tests the permissions of every operation of REST and every root field of GraphQL, with each kind of credential,
+ * against the table of auth/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ type Headers = Record<string, string>;
 interface Credential {
   name: string;
   headers: Headers;
-  /** What it is good for; undefined when it is good for nothing. */
+  /** The credential's scopes; undefined when it is not valid. */
   scopes?: readonly (Scope | typeof PERSON)[];
 }
 
@@ -76,7 +76,7 @@ afterAll(async () => {
   await rm(storage, { recursive: true, force: true });
 });
 
-/** What the table says of the answer to who comes so. */
+/** Returns the answer that the table demands for a credential. */
 function expected(operation: Operation, { scopes }: Credential): string {
   const needed: Scope | typeof PERSON | null = OPERATION_SCOPES[operation];
   if (needed === null) return 'let in';
@@ -89,7 +89,7 @@ const description = await describeApi();
 const routes = Object.entries(description.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, { operationId }]) => ({ id: operationId as Operation, method, path })),
 );
-const pathOf = (path: string, id = 'none-1') => path.replace('{version}', '1').replaceAll(/\{\w+\}/g, id);
+const fillPath = (path: string, id = 'none-1') => path.replace('{version}', '1').replaceAll(/\{\w+\}/g, id);
 
 /** Only how it begins to answer: some answers never end. */
 async function ask(method: string, path: string, headers: Headers): Promise<{ status: number; code: string }> {
@@ -111,7 +111,7 @@ describe('every operation of REST', () => {
     const found: [string, string][] = [];
     const wanted: [string, string][] = [];
     for (const credential of credentials) {
-      const { status, code } = await ask(method, pathOf(path), credential.headers);
+      const { status, code } = await ask(method, fillPath(path), credential.headers);
       const refused = status === 401 || status === 403;
       // An answer to HEAD has no body that could say more.
       const codeOfStatus = status === 401 ? 'unauthenticated' : expected(id, credential);
@@ -147,7 +147,7 @@ describe('what is another account’s', () => {
     expect(asked.length).toBeGreaterThan(20);
     for (const { method, path } of asked) {
       const id = ids[OF[path.split('/')[2] ?? ''] ?? ''] ?? '';
-      const [hers, none] = [await ask(method, pathOf(path, id), eve), await ask(method, pathOf(path), eve)];
+      const [hers, none] = [await ask(method, fillPath(path, id), eve), await ask(method, fillPath(path), eve)];
       expect([method, path, hers]).toEqual([method, path, none]);
     }
     for (const [noun, id] of Object.entries(ids)) {
@@ -169,33 +169,33 @@ describe('every root field of GraphQL', () => {
   );
   const capital = (name: string) => name.replace(/^./, (first) => first.toUpperCase());
   const ELSE: Record<string, Operation> = { liveStats: 'getStreamLiveStats', playlistDiff: 'diffPlaylistVersion' };
-  const operationOf = (name: string): Operation => {
+  const findOperation = (name: string): Operation => {
     const found = ELSE[name] ?? [name, `get${capital(name)}`, `list${capital(name)}`].find(isOperation);
     if (found === undefined) throw new Error(`${name} is the field of no operation.`);
     return found;
   };
   /** The least that the type takes. */
-  const leastOf = (type: GraphQLInputType): string => {
-    if (isNonNullType(type)) return leastOf(type.ofType);
+  const minimalValue = (type: GraphQLInputType): string => {
+    if (isNonNullType(type)) return minimalValue(type.ofType);
     if (isListType(type)) return '[]';
     if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
     if (isInputObjectType(type)) {
       const required = Object.values(type.getFields()).filter((one) => isNonNullType(one.type));
-      return `{${required.map((one) => `${one.name}: ${leastOf(one.type)}`).join(', ')}}`;
+      return `{${required.map((one) => `${one.name}: ${minimalValue(one.type)}`).join(', ')}}`;
     }
     return ['Int', 'Float'].includes(String(type)) ? '1' : String(type) === 'Boolean' ? 'true' : '"none-1"';
   };
-  const documentOf = (kind: string | undefined, { name, args, type }: GraphQLField<unknown, unknown>): string => {
-    const given = args.filter((arg) => isNonNullType(arg.type)).map((arg) => `${arg.name}: ${leastOf(arg.type)}`);
+  const buildDocument = (kind: string | undefined, { name, args, type }: GraphQLField<unknown, unknown>): string => {
+    const given = args.filter((arg) => isNonNullType(arg.type)).map((arg) => `${arg.name}: ${minimalValue(arg.type)}`);
     const inner = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
     return `${kind} { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${inner} }`;
   };
 
-  // What `node` finds asks for the operation of its own kind.
+  // `node` requires the operation of the kind that it finds.
   test.each(fields.filter(({ name }) => name !== 'node'))(
     '$kind $name lets in whom the table says',
     async ({ kind, name, field }) => {
-      const query = documentOf(kind, field);
+      const query = buildDocument(kind, field);
       const found: [string, string][] = [];
       const wanted: [string, string][] = [];
       for (const credential of credentials) {
@@ -207,7 +207,7 @@ describe('every root field of GraphQL', () => {
           code,
         );
         found.push([credential.name, refused ? code : 'let in']);
-        wanted.push([credential.name, expected(operationOf(name), credential)]);
+        wanted.push([credential.name, expected(findOperation(name), credential)]);
       }
       expect(found).toEqual(wanted);
     },

@@ -1,4 +1,4 @@
-/** What is counted of who is let in, and that a path, a name or a grant that somebody made up is not in a label. */
+/** Tests the counts of sign-ins, and that no made-up path, name or grant becomes a label. */
 import Fastify, { type FastifyInstance } from 'fastify';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ const ask = (path: string, headers: Record<string, string> = {}, form: Record<st
     answer.text(),
   );
 
-/** What is above 0. */
+/** Returns the counters above 0. */
 const counted = async () => {
   const lines = (await registry.metrics()).split('\n').filter((line) => /^auth_.* [1-9]\d*$/.test(line));
   return lines.map((line) => line.replace('auth_', ''));
@@ -75,7 +75,7 @@ test('a refresh token that comes a second time is counted where it is refused', 
   const form = { grant_type: 'refresh_token', refresh_token: 'spent' };
   await ask('/oauth2/token', { 'x-status': '400' }, form);
   await ask('/oauth2/token', { 'x-status': '400' }, { ...form, refresh_token: 'unknown' });
-  // As something else it is none.
+  // A grant in another encoding counts as none.
   await ask('/oauth2/token', { 'x-status': '400' }, { ...form, grant_type: 'authorization_code' });
   // Too often: it was not looked at.
   await ask('/oauth2/token', { 'x-status': '429' }, form);

@@ -1,4 +1,4 @@
-/** The authorization server as programs meet it: what they read first, what they get, and how long it is good. */
+/** Tests the authorization server as programs use it: its documents, its tokens, and their lifetime. */
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
@@ -113,7 +113,7 @@ describe('a program', () => {
     expect(decodeJwt(agents).aud).toBe(`${site.url}/mcp`);
     expect((await withToken(agents, '/v1/me')).status).toBe(401);
     expect((await withToken(agents, '/graphql', 'POST', { query: '{ me { id } }' })).status).toBe(401);
-    // As libraries write an address without a path.
+    // Libraries write an address without a path like this.
     const api = await site.token('ada', 'service:read', { resource: `${site.url}/` });
     expect((await withToken(api, '/v1/me')).status).toBe(200);
   });

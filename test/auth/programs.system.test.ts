@@ -1,4 +1,6 @@
-/** What the authorization server does for programs besides what its library does: the RFCs' words where clients look at them. */
+/**
+ * Tests our additions to the library's authorization server for programs: the words of the RFCs that clients rely on.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../support/api.ts';
 import {
@@ -29,7 +31,7 @@ afterAll(() => site?.stop());
 
 const OFFLINE = { scope: 'openid email offline_access service:read' };
 const at = (path: string) => `${site.url}/api/auth${path}`;
-const statusOf = async (token: string) =>
+const getStatus = async (token: string) =>
   (await call(`${site.url}/v1/me`, 'GET', undefined, { authorization: `Bearer ${token}` })).status;
 const userInfo = async (token: string) =>
   (await fetch(at('/oauth2/userinfo'), { headers: { authorization: `Bearer ${token}` } })).status;
@@ -48,7 +50,7 @@ const PUBLIC = { token_endpoint_auth_method: 'none', grant_types: ['authorizatio
 
 /** An access token ends here and on other replicas within seconds; its userinfo with it. */
 async function expectEnded(token: string): Promise<void> {
-  await expect.poll(() => statusOf(token), { timeout: 20_000 }).toBe(401);
+  await expect.poll(() => getStatus(token), { timeout: 20_000 }).toBe(401);
   expect(await userInfo(token)).toBe(401);
 }
 
@@ -59,13 +61,13 @@ describe('an access token ends early', () => {
     const first = await exchange(site.url, client, asked, code);
     const other = await authorize(site.url, ada, client, OFFLINE);
     const next = (await (await refresh(site.url, client, first.refresh_token ?? '')).json()) as typeof first;
-    expect(await statusOf(next.access_token)).toBe(200);
+    expect(await getStatus(next.access_token)).toBe(200);
     expect((await askToken(site.url, codeForm(client, asked, code))).status).toBe(400);
     await expectEnded(first.access_token);
     await expectEnded(next.access_token);
     expect((await refresh(site.url, client, next.refresh_token ?? '')).status).toBe(400);
-    // What came of another code of the same client stays.
-    expect(await statusOf(other.access_token)).toBe(200);
+    // The token of another code of the same client stays valid.
+    expect(await getStatus(other.access_token)).toBe(200);
     expect((await refresh(site.url, client, other.refresh_token ?? '')).status).toBe(200);
   });
 
@@ -75,14 +77,14 @@ describe('an access token ends early', () => {
       await authorize(site.url, ada, client, OFFLINE),
       await authorize(site.url, ada, client, OFFLINE),
     ];
-    expect(await statusOf(one.access_token)).toBe(200);
+    expect(await getStatus(one.access_token)).toBe(200);
     expect((await revoke(client, one.refresh_token ?? '')).status).toBe(200);
     await expectEnded(one.access_token);
     expect((await revoke(client, two.access_token)).status).toBe(200);
     await expectEnded(two.access_token);
     const next = await refresh(site.url, client, two.refresh_token ?? '');
     expect(next.status).toBe(200);
-    expect(await statusOf(((await next.json()) as typeof two).access_token)).toBe(200);
+    expect(await getStatus(((await next.json()) as typeof two).access_token)).toBe(200);
   });
 
   test('when a refresh token is used a second time, with all of that consent', async () => {
@@ -100,7 +102,7 @@ describe('revocation', () => {
     const tokens = await authorize(site.url, ada, client, OFFLINE);
     for (const token of ['nope', 'a.b.c', tokens.refresh_token ?? '', tokens.access_token])
       expect((await revoke(other, token)).status, token).toBe(200);
-    expect(await statusOf(tokens.access_token)).toBe(200);
+    expect(await getStatus(tokens.access_token)).toBe(200);
     for (let times = 0; times < 2; times++)
       expect((await revoke(client, tokens.refresh_token ?? '', { token_type_hint: 'refresh_token' })).status).toBe(200);
     expect((await revoke(client, '')).status).toBe(400);
@@ -171,7 +173,7 @@ describe('authorization', () => {
         iss: site.url,
       });
       expect((await begin(site.url, ada, client, { response_mode: 'query' })).location.pathname).toBe('/consent');
-      // Nobody is sent to an address that is not registered.
+      // No redirect leads to an unregistered address.
       const elsewhere = { response_mode: mode, redirect_uri: 'https://evil.example/cb' };
       expect((await begin(site.url, ada, client, elsewhere)).location.origin).toBe(site.url);
     },
@@ -274,7 +276,8 @@ test('the tools at an address with a slash name themselves so, and take tokens o
     expect(described.scopes_supported).toContain('offline_access');
     const token = await site.token('ada', 'service:read', { resource });
     const headers = {
-      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });

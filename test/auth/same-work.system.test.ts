@@ -1,6 +1,6 @@
 /**
- * An address that has an account costs the server the same as one that has none, so that the time of an answer tells nobody which
- * of the two it is: passwords hashed, and statements that the database is sent.
+ * Tests that an address with an account costs the server the same as one without, so that the time of an answer does
+ * not show the difference: the number of hashed passwords, and the statements sent to the database.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../src/auth/better-auth.ts';
@@ -30,7 +30,9 @@ beforeAll(async () => {
   const nothing = async () => undefined;
   const mails = { signedUp: nothing, confirmAgain: nothing, resetPassword: nothing, notice: nothing };
   auth = createAuth(pool, secret, {
-    ...{ publicUrl, signUp: true, scopePrefix: 'service' },
+    publicUrl,
+    signUp: true,
+    scopePrefix: 'service',
     mails,
   });
   const { password: passwords } = await auth.$context;
@@ -48,7 +50,7 @@ beforeAll(async () => {
   for (const name of ['unconfirmed', 'confirmed', 'elsewhere']) {
     const person = { email: `${name}@example.com`, name, firstName: name, emailVerified: name !== 'unconfirmed' };
     const { id } = await internalAdapter.createUser(person, { method: 'email-password' } as never);
-    // Who signs in at a provider alone has no password here.
+    // A user of an outside provider has no password here.
     if (name === 'elsewhere') continue;
     const account = { providerId: 'credential', accountId: id, password: await passwords.hash(password) };
     await internalAdapter.linkAccount({ userId: id, ...account });

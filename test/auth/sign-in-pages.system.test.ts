@@ -27,7 +27,7 @@ let url: string;
 let oidc: RealOidc;
 let smtp: TestSmtp;
 let browser: Browser;
-/** Where a program waits for the browser to come back. */
+/** The program's server that waits for the browser to come back. */
 let program: Server;
 let client: OAuthClient;
 const cameBack: URL[] = [];
@@ -45,7 +45,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   [oidc, smtp, browser] = await Promise.all([startOidc(`${url}/api/auth/callback/oidc`), startSmtp(), launchBrowser()]);
   site = await startTestSite({
-    ...{ port, publicUrl: url, outside: oidc.settings, dashboardDir: join(ROOT, 'dist/dashboard') },
+    port,
+    publicUrl: url,
+    outside: oidc.settings,
+    dashboardDir: join(ROOT, 'dist/dashboard'),
     mail: { smtpUrl: smtp.url, from: 'loops@example.com' },
   });
   const redirect = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
@@ -179,7 +182,7 @@ describe('a passkey', () => {
     await mine.again.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await mine.goOn();
 
-    // What another person was doing is not shown to whose passkey it is.
+    // The owner of the passkey does not see what another user was doing.
     await context.clearCookies();
     await page.goto(url);
     const other = await site.person('other');

@@ -1,4 +1,4 @@
-/** The whole way with clients that others have written, as they come: openid-client and oauth4webapi. */
+/** Tests the whole flow with unmodified clients of others: openid-client and oauth4webapi. */
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.stop());
 
-/** What the browser does between: it is sent to a page, the person consents, and it comes back to the program. */
+/** Acts as the browser: it is sent to a page, the user consents, and it comes back to the program. */
 async function browse(address: URL): Promise<URL> {
   const response = await fetch(address, { redirect: 'manual', headers: { cookie: ada.cookie } });
   const location = new URL(response.headers.get('location') ?? '', site.url);

@@ -1,6 +1,7 @@
 /**
- * The ledger's promise, tried: whatever order 1,000 operations come in over eight connections, which are cut again and again,
- * every transaction sums to 0, each balance is what its entries say, none was ever below its floor, and nothing is there twice.
+ * Tests the ledger's promise with 1,000 operations in any order over eight connections, which are cut again and again.
+ * Every transaction sums to 0, each balance is the sum of its entries, none was ever below its floor, and nothing is
+ * there twice.
  */
 import fc from 'fast-check';
 import pg from 'pg';
@@ -30,15 +31,15 @@ interface Operation {
 }
 
 /** All of an operation follows from its kind and number, so that the same one is the same wherever it is tried. */
-const amountOf = ({ n }: Operation) => BigInt(1 + ((n * 37) % 50));
-const accountOf = ({ n }: Operation, step = 0) => ACCOUNTS[(n + step) % ACCOUNTS.length] as string;
-const keyOf = ({ what, n }: Operation) => `${what}:${n}`;
+const getAmount = ({ n }: Operation) => BigInt(1 + ((n * 37) % 50));
+const getAccount = ({ n }: Operation, step = 0) => ACCOUNTS[(n + step) % ACCOUNTS.length] as string;
+const getKey = ({ what, n }: Operation) => `${what}:${n}`;
 const at = new Date('2026-11-01T12:00:00Z');
 
 function perform(ledger: TestLedger['ledger'], operation: Operation): Promise<Posted | Posted[]> {
-  const key = keyOf(operation);
-  const accountId = accountOf(operation);
-  const credits = amountOf(operation);
+  const key = getKey(operation);
+  const accountId = getAccount(operation);
+  const credits = getAmount(operation);
   const mine = `customer:${accountId}`;
   const post = (kind: 'topup' | 'refund', entries: { account: string; credits: bigint }[]) =>
     ledger.post({ key, kind, accountId, entries, at });
@@ -47,12 +48,12 @@ function perform(ledger: TestLedger['ledger'], operation: Operation): Promise<Po
   if (operation.what === 'spend')
     return post('refund', [{ account: mine, credits: -credits }].concat({ account: 'refunds', credits }));
   if (operation.what === 'charge') return ledger.charge({ key, accountId, credits, at });
-  const charge = (step: number) => ({ key: `${key}:${step}`, accountId: accountOf(operation, step), credits, at });
+  const charge = (step: number) => ({ key: `${key}:${step}`, accountId: getAccount(operation, step), credits, at });
   if (operation.what === 'charges') return ledger.chargeAll([2, 0, 1].map(charge));
   // Two customers in one transaction, in either order.
   const entries = [
     { account: mine, credits: -credits },
-    { account: `customer:${accountOf(operation, 1)}`, credits },
+    { account: `customer:${getAccount(operation, 1)}`, credits },
   ];
   return ledger.post({ key, kind: 'correction', entries, at });
 }
@@ -80,7 +81,7 @@ async function interleave(operations: Operation[]): Promise<{ done: Set<string>;
     const insist = async (operation: Operation): Promise<void> => {
       try {
         await perform(ledger, operation);
-        done.add(keyOf(operation));
+        done.add(getKey(operation));
       } catch (error) {
         if (!(error instanceof LedgerError)) return insist(operation);
         expect(error.code).toBe('insufficient_credits');
@@ -115,20 +116,22 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
   expect(await readLedgerFaults(it.db)).toEqual([]);
   const [below] = await query(it.url, 'select count(*)::int from loopstream.ledger_entries where balance < 0');
   expect(below).toEqual({ count: 0 });
-  // What was answered as booked is there once and with its amounts; and nothing else is.
+  // Confirmed postings are there once and with their amounts; and nothing else is.
   const rows = await query(
     it.url,
     `select t.key, sum(abs(e.credits))::int as moved from loopstream.ledger_transactions t
       join loopstream.ledger_entries e on e.transaction_id = t.id group by t.id order by t.key`,
   );
   const expected = operations
-    .filter((of) => done.has(keyOf(of)))
-    .flatMap((of) => (of.what === 'charges' ? [0, 1, 2].map((step) => `${keyOf(of)}:${step}`) : [keyOf(of)]));
+    .filter((operation) => done.has(getKey(operation)))
+    .flatMap((operation) =>
+      operation.what === 'charges' ? [0, 1, 2].map((step) => `${getKey(operation)}:${step}`) : [getKey(operation)],
+    );
   expect(rows.map(({ key }) => key)).toEqual([...new Set(expected)].sort());
-  const amounts = new Map(operations.map((of) => [keyOf(of), Number(amountOf(of))]));
+  const amounts = new Map(operations.map((operation) => [getKey(operation), Number(getAmount(operation))]));
   for (const { key, moved } of rows)
     expect(moved).toBe(2 * (amounts.get(String(key).split(':').slice(0, 2).join(':')) ?? 0));
-  // What customers have is what came in, less what went out.
+  // Customers have the received credits, less the used ones.
   const [sums] = await query(
     it.url,
     `select (select sum(balance) from loopstream.ledger_balances)::int as customers,

@@ -1,6 +1,6 @@
 /** The ledger is only added to, adds up, and says no below the floor: the database sees to it, whoever writes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Charge, Transaction } from '../../src/billing/ledger/ledger.ts';
+import type { Charge, LedgerTransaction } from '../../src/billing/ledger/ledger.ts';
 import { readLedgerFaults, readStatement } from '../../src/billing/ledger/store.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
 import { query } from '../support/postgres.ts';
@@ -12,15 +12,22 @@ beforeAll(async () => {
 afterAll(async () => it?.stop());
 
 const at = new Date('2026-11-01T12:00:00Z');
-const grant = (accountId: string, credits: bigint, key = `grant:${accountId}`): Transaction => ({
-  ...{ key, kind: 'grant', accountId, at },
+const grant = (accountId: string, credits: bigint, key = `grant:${accountId}`): LedgerTransaction => ({
+  key,
+  kind: 'grant',
+  accountId,
+  at,
   entries: [
     { account: 'grants', credits: -credits },
     { account: `customer:${accountId}`, credits },
   ],
 });
 const use = (accountId: string, credits: bigint, key: string): Charge => ({
-  ...{ key, accountId, credits, at, details: { streamID: 'str_1' } },
+  key,
+  accountId,
+  credits,
+  at,
+  details: { streamID: 'str_1' },
 });
 
 describe('posting', () => {
@@ -48,7 +55,7 @@ describe('posting', () => {
   });
 
   test('refuses to go below the floor, unless a floor of its own lets it', async () => {
-    const dispute: Transaction = { ...grant('disputed', -300n, 'dispute:1'), kind: 'dispute' };
+    const dispute: LedgerTransaction = { ...grant('disputed', -300n, 'dispute:1'), kind: 'dispute' };
     await it.ledger.post(grant('disputed', 200n));
     await expect(it.ledger.post(dispute)).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await it.ledger.balance('disputed')).toBe(200n);

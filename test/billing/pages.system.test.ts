@@ -1,6 +1,6 @@
 /**
- * The pages of money in a browser, before the real API, a real chain and real invoices: what happens elsewhere stands there
- * without a reload, because the feed of changes tells of it.
+ * Tests the pages of money in a browser, before the real API, a real chain and real invoices: changes made elsewhere
+ * appear without a reload, because the feed of changes reports them.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,9 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
     [anvil, browser] = await Promise.all([startAnvil(), launchBrowser()]);
     const network = { ...ETHEREUM, chainId: anvil.chainId, rpcUrl: anvil.url };
     const { crypto } = apiConfig({
-      ...{ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none', ...CRYPTO_SETTINGS },
+      LOOPSTREAM_DATABASE_URL: 'postgres://none',
+      LOOPSTREAM_AUTH_SECRET: 'none',
+      ...CRYPTO_SETTINGS,
       LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify([network]),
     });
     site = await startTestSite({ billing: true, crypto, dashboardDir: join(ROOT, 'dist/dashboard') });
@@ -129,7 +131,10 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
 
   test('an invoice is there when it is issued, and its PDF is the one of its number', async () => {
     await ledger.charge({
-      ...{ key: 'charge:1', accountId: ada.accountId, credits: 12_300n, at: new Date('2026-10-05T12:00:00Z') },
+      key: 'charge:1',
+      accountId: ada.accountId,
+      credits: 12_300n,
+      at: new Date('2026-10-05T12:00:00Z'),
       details: {
         streamID: 'str-1',
         streamName: 'Night fire',

@@ -1,4 +1,4 @@
-/** Usage comes as JSON or as CSV, as one asks for it; money is for who was given its scope. */
+/** Tests that usage comes as JSON or as CSV, as requested, and that billing requires its scope. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Usage } from '../../src/billing/ledger/record.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
@@ -8,8 +8,13 @@ const lines = [
   { day: '2027-01-31', streamID: null, credits: '0', onAirSeconds: 0 },
 ];
 const usage: Usage = {
-  ...{ from: '2027-01-30', to: '2027-01-31', timeZone: 'UTC', groupBy: 'day', lines },
-  ...{ credits: '12345678901234567890', onAirSeconds: 3600.5 },
+  from: '2027-01-30',
+  to: '2027-01-31',
+  timeZone: 'UTC',
+  groupBy: 'day',
+  lines,
+  credits: '12345678901234567890',
+  onAirSeconds: 3600.5,
 };
 
 let it: TestServer;
@@ -30,8 +35,8 @@ afterAll(async () => {
   await reader?.app.close();
 });
 
-const get = (query = '', headers = {}, of = it) =>
-  of.app.inject({ method: 'GET', url: `/v1/billing/usage${query}`, headers: { 'x-api-key': 'ada', ...headers } });
+const get = (query = '', headers = {}, api = it) =>
+  api.app.inject({ method: 'GET', url: `/v1/billing/usage${query}`, headers: { 'x-api-key': 'ada', ...headers } });
 
 describe('usage', () => {
   test('is JSON unless CSV is asked for, and says what the answer depends on', async () => {

@@ -1,4 +1,4 @@
-/** What was used, and the statement, say what the ledger says: to the credit, in any zone, on any page. */
+/** Tests that usage and the statement equal the ledger: to the credit, in any zone, on any page. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dayAt } from '../../src/billing/ledger/days.ts';
@@ -19,10 +19,18 @@ beforeAll(async () => {
 });
 afterAll(async () => it?.stop());
 
-const principalOf = (accountId: string): Principal => ({ accountId, userId: accountId, scopes: new Set(), via: 'key' });
+const buildPrincipal = (accountId: string): Principal => ({
+  accountId,
+  userId: accountId,
+  scopes: new Set(),
+  via: 'key',
+});
 const billing = (rate = { creditsPerHour: 0n, available: 0n }, enabled = true) =>
   createBillingService({
-    ...{ db: it.db, enabled, currency: 'USD', currentRate: async () => rate },
+    db: it.db,
+    enabled,
+    currency: 'USD',
+    currentRate: async () => rate,
     clock: { now: () => new Date('2027-04-10T12:00:00Z'), monotonicMs: () => 0 },
   });
 
@@ -54,7 +62,10 @@ test('sums of days and of streams are the charges, whatever they are and whereve
         await it.give(accountId, run % 2 === 0 ? sum : sum / 2n + 1n);
         const booked = await it.ledger.chargeAll(
           charges.map(({ at, streamID, credits, milliseconds }, n) => ({
-            ...{ key: `charge:${accountId}:${n}`, accountId, credits, at: new Date(at) },
+            key: `charge:${accountId}:${n}`,
+            accountId,
+            credits,
+            at: new Date(at),
             details: { streamID, seconds: String(milliseconds / 1000) },
           })),
         );
@@ -62,23 +73,23 @@ test('sums of days and of streams are the charges, whatever they are and whereve
         const inside = charges
           .map((one, n) => ({ ...one, charged: booked[n]?.charged ?? 0n, day: dayAt(new Date(one.at), zone) }))
           .filter(({ day }) => day >= from && day <= to);
-        const sumOf = (of: typeof inside) => ({
-          credits: String(of.reduce((sum, { charged }) => sum + charged, 0n)),
-          onAirSeconds: of.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000,
+        const sumCharges = (charges: typeof inside) => ({
+          credits: String(charges.reduce((sum, { charged }) => sum + charged, 0n)),
+          onAirSeconds: charges.reduce((sum, { milliseconds }) => sum + milliseconds, 0) / 1000,
         });
         const usage = (groupBy: 'day' | 'stream') =>
-          billing().usage(principalOf(accountId), { from, to, groupBy, timeZone: zone });
+          billing().usage(buildPrincipal(accountId), { from, to, groupBy, timeZone: zone });
         const [days, streams] = [await usage('day'), await usage('stream')];
         for (const { credits, onAirSeconds } of [days, streams])
-          expect({ credits, onAirSeconds }).toEqual(sumOf(inside));
+          expect({ credits, onAirSeconds }).toEqual(sumCharges(inside));
         expect(days.lines.length).toBe(31 - first + 1 + last);
         for (const { day, credits, onAirSeconds } of days.lines)
-          expect({ credits, onAirSeconds }).toEqual(sumOf(inside.filter((one) => one.day === day)));
+          expect({ credits, onAirSeconds }).toEqual(sumCharges(inside.filter((one) => one.day === day)));
         expect(streams.lines.map(({ streamID }) => streamID).sort()).toEqual(
           [...new Set(inside.map((one) => one.streamID))].sort(),
         );
         for (const { streamID, credits, onAirSeconds } of streams.lines)
-          expect({ credits, onAirSeconds }).toEqual(sumOf(inside.filter((one) => one.streamID === streamID)));
+          expect({ credits, onAirSeconds }).toEqual(sumCharges(inside.filter((one) => one.streamID === streamID)));
       },
     ),
     { numRuns: 40 },
@@ -99,7 +110,7 @@ test('what the meter counts at once is of the days in which it was, in each zone
   await meter.count([stream], new AbortController().signal);
   const days = async (timeZone: string) => {
     const asked = { from: '2027-03-20', to: '2027-03-21', groupBy: 'day', timeZone } as const;
-    const { lines } = await billing().usage(principalOf(accountId), asked);
+    const { lines } = await billing().usage(buildPrincipal(accountId), asked);
     return lines.map(({ credits, onAirSeconds }) => [Number(credits), onAirSeconds]);
   };
   // 300 credits an hour.
@@ -108,7 +119,7 @@ test('what the meter counts at once is of the days in which it was, in each zone
     [450, 5400],
   ];
   expect(await days('Asia/Kolkata')).toEqual([half, rest]);
-  // What ends at midnight is of the day before.
+  // A session that ends at midnight is of the day before.
   expect(await days('Asia/Dubai')).toEqual([
     [600, 7200],
     [0, 0],
@@ -126,7 +137,7 @@ test('what the meter counts at once is of the days in which it was, in each zone
 
 describe('the statement', () => {
   const COUNT = 23;
-  const owner = principalOf('statement');
+  const owner = buildPrincipal('statement');
   const list = (args: StatementArgs, where?: Record<string, unknown>) => billing().ledger(owner, args, where);
   const numbers = ({ edges }: Connection<LedgerEntry>) => edges.map(({ node }) => node.number);
 
@@ -137,7 +148,9 @@ describe('the statement', () => {
       if (n % 5 === 0) await it.give('statement', BigInt(n));
       else
         await it.ledger.charge({
-          ...{ key: `charge:statement:${n}`, accountId: 'statement', credits: BigInt(n) },
+          key: `charge:statement:${n}`,
+          accountId: 'statement',
+          credits: BigInt(n),
           at: new Date(ms('2027-03-01T00:00:00Z') + n * 3_600_000),
           details: { streamID: `str-${n % 2}`, seconds: '12.5' },
         });
@@ -208,16 +221,32 @@ describe('the statement', () => {
 });
 
 describe('the balance', () => {
-  const of = (rate: { creditsPerHour: bigint; available: bigint }) => billing(rate).get(principalOf('other'));
+  const readBalance = (rate: { creditsPerHour: bigint; available: bigint }) =>
+    billing(rate).get(buildPrincipal('other'));
 
   test('says how long it lasts, and when that is not long', async () => {
-    expect(await of({ creditsPerHour: 300n, available: 900_000n })).toEqual({
-      ...{ state: 'active', balanceCredits: '1000', availableCredits: '900000', creditsPerHour: '300' },
-      ...{ secondsLeft: 10_800_000, currency: 'USD', creditsPerMinorUnit: '100', paymentMethods: [] },
+    expect(await readBalance({ creditsPerHour: 300n, available: 900_000n })).toEqual({
+      state: 'active',
+      balanceCredits: '1000',
+      availableCredits: '900000',
+      creditsPerHour: '300',
+      secondsLeft: 10_800_000,
+      currency: 'USD',
+      creditsPerMinorUnit: '100',
+      paymentMethods: [],
     });
-    expect(await of({ creditsPerHour: 300n, available: 900n })).toMatchObject({ state: 'low', secondsLeft: 10_800 });
-    expect(await of({ creditsPerHour: 0n, available: 900n })).toMatchObject({ state: 'active', secondsLeft: null });
-    expect(await of({ creditsPerHour: 300n, available: -1n })).toMatchObject({ state: 'exhausted', secondsLeft: 0 });
+    expect(await readBalance({ creditsPerHour: 300n, available: 900n })).toMatchObject({
+      state: 'low',
+      secondsLeft: 10_800,
+    });
+    expect(await readBalance({ creditsPerHour: 0n, available: 900n })).toMatchObject({
+      state: 'active',
+      secondsLeft: null,
+    });
+    expect(await readBalance({ creditsPerHour: 300n, available: -1n })).toMatchObject({
+      state: 'exhausted',
+      secondsLeft: 0,
+    });
   });
 });
 
@@ -230,7 +259,7 @@ describe('what makes no sense is refused', () => {
     ['an end before the beginning', { ...day, from: '2027-02-02', to: '2027-02-01' }, '/from'],
     ['more than a year', { ...day, from: '2026-01-01', to: '2027-02-01' }, '/from'],
   ])('%s', async (_what, asked, path) => {
-    await expect(billing().usage(principalOf('other'), asked)).rejects.toMatchObject({
+    await expect(billing().usage(buildPrincipal('other'), asked)).rejects.toMatchObject({
       code: 'validation_failed',
       extras: { errors: [{ path }] },
     });
@@ -238,14 +267,14 @@ describe('what makes no sense is refused', () => {
 
   test('and everything where billing is off', async () => {
     const off = billing(undefined, false);
-    const owner = principalOf('other');
+    const owner = buildPrincipal('other');
     for (const asked of [off.get(owner), off.usage(owner, day), off.ledger(owner, {})])
       await expect(asked).rejects.toMatchObject({ code: 'billing_disabled' });
   });
 });
 
 test('the last thirty days are told unless others are asked for', async () => {
-  const { from, to, lines } = await billing().usage(principalOf('other'), {
+  const { from, to, lines } = await billing().usage(buildPrincipal('other'), {
     groupBy: 'day',
     timeZone: 'Pacific/Kiritimati',
   });

@@ -59,7 +59,7 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const templateOf = (object: Manifest) =>
+const getTemplate = (object: Manifest) =>
   (object.spec as { template?: { metadata: object; spec: Record<string, unknown> } } | undefined)?.template;
 
 describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
@@ -78,7 +78,7 @@ describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
     expect(applied.stderr).toBe('');
     expect(applied.stdout.trim().split('\n')).toHaveLength(four.length);
 
-    const podded = four.flatMap((object) => templateOf(object) ?? []);
+    const podded = four.flatMap((object) => getTemplate(object) ?? []);
     expect(podded.length).toBeGreaterThan(0);
     for (const { metadata, spec } of podded) {
       // The account is made by the chart, so a dry run does not find it.
@@ -114,9 +114,11 @@ describe('what is granted', () => {
   const rights = (objects: Manifest[]) => objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
   const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
-    ...{ apiGroups: [group], resources: [resource], verbs },
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
   });
-  /** Of nodes and of namespaces, a look; of streams, that finalizers go. More only while a release is uninstalled. */
+  /** Reading nodes and namespaces, and removing finalizers of streams. More only while a release is uninstalled. */
   const BEYOND = [
     [inCluster('', 'nodes', 'list', 'watch')],
     [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],
@@ -163,7 +165,7 @@ describe('what is granted', () => {
       }
       const tokens = objects.flatMap((object) => {
         const component = object.metadata.labels?.['app.kubernetes.io/component'];
-        return templateOf(object)?.spec.automountServiceAccountToken === true ? component : [];
+        return getTemplate(object)?.spec.automountServiceAccountToken === true ? component : [];
       });
       expect(['operator', 'api', 'billing', 'uninstall']).toEqual(expect.arrayContaining(tokens));
       for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
@@ -178,7 +180,7 @@ test('each namespace has an operator of its own, with its storage and its rights
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name.includes('operator'),
   );
   const settings = deployments.map((object) => {
-    const [container] = (templateOf(object)?.spec.containers ?? []) as { env: { name: string; value: string }[] }[];
+    const [container] = (getTemplate(object)?.spec.containers ?? []) as { env: { name: string; value: string }[] }[];
     const env = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
     return [object.metadata.name, env.LOOPSTREAM_NAMESPACE, env.LOOPSTREAM_STORAGE_URL, env.LOOPSTREAM_CACHE_BYTES];
   });
@@ -222,7 +224,7 @@ test.each([
     containers: { env: { name: string; value: string }[]; volumeMounts: object[] }[];
     volumes: object[];
   }
-  const { containers = [], volumes = [] } = ((api && templateOf(api)?.spec) ?? {}) as Partial<PodSpec>;
+  const { containers = [], volumes = [] } = ((api && getTemplate(api)?.spec) ?? {}) as Partial<PodSpec>;
   const [container] = containers;
   const found = container?.env.find((entry) => entry.name === 'LOOPSTREAM_STORAGE_URL')?.value;
   if (url instanceof RegExp) expect(found).toMatch(url);
@@ -240,29 +242,32 @@ test('what money needs is where it is used, secrets are in Secrets alone, and bo
     value?: string;
     valueFrom?: { secretKeyRef: { name: string; key: string } };
   }
-  const envOf = (role: string): Record<string, unknown> => {
+  const readEnv = (role: string): Record<string, unknown> => {
     const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${role}`));
-    const [container] = ((found && templateOf(found)?.spec.containers) ?? []) as { env: Entry[] }[];
-    const of = ({ value, valueFrom }: Entry) =>
+    const [container] = ((found && getTemplate(found)?.spec.containers) ?? []) as { env: Entry[] }[];
+    const readEntry = ({ value, valueFrom }: Entry) =>
       value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`;
-    return Object.fromEntries(container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), of(entry)]) ?? []);
+    return Object.fromEntries(
+      container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), readEntry(entry)]) ?? [],
+    );
   };
   const alike = {
-    ...{ STRIPE_KEY: 'stripe/stripeKey', STRIPE_WEBHOOK_SECRET: 'stripe/signing', TOP_UP_MIN_MINOR: '1000' },
-    ...{ TOP_UP_MAX_MINOR: '50000', CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks' },
-    ...{
-      CRYPTO_RATES_URL: 'https://rates.example.com/usd',
-      CRYPTO_QUOTE_SECONDS: '900',
-      SELLER: JSON.stringify(SELLER),
-    },
+    STRIPE_KEY: 'stripe/stripeKey',
+    STRIPE_WEBHOOK_SECRET: 'stripe/signing',
+    TOP_UP_MIN_MINOR: '1000',
+    TOP_UP_MAX_MINOR: '50000',
+    CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks',
+    CRYPTO_RATES_URL: 'https://rates.example.com/usd',
+    CRYPTO_QUOTE_SECONDS: '900',
+    SELLER: JSON.stringify(SELLER),
   };
   const sorted = (value: unknown) => (typeof value === 'string' && value[0] === '{' ? JSON.parse(value) : value);
   for (const role of ['api', 'billing']) {
-    const env = envOf(role);
+    const env = readEnv(role);
     for (const [name, value] of Object.entries(alike))
       expect(sorted(env[name]), `${role} ${name}`).toEqual(sorted(value));
   }
-  expect(envOf('api').INVOICE_FONT).toBe('/fonts/NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular');
+  expect(readEnv('api').INVOICE_FONT).toBe('/fonts/NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular');
   // The chart's own Secret alone holds what was given in the values.
   const holding = objects.filter((object) => JSON.stringify(object).includes(ETHEREUM.xpub));
   expect(holding.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret loopstream-api']);

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { type Role, SETTINGS, type Setting, type SettingName } from '../../src/settings/table.ts';
 import { chartFiles } from '../../tools/generate/chart/files.ts';
 import { CHART, sources } from '../../tools/generate/chart/generate.ts';
-import { defaultOf, leaves, type Value } from '../../tools/generate/chart/schema.ts';
+import { getDefault, leaves, type Value } from '../../tools/generate/chart/schema.ts';
 import { valueFor } from '../../tools/generate/chart/settings.ts';
 import { VALUES } from '../../tools/generate/chart/values.ts';
 import { settingsDocument } from '../../tools/generate/settings.ts';
@@ -30,7 +30,7 @@ test('the chart has the version of the package', () => {
 });
 
 test('values.yaml says the defaults, the schema refuses what it does not name, and every value has its sentence', () => {
-  expect(parse(read('values.yaml'))).toEqual(defaultOf(VALUES));
+  expect(parse(read('values.yaml'))).toEqual(getDefault(VALUES));
   const strict = (value: Value): boolean =>
     !value.properties || (value.additionalProperties === false && Object.values(value.properties).every(strict));
   expect(strict(VALUES)).toBe(true);

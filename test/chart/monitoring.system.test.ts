@@ -1,4 +1,4 @@
-/** What the chart makes for Prometheus and Grafana, as both Helms render it. */
+/** Tests the chart's objects for Prometheus and Grafana, as both Helms render them. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ afterAll(() => {
 const ofKind = (objects: Manifest[], kind: string) => objects.filter((one) => one.kind === kind);
 type Rules = { groups: { name: string; rules: { alert: string; annotations: { runbook_url?: string } }[] }[] };
 
-function ruleOf(objects: Manifest[]): { groups: Rules['groups']; labels: Record<string, string> } {
+function findRule(objects: Manifest[]): { groups: Rules['groups']; labels: Record<string, string> } {
   const [rule] = ofKind(objects, 'PrometheusRule');
   if (!rule) throw new Error('there is no PrometheusRule');
   return { groups: (rule.spec as unknown as Rules).groups, labels: rule.metadata.labels ?? {} };
@@ -51,7 +51,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   };
 
   test('makes a PrometheusRule of all alerts and one’s own, whose links lead where the values say', async () => {
-    const { groups } = ruleOf(await render(WITH_PROMETHEUS));
+    const { groups } = findRule(await render(WITH_PROMETHEUS));
     const alerts = groups.flatMap(({ rules }) => rules);
     expect(alerts.map(({ alert }) => alert)).toEqual([...ALERTS.map((alert) => alert.name), 'Never']);
     for (const { alert, annotations } of alerts.slice(0, -1))
@@ -63,7 +63,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   });
 
   test('leaves the alerts out where they are not wanted', async () => {
-    const { groups, labels } = ruleOf(await render(ELSEWHERE));
+    const { groups, labels } = findRule(await render(ELSEWHERE));
     expect(groups).toEqual([]);
     expect(labels).toMatchObject({ role: 'alerts' });
   });

@@ -1,4 +1,4 @@
-/** Where the streams of a release are, as both Helms find it out in a real cluster. */
+/** Tests where the streams of a release are, as both Helms determine it in a real cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
 import { NAMESPACES } from '../../src/kube/core.ts';
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1alpha1'];
 const HERE = { ...OPERATOR_ONLY, crds: { install: false }, streamsNamespace: { create: false } };
-/** Where the operator works when Helm may ask the cluster. */
+/** The operator's namespaces when Helm may ask the cluster. */
 const inCluster = async (name: string, values: Values = HERE) =>
   (await helm(name).render(values, ASKING)).find(
     ({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator',
@@ -55,15 +55,21 @@ const made = async <T>(objects: object[], then: () => Promise<T>): Promise<T> =>
 };
 /** Metadata of what belongs to the release. */
 const released = (name: string, namespace: string) => ({
-  ...{ name, namespace, labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+  name,
+  namespace,
+  labels: { 'app.kubernetes.io/managed-by': 'Helm' },
   annotations: { 'meta.helm.sh/release-name': 'loopstream', 'meta.helm.sh/release-namespace': 'loopstream' },
 });
 const budget = (namespace: string) => ({
-  ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: released('loopstream-never', namespace) },
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: released('loopstream-never', namespace),
   spec: { maxUnavailable: 0, selector: { matchLabels: { none: 'none' } } },
 });
 const stray = (namespace: string) => ({
-  ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'Playlist', metadata: { name: 'stray', namespace } },
+  apiVersion: 'loopstream.dev/v1alpha1',
+  kind: 'Playlist',
+  metadata: { name: 'stray', namespace },
   spec: { items: [] },
 });
 
@@ -100,7 +106,9 @@ test('nobody leaves streams alone by naming another namespace for them', async (
   const selector = { matchLabels: { 'loopstream.dev/watches': 'loopstream' } };
   const containers = [{ name: 'a', image: 'b' }];
   const operator = {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: released('loopstream-operator', 'loopstream') },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: released('loopstream-operator', 'loopstream'),
     spec: { selector, template: { metadata: { labels: selector.matchLabels }, spec: { containers } } },
   };
   const { stderr } = await kubectl(['apply', '-f', '-'], JSON.stringify(operator));

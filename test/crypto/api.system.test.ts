@@ -1,4 +1,4 @@
-/** Crypto deposits through the doors that people and programs come by. */
+/** Tests crypto deposits through the APIs and pages of programs and users. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openCrypto } from '../../src/billing/crypto/open.ts';
 import { createCryptoService } from '../../src/billing/crypto/service.ts';
@@ -19,7 +19,9 @@ const CONFIG: CryptoConfig = {
     { ...ETHEREUM, network: 'holesky', chainId: 17_000 },
   ],
   rates: { currency: 'USD', prices: { ETH: '3000.5' } },
-  ...{ ratesUrl: undefined, quoteSeconds: 600, currency: 'USD' },
+  ratesUrl: undefined,
+  quoteSeconds: 600,
+  currency: 'USD',
 };
 
 let ledger: TestLedger;
@@ -53,7 +55,9 @@ beforeEach(() => {
 
 const ask = async (method: 'GET' | 'POST', path: string, payload?: object, to = server, key = account) => {
   const answer = await to.app.inject({
-    ...{ method, url: `/v1/crypto${path}`, headers: { 'x-api-key': key } },
+    method,
+    url: `/v1/crypto${path}`,
+    headers: { 'x-api-key': key },
     ...(payload && { payload }),
   });
   return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
@@ -67,8 +71,17 @@ describe('an address to pay to', () => {
     const { status, headers, body } = await ask('POST', '/deposits', { ...ETH, amountMinor: '300050' });
     expect({ status, location: headers.location }).toEqual({ status: 201, location: `/v1/crypto/deposits/${body.id}` });
     expect(body).toMatchObject({
-      ...{ asset: 'ETH', network: 'ethereum', state: 'waiting', amount: '1000000000000000000', receivedAmount: '0' },
-      ...{ decimals: 18, neededConfirmations: 3, confirmations: null, payments: [], explanation: null, credits: '0' },
+      asset: 'ETH',
+      network: 'ethereum',
+      state: 'waiting',
+      amount: '1000000000000000000',
+      receivedAmount: '0',
+      decimals: 18,
+      neededConfirmations: 3,
+      confirmations: null,
+      payments: [],
+      explanation: null,
+      credits: '0',
       quote: { rate: '3000.5', currency: 'USD', credits: '30005000', expiresAt: body.expiresAt },
     });
     expect(Date.parse(body.expiresAt) - Date.parse(body.createdAt)).toBe(600_000);
@@ -107,9 +120,9 @@ describe('an address to pay to', () => {
   });
 
   test('is not given while nobody reads the network, or the price is not known', async () => {
-    const of = async (more: object) => (await ask('POST', '/deposits', { ...ETH, ...more })).body.code;
-    expect(await of({ network: 'holesky' })).toBe('crypto_unavailable');
-    expect(await of({ asset: 'PEPE' })).toBe('crypto_rate_unavailable');
+    const createDeposit = async (more: object) => (await ask('POST', '/deposits', { ...ETH, ...more })).body.code;
+    expect(await createDeposit({ network: 'holesky' })).toBe('crypto_unavailable');
+    expect(await createDeposit({ asset: 'PEPE' })).toBe('crypto_rate_unavailable');
   });
 });
 
@@ -143,7 +156,10 @@ test('GraphQL tells the same', async () => {
   const query = `{ cryptoDeposits(first: 5, where: { state: { eq: waiting } }) { totalCount edges { node { id address } } }
     node(id: "${deposit.id}") { id ... on CryptoDeposit { quote { rate } } } cryptoAssets { asset } }`;
   const answer = await server.app.inject({
-    ...{ method: 'POST', url: '/graphql', headers: { 'x-api-key': account }, payload: { query } },
+    method: 'POST',
+    url: '/graphql',
+    headers: { 'x-api-key': account },
+    payload: { query },
   });
   const { id, address } = deposit;
   expect(answer.json()).toEqual({

@@ -1,4 +1,7 @@
-/** Deposits of Bitcoin by a server that answers as Esplora does: the same rules as on other chains, and what is seen before a block has it. */
+/**
+ * Tests deposits of Bitcoin with a server that speaks Esplora's API: the same rules as on other chains, and payments
+ * that are in no block yet.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestDeposits, type TestCrypto } from '../support/crypto.ts';
 import { publicKeyOf } from '../support/crypto-settings.ts';
@@ -12,14 +15,12 @@ let it: TestCrypto;
 beforeAll(async () => {
   esplora = await startEsplora();
   it = await startTestDeposits({
-    ...{
-      network: 'bitcoin',
-      kind: 'btc',
-      chain: 'regtest',
-      esploraUrl: esplora.url,
-      confirmations: 2,
-      minimum: '1000',
-    },
+    network: 'bitcoin',
+    kind: 'btc',
+    chain: 'regtest',
+    esploraUrl: esplora.url,
+    confirmations: 2,
+    minimum: '1000',
     xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   await it.scan();
@@ -35,7 +36,7 @@ const mineAndScan = async (blocks = 1) => {
   esplora.mine(blocks);
   await it.scan();
 };
-const keysOf = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
+const listKeys = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
 
 test('a payment is seen before a block has it, confirmed, and credited once', async () => {
   const who = account();
@@ -55,7 +56,7 @@ test('a payment is seen before a block has it, confirmed, and credited once', as
   await mineAndScan();
   expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', receivedAmount: '50000', explanation: null });
   await mineAndScan(3);
-  expect((await keysOf(txid)).map(([key, , credits]) => [key, credits])).toEqual([
+  expect((await listKeys(txid)).map(([key, , credits]) => [key, credits])).toEqual([
     [`deposit:bitcoin:${txid}:0`, -20_000n * CREDITS_OF_SATOSHI],
     [`deposit:bitcoin:${txid}:0`, 20_000n * CREDITS_OF_SATOSHI],
     [`deposit:bitcoin:${txid}:2`, -30_000n * CREDITS_OF_SATOSHI],
@@ -79,7 +80,7 @@ test('one whose place another transaction takes is told as such, and never credi
     [2, 'credited', undefined],
     [2, 'ignored', 'dust'],
   ]);
-  expect(await keysOf(second)).toHaveLength(2);
+  expect(await listKeys(second)).toHaveLength(2);
   expect(await it.ledger.balance(who)).toBe(40_000n * CREDITS_OF_SATOSHI);
 });
 
@@ -111,7 +112,7 @@ test('a reorganisation before the credit puts the payment into another block; on
   esplora.reorg(2, { forget: [gone] });
   await mineAndScan(3);
   expect(await it.ledger.balance(who)).toBe(60_000n);
-  expect(await keysOf(txid)).toHaveLength(2);
+  expect(await listKeys(txid)).toHaveLength(2);
   expect(await it.ledger.balance(other)).toBe(0n);
   expect((await it.get(other, lost)).payments[0]?.explanation?.code).toBe('reversed');
 });

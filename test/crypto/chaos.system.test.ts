@@ -1,4 +1,6 @@
-/** What goes wrong with chains, nodes and scanners: nothing is credited twice, nothing is lost, and nothing stays that is not so. */
+/**
+ * Tests failures of chains, nodes and scanners: nothing is credited twice, nothing is lost, and no wrong state stays.
+ */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { reconcile } from '../../src/billing/audit/reconcile.ts';
@@ -29,10 +31,10 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     await it.anvil.mine(blocks);
     await it.scan();
   };
-  /** What the ledger has of a transaction: the keys after their beginning, and what each brought the customer. */
+  /** Returns the ledger's postings of a transaction: the beginning of each key, and the customer's credits. */
   const booked = async (txid: string, who: string) =>
     (await it.entries())
-      .filter(([key, of]) => key.includes(txid) && of === `customer:${who}`)
+      .filter(([key, account]) => key.includes(txid) && account === `customer:${who}`)
       .map(([key, , credits]) => [key.replace(`:ethereum:${txid}`, ''), credits]);
   const scanned = async () => (await it.rows('select height from loopstream.crypto_scans'))[0]?.height;
 
@@ -49,7 +51,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
       expect(await booked(txid, who)).toEqual([]);
-      // Nobody knows of it any more.
+      // Nobody knows of the transaction any more.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
@@ -107,15 +109,17 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const all = async () => (await it.entries()).filter(([key]) => key.includes(txid));
       expect(
         (await all()).filter(([key]) => key.startsWith('deposit-reversal')).map(([, , credits]) => credits),
-      ).toEqual([...[CREDITS_OF_ETH, -20_000_000n, -10_000_000n]]);
+      ).toEqual([CREDITS_OF_ETH, -20_000_000n, -10_000_000n]);
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
       expect(await it.get(who, deposit)).toMatchObject({ state: 'credited', credits: String(CREDITS_OF_ETH) });
       expect(await it.ledger.balance(who)).toBe(20_000_000n);
-      const sums = Map.groupBy(await all(), ([, of]) => of);
-      const sumOf = (of: string) => sums.get(of)?.reduce((sum, [, , credits]) => sum + credits, 0n);
-      expect([sumOf(`customer:${who}`), sumOf('cash:crypto:ETH'), sumOf('writeoff')]).toEqual([
-        ...[CREDITS_OF_ETH, -CREDITS_OF_ETH, 0n],
+      const sums = Map.groupBy(await all(), ([, account]) => account);
+      const sumCredits = (account: string) => sums.get(account)?.reduce((sum, [, , credits]) => sum + credits, 0n);
+      expect([sumCredits(`customer:${who}`), sumCredits('cash:crypto:ETH'), sumCredits('writeoff')]).toEqual([
+        CREDITS_OF_ETH,
+        -CREDITS_OF_ETH,
+        0n,
       ]);
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Answers of real Esplora servers, recorded (esplora-recorded.json says where): they are understood as they are, and the server
- * that all other tests of Bitcoin ask answers in their shape.
+ * Tests with recorded answers of real Esplora servers (esplora-recorded.json says from where). They are understood as
+ * they are, and the server of all other tests of Bitcoin answers in their shape.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const recorded = (name: string): Answer => {
 const within = (value: unknown, ...path: (string | number)[]): never =>
   path.reduce((at, name) => (at as Record<string | number, unknown>)[name], value) as never;
 const [confirmed, pending] = [recorded('confirmed').body, recorded('pending').body];
-const txidOf = (transaction: unknown): string => within(transaction, 'txid');
+const readTxid = (transaction: unknown): string => within(transaction, 'txid');
 
 let server: Esplora;
 let esplora: ReturnType<typeof createEsplora>;
@@ -63,14 +63,17 @@ describe('recorded answers are understood', () => {
 
   test('what came to an address: what waits first, what is in a block with its place and time', async () => {
     const address = (transaction: unknown): string => within(transaction, 'vout', 0, 'scriptpubkey_address');
-    // As the chain's reader asks: addresses of ours have small letters alone, these have others too.
+    // The scanner's form of addresses: ours have small letters alone, these have others too.
     const [paid, waits] = [confirmed, pending].map((one) => address(one).toLowerCase());
     for (const path of [paid, waits]) serve(`/address/${path}/txs`, { status: 200, body: [pending, confirmed] });
     const found = await chain.recent?.(new Set([paid, waits] as string[]));
     expect(found).toEqual([
-      { txid: txidOf(pending), index: '0', to: waits, amount: 49_040n, block: undefined },
+      { txid: readTxid(pending), index: '0', to: waits, amount: 49_040n, block: undefined },
       {
-        ...{ txid: txidOf(confirmed), index: '0', to: paid, amount: 100_000n },
+        txid: readTxid(confirmed),
+        index: '0',
+        to: paid,
+        amount: 100_000n,
         block: {
           height: 1_574_469,
           hash: '000000000000015df12c1a2656f4284edc7c8130d68112d5e522b5d22f79b2b0',
@@ -82,11 +85,11 @@ describe('recorded answers are understood', () => {
 
   test('a transaction by its id, in a block and waiting for one', async () => {
     const find = (txid: string) => chain.find({ txid, index: '0', amount: 1n, contract: undefined });
-    expect(await find(txidOf(confirmed))).toEqual({
+    expect(await find(readTxid(confirmed))).toEqual({
       height: 1_574_469,
       hash: '000000000000015df12c1a2656f4284edc7c8130d68112d5e522b5d22f79b2b0',
     });
-    expect(await find(txidOf(pending))).toBe('pending');
+    expect(await find(readTxid(pending))).toBe('pending');
     // Not found, as servers say it.
     expect(await find(recorded('noTransaction').path.slice('/tx/'.length))).toBeUndefined();
     expect(await esplora.header(9_999_999)).toBeUndefined();
@@ -112,9 +115,9 @@ describe('the server of the tests answers in the shape of the recorded ones', ()
     return Object.entries(value).flatMap(([name, one]) => fields(one, `${path}.${/^\d+$/.test(name) ? 'n' : name}`));
   }
   const shape = (...values: unknown[]) => [...new Set(values.flatMap((value) => fields(value)))].sort();
-  /** What servers leave out where there is none, or only some of them tell. */
+  /** Fields that servers leave out when empty, or that only some of them send. */
   const isOptional = (field: string) => /\.(inner_\w+|witness\[\]|sigops): /.test(field);
-  const must = (of: string[]) => of.filter((field) => !isOptional(field));
+  const must = (fields: string[]) => fields.filter((field) => !isOptional(field));
 
   const ask = async (path: string) => {
     const answer = await fetch(`${server.url}${path}`);

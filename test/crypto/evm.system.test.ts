@@ -1,4 +1,4 @@
-/** Deposits on a real EVM node: what is paid is credited once, or it is said why not. */
+/** Tests deposits on a real EVM node: each payment is credited once, or has a reason why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CryptoDeposit } from '../../src/billing/crypto/record.ts';
 import { whyNoAnvil } from '../support/anvil.ts';
@@ -27,7 +27,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await it.scan();
   };
   const state = async (who: string, deposit: CryptoDeposit) => (await it.get(who, deposit)).state;
-  const keysOf = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
+  const listKeys = async (txid: string) => (await it.entries()).filter(([key]) => key.includes(txid));
 
   test('a payment is seen in its block, confirmed block by block, and credited with the last of its confirmations', async () => {
     const who = account();
@@ -48,11 +48,14 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     }
     await mineAndScan();
     expect(await it.get(who, deposit)).toMatchObject({
-      ...{ state: 'credited', confirmations: null, explanation: null, receivedAmount: String(ETH / 2n) },
+      state: 'credited',
+      confirmations: null,
+      explanation: null,
+      receivedAmount: String(ETH / 2n),
       payments: [{ txid, state: 'credited', credits: String(CREDITS_OF_ETH / 2n), confirmations: 3 }],
     });
     await mineAndScan(5);
-    expect(await keysOf(txid)).toEqual([
+    expect(await listKeys(txid)).toEqual([
       [`deposit:ethereum:${txid}:value`, 'cash:crypto:ETH', -CREDITS_OF_ETH / 2n],
       [`deposit:ethereum:${txid}:value`, `customer:${who}`, CREDITS_OF_ETH / 2n],
     ]);
@@ -75,7 +78,9 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await mineAndScan(3);
     const { state, explanation, credits, payments } = await it.get(who, deposit);
     expect({ state, code: explanation?.code, payments: payments.length }).toEqual({
-      ...{ state: 'credited', code: 'overpaid', payments: 3 },
+      state: 'credited',
+      code: 'overpaid',
+      payments: 3,
     });
     expect(credits).toBe(String((CREDITS_OF_ETH * 5n) / 4n));
     expect(await it.ledger.balance(who)).toBe((CREDITS_OF_ETH * 5n) / 4n);
@@ -104,7 +109,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
       ['USDT', '5000000', 'credited', null],
       ['USDT', '99', 'ignored', 'dust'],
     ]);
-    expect(await keysOf(other)).toEqual([]);
+    expect(await listKeys(other)).toEqual([]);
     expect(await it.ledger.balance(who)).toBe(50_000n);
   });
 
@@ -160,7 +165,9 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await it.anvil.send(deposit.address, ETH);
     await mineAndScan(3);
     expect(await it.get(who, deposit)).toMatchObject({
-      ...{ state: 'underpaid', receivedAmount: '0', credits: String(CREDITS_OF_ETH) },
+      state: 'underpaid',
+      receivedAmount: '0',
+      credits: String(CREDITS_OF_ETH),
       payments: [{ asset: 'ETH', explanation: { code: 'other_asset' } }],
     });
   });
@@ -179,7 +186,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     for (const address of addresses.slice(0, 100)) await it.anvil.send(address, ETH / 1000n);
     await it.anvil.mine(3);
     await it.scan();
-    expect(await keysOf(txid)).toHaveLength(2000);
+    expect(await listKeys(txid)).toHaveLength(2000);
     const balances = await it.rows(`select credits::text, count(*)::integer from (
         select sum(p.credits) as credits from loopstream.crypto_payments p
         join loopstream.crypto_deposits d on d.id = p.deposit_id where d.account_id like '${who}-%' and p.state = 'credited'

@@ -112,7 +112,8 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
     // The number of the request after which, and how many milliseconds later.
     const [moments = []] = fc.sample(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 0, max: 12 })), {
-        ...{ minLength: KILLS, maxLength: KILLS },
+        minLength: KILLS,
+        maxLength: KILLS,
       }),
       1,
     );

@@ -1,4 +1,6 @@
-/** What becomes of payments, as rules: whatever the chain shows in whatever order, the books agree with the chain in the end. */
+/**
+ * Tests the rules of payments: whatever the chain shows in whatever order, the books agree with the chain in the end.
+ */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -91,7 +93,12 @@ describe('a deposit', () => {
   const now = new Date('2027-01-31T12:00:00Z');
   const deposit = { amount: 100n, expiresAt: new Date(now.getTime() + HOUR_MS) };
   const paid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
-    ...{ state, height: 10, lostHeight: null, reversals: 0, isAsked: true, amount: 100n },
+    state,
+    height: 10,
+    lostHeight: null,
+    reversals: 0,
+    isAsked: true,
+    amount: 100n,
     ...more,
   });
   const after = new Date(now.getTime() + 2 * HOUR_MS);
@@ -117,7 +124,9 @@ describe('a deposit', () => {
 
   test('tells the fewest confirmations of what is on its way', () => {
     expect(view(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now)).toEqual({
-      ...{ state: 'confirming', confirmations: 1, received: 0n },
+      state: 'confirming',
+      confirmations: 1,
+      received: 0n,
     });
   });
 });

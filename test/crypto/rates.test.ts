@@ -1,4 +1,4 @@
-/** Where prices come from: a source that is asked seldom, believed with care, and named nowhere. */
+/** Tests the source of prices: it is asked seldom, its answers are checked, and it is named nowhere. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

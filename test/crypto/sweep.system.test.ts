@@ -1,4 +1,4 @@
-/** The sweep plan, signed by the wallet that the server does not have: all that came is where it was to go. */
+/** Tests the sweep plan, signed by the wallet that the server does not have: all money arrives at its target. */
 import { Address, Transaction } from '@scure/btc-signer';
 import { type Hex, type TransactionSerializableEIP1559, toHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -27,13 +27,11 @@ describe.skipIf(whyNot)(`of an EVM network${whyNot ? ` (${whyNot})` : ''}`, () =
       await it.anvil.send(it.token, 0n, { data: transferData(address, 7_000_000n) });
     await it.anvil.mine(3);
     await it.scan();
-    // As if a contract had sent it.
+    // Simulates coins sent by a contract.
     await it.anvil.rpc('anvil_setBalance', coins.address, toHex(3n * ETH));
     const plan = (await it.sweep(COLD)) as EvmPlan;
     expect(plan.differences).toEqual([
-      ...[
-        { deposit: coins.id, address: coins.address, asset: 'ETH', balance: String(3n * ETH), recorded: String(ETH) },
-      ],
+      { deposit: coins.id, address: coins.address, asset: 'ETH', balance: String(3n * ETH), recorded: String(ETH) },
     ]);
     expect(plan.transactions.map(({ from, asset, transaction }) => [from, asset, transaction.nonce])).toEqual([
       [coins.address, 'ETH', 0],
@@ -72,7 +70,11 @@ describe.skipIf(whyNot)(`of an EVM network${whyNot ? ` (${whyNot})` : ''}`, () =
 test('of Bitcoin is a PSBT that the wallet can sign as it is', async () => {
   const esplora = await startEsplora();
   const it = await startTestDeposits({
-    ...{ network: 'bitcoin', kind: 'btc', chain: 'regtest', esploraUrl: esplora.url, confirmations: 2 },
+    network: 'bitcoin',
+    kind: 'btc',
+    chain: 'regtest',
+    esploraUrl: esplora.url,
+    confirmations: 2,
     xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   onTestFinished(async () => {
@@ -84,7 +86,7 @@ test('of Bitcoin is a PSBT that the wallet can sign as it is', async () => {
   for (const value of [50_000, 100]) esplora.pay({ address: first.address, value });
   esplora.pay({ address: second.address, value: 70_000 });
   esplora.mine(2);
-  // Of too few confirmations.
+  // A payment with too few confirmations.
   esplora.pay({ address: second.address, value: 90_000 });
   esplora.mine(1);
   const network = bitcoinNetwork({ chain: 'regtest' });

@@ -1,4 +1,4 @@
-/** Keys, amounts, addresses of payment and settings: what is worked out of what. */
+/** Tests the computation of keys, amounts, payment addresses and settings. */
 import { HDKey } from '@scure/bip32';
 import fc from 'fast-check';
 import { privateKeyToAddress } from 'viem/accounts';
@@ -14,7 +14,12 @@ import { ConfigError } from '../../src/settings/settings.ts';
 import { ETHEREUM, publicKeyOf, walletOf } from '../support/crypto-settings.ts';
 
 const btc = (xpub: string, chain: BtcNetwork['chain'] = 'mainnet'): BtcNetwork => ({
-  ...{ network: 'bitcoin', kind: 'btc', chain, esploraUrl: 'https://esplora.example.com', xpub, confirmations: 2 },
+  network: 'bitcoin',
+  kind: 'btc',
+  chain,
+  esploraUrl: 'https://esplora.example.com',
+  xpub,
+  confirmations: 2,
 });
 const evm = ETHEREUM;
 
@@ -59,10 +64,10 @@ describe('amounts', () => {
 
   test('a customer never loses a whole credit, and is never given one', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, of) => {
-        const credits = creditsFor(amount, of);
-        const exact = amount * of.rate * of.creditsPerUnit;
-        const scale = 10n ** BigInt(8 + of.decimals);
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, value) => {
+        const credits = creditsFor(amount, value);
+        const exact = amount * value.rate * value.creditsPerUnit;
+        const scale = 10n ** BigInt(8 + value.decimals);
         expect(credits * scale <= exact && exact < (credits + 1n) * scale).toBe(true);
       }),
     );
@@ -70,10 +75,10 @@ describe('amounts', () => {
 
   test('what is asked for so many credits is worth them, and no smaller amount is', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n }), worth, (credits, of) => {
-        const amount = amountFor(credits, of);
-        expect(creditsFor(amount, of)).toBeGreaterThanOrEqual(credits);
-        if (amount > 1n) expect(creditsFor(amount - 1n, of)).toBeLessThan(credits);
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n }), worth, (credits, value) => {
+        const amount = amountFor(credits, value);
+        expect(creditsFor(amount, value)).toBeGreaterThanOrEqual(credits);
+        if (amount > 1n) expect(creditsFor(amount - 1n, value)).toBeLessThan(credits);
       }),
     );
   });
@@ -87,7 +92,10 @@ describe('amounts', () => {
     for (const wrong of ['', '0', '-1', '1e3', '1.', '.5', '0.000000001', '01', '1,5', ' 1', 'NaN'])
       expect(parseRate(wrong), wrong).toBeUndefined();
     expect([formatUnits(1_500n, 3), formatUnits(5n, 3), formatUnits(1_000n, 3), formatUnits(7n, 0)]).toEqual([
-      ...['1.5', '0.005', '1', '7'],
+      '1.5',
+      '0.005',
+      '1',
+      '7',
     ]);
   });
 
@@ -117,8 +125,11 @@ test('what a QR code holds is as EIP-681 and BIP 21 have it', () => {
 describe('settings', () => {
   const read = (more: Partial<CryptoConfig>) =>
     cryptoSettings({
-      ...{ networks: [evm], rates: { currency: 'USD', prices: { ETH: '3000' } }, ratesUrl: undefined },
-      ...{ quoteSeconds: 900, currency: 'USD' },
+      networks: [evm],
+      rates: { currency: 'USD', prices: { ETH: '3000' } },
+      ratesUrl: undefined,
+      quoteSeconds: 900,
+      currency: 'USD',
       ...more,
     });
 
@@ -132,13 +143,18 @@ describe('settings', () => {
     const secret = { ...evm, rpcUrl: 'ftp://node/hidden' };
     const xprv = { ...evm, xpub: HDKey.fromMasterSeed(new Uint8Array(32)).privateExtendedKey };
     const wrong: Partial<CryptoConfig>[] = [
-      ...[{ networks: {} }, { networks: [] }, { networks: [secret] }, { networks: [xprv] }, { networks: [evm, evm] }],
-      ...[
-        { networks: [{ ...evm, confirmations: 0 }] },
-        { networks: [{ ...evm, assets: [...evm.assets, ...evm.assets] }] },
-      ],
-      ...[{ ratesUrl: 'https://rates.example.com' }, { rates: undefined }, { rates: { currency: 'EUR', prices: {} } }],
-      ...[{ rates: undefined, ratesUrl: 'rates' }, { rates: { currency: 'USD', prices: { ETH: 'much' } } }],
+      { networks: {} },
+      { networks: [] },
+      { networks: [secret] },
+      { networks: [xprv] },
+      { networks: [evm, evm] },
+      { networks: [{ ...evm, confirmations: 0 }] },
+      { networks: [{ ...evm, assets: [...evm.assets, ...evm.assets] }] },
+      { ratesUrl: 'https://rates.example.com' },
+      { rates: undefined },
+      { rates: { currency: 'EUR', prices: {} } },
+      { rates: undefined, ratesUrl: 'rates' },
+      { rates: { currency: 'USD', prices: { ETH: 'much' } } },
     ];
     for (const one of wrong) {
       expect(() => read(one), JSON.stringify(one)).toThrow(ConfigError);

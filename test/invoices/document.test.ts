@@ -1,9 +1,9 @@
-/** What stands on an invoice: sums that add up, in months of the seller's zone. */
+/** Tests the content of an invoice: sums that add up, in months of the seller's zone. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { roundHalfEven, sumsOf } from '../../src/billing/invoices/amounts.ts';
-import { buyerOf } from '../../src/billing/invoices/buyer.ts';
-import { contentOf, type Draft } from '../../src/billing/invoices/document.ts';
+import { computeSums, roundHalfEven } from '../../src/billing/invoices/amounts.ts';
+import { buildBuyer } from '../../src/billing/invoices/buyer.ts';
+import { buildContent, type Draft } from '../../src/billing/invoices/document.ts';
 import { monthStart, periodAt } from '../../src/billing/invoices/period.ts';
 import { parseSeller } from '../../src/billing/invoices/settings.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
@@ -28,7 +28,7 @@ describe('money of credits', () => {
     const line = fc.bigInt({ min: -1_000_000n, max: 1_000_000_000n });
     fc.assert(
       fc.property(fc.array(line, { maxLength: 40 }), fc.array(rate, { maxLength: 3 }), (lines, rates) => {
-        const sums = sumsOf(
+        const sums = computeSums(
           lines,
           rates.map((ratePercent) => ({ name: 'Tax', ratePercent })),
         );
@@ -50,8 +50,10 @@ describe('a month', () => {
     expect(monthStart(at, 'UTC').toISOString()).toBe('2027-03-01T00:00:00.000Z');
     expect(monthStart(at, 'Europe/Berlin').toISOString()).toBe('2027-03-31T22:00:00.000Z');
     expect(periodAt(new Date('2027-03-05T00:00:00Z'), undefined, 'America/New_York')).toEqual({
-      ...{ from: new Date('2027-03-01T05:00:00Z'), until: new Date('2027-04-01T04:00:00Z') },
-      ...{ firstDay: '2027-03-01', lastDay: '2027-03-31' },
+      from: new Date('2027-03-01T05:00:00Z'),
+      until: new Date('2027-04-01T04:00:00Z'),
+      firstDay: '2027-03-01',
+      lastDay: '2027-03-31',
     });
     expect(periodAt(new Date('2027-12-31T23:59:59Z'), undefined, 'UTC').until).toEqual(
       new Date('2028-01-01T00:00:00Z'),
@@ -69,20 +71,27 @@ describe('a month', () => {
 });
 
 const seller = {
-  ...{ name: 'Loops', address: ['Dublin'], country: 'IE', taxes: [{ name: 'VAT', ratePercent: '23' }] },
+  name: 'Loops',
+  address: ['Dublin'],
+  country: 'IE',
+  taxes: [{ name: 'VAT', ratePercent: '23' }],
   reverseCharge: { countries: ['FR', 'IE'], text: 'Reverse charge.' },
 };
 const draft = (more: Partial<Draft> = {}): Draft => ({
-  ...{ number: '2027-00001', issuedOn: '2027-02-01', period: null, currency: 'EUR', seller },
-  buyer: buyerOf('acc', { name: 'Ada', email: 'ada@example.com' }, { country: 'FR', taxID: 'FR1' }),
+  number: '2027-00001',
+  issuedOn: '2027-02-01',
+  period: null,
+  currency: 'EUR',
+  seller,
+  buyer: buildBuyer('acc', { name: 'Ada', email: 'ada@example.com' }, { country: 'FR', taxID: 'FR1' }),
   charged: [{ streamID: 's', name: 'S', profile: '1080p30', seconds: '1', creditsPerHour: '1', credits: 12_350n }],
   ...more,
 });
 
 describe('the tax', () => {
   test('is in the price, and owed by a company of another country in its own', () => {
-    expect(contentOf(draft())).toMatchObject({ taxes: [], netMinor: '124', totalMinor: '124' });
-    expect(contentOf(draft()).notes).toContain('Reverse charge.');
+    expect(buildContent(draft())).toMatchObject({ taxes: [], netMinor: '124', totalMinor: '124' });
+    expect(buildContent(draft()).notes).toContain('Reverse charge.');
     const taxed = {
       netMinor: '101',
       taxes: [{ name: 'VAT', ratePercent: '23', amountMinor: '23' }],
@@ -94,7 +103,7 @@ describe('the tax', () => {
       { country: 'IE', taxID: 'IE1' },
       { country: 'US', taxID: '1' },
     ]) {
-      const content = contentOf(draft({ buyer: buyerOf('acc', undefined, address) }));
+      const content = buildContent(draft({ buyer: buildBuyer('acc', undefined, address) }));
       expect(content, JSON.stringify(address)).toMatchObject(taxed);
       expect(content.notes).not.toContain('Reverse charge.');
     }
@@ -114,14 +123,18 @@ describe('the tax', () => {
 
 test('a sum in the customer’s favour is a credit note', () => {
   const [line] = draft().charged;
-  const content = contentOf(draft({ charged: [{ ...(line as Draft['charged'][number]), credits: -150n }] }));
+  const content = buildContent(draft({ charged: [{ ...(line as Draft['charged'][number]), credits: -150n }] }));
   expect(content).toMatchObject({ kind: 'credit_note', totalCredits: '-150', totalMinor: '-2' });
 });
 
 test('the buyer is the address that was set, and what is known of the account where that says nothing', () => {
   const user = { name: 'Ada', email: 'ada@example.com' };
-  expect(buyerOf('acc', user, { name: '', postalCode: '75008', city: 'Paris', line2: '', country: 'FR' })).toEqual({
-    ...{ name: 'Ada', address: ['75008 Paris', 'France'], country: 'FR', taxID: null, email: 'ada@example.com' },
+  expect(buildBuyer('acc', user, { name: '', postalCode: '75008', city: 'Paris', line2: '', country: 'FR' })).toEqual({
+    name: 'Ada',
+    address: ['75008 Paris', 'France'],
+    country: 'FR',
+    taxID: null,
+    email: 'ada@example.com',
   });
-  expect(buyerOf('acc', undefined)).toMatchObject({ name: 'Account acc', email: null });
+  expect(buildBuyer('acc', undefined)).toMatchObject({ name: 'Account acc', email: null });
 });

@@ -1,9 +1,12 @@
-/** Names in the writings of the world on an invoice: what is copied from the PDF is what was written, and what is not is said. */
+/**
+ * Tests names in many scripts on an invoice: text copied from the PDF is the original text, and missing signs are
+ * named.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { contentOf } from '../../src/billing/invoices/document.ts';
+import { buildContent } from '../../src/billing/invoices/document.ts';
 import { readInvoiceFont } from '../../src/billing/invoices/font.ts';
 import { renderPdf } from '../../src/billing/invoices/pdf.ts';
 import { type FaceOf, pieces } from '../../src/billing/invoices/text.ts';
@@ -12,8 +15,11 @@ import { textsOfPdf } from '../support/pdf-text.ts';
 
 const [COMPANY, ADDRESS, STREAM] = ['株式会社ループ', '東京都渋谷区1-2-3', '24/7 로파이 라디오'];
 const invoice = (name: string, address: string, stream: string) =>
-  contentOf({
-    ...{ number: 'LS-2027-00042', issuedOn: '2027-02-01', currency: 'EUR', period: null },
+  buildContent({
+    number: 'LS-2027-00042',
+    issuedOn: '2027-02-01',
+    currency: 'EUR',
+    period: null,
     seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },
     buyer: { name, address: [address], country: 'JP', taxID: null, email: null },
     charged: [
@@ -21,7 +27,7 @@ const invoice = (name: string, address: string, stream: string) =>
     ],
   });
 /** The pieces that follow on one another, as one text. */
-const said = async (...of: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...of)).join('|');
+const said = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
   let directory: string;

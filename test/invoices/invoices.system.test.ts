@@ -24,11 +24,15 @@ let issuer: Issuer;
 const never = new AbortController().signal;
 const at = (time: string) => new Date(`${time}:00Z`);
 const seller = (more: Partial<Seller> = {}): Seller => ({
-  ...{ name: 'Loops', address: ['Berlin'], country: 'DE', timeZone: 'Europe/Berlin' },
-  ...{ taxes: [{ name: 'VAT', ratePercent: '19' }], numberPrefix: `T${number}-` },
+  name: 'Loops',
+  address: ['Berlin'],
+  country: 'DE',
+  timeZone: 'Europe/Berlin',
+  taxes: [{ name: 'VAT', ratePercent: '19' }],
+  numberPrefix: `T${number}-`,
   ...more,
 });
-const issuerOf = (on: Db, more?: Partial<Seller>) =>
+const openIssuer = (on: Db, more?: Partial<Seller>) =>
   createIssuer({ db: on, ledger: createLedger(on), seller: seller(more), currency: 'EUR' });
 
 beforeAll(async () => {
@@ -44,15 +48,23 @@ afterAll(async () => {
 });
 beforeEach(() => {
   account = `acc${++number}`;
-  issuer = issuerOf(db);
+  issuer = openIssuer(db);
 });
 
 let charges = 0;
 const charge = (when: string, credits: bigint, more: Record<string, string> = {}, accountId = account) =>
   ledger.charge({
-    ...{ key: `charge:${++charges}`, accountId, credits, at: at(when), floor: -(10n ** 15n) },
+    key: `charge:${++charges}`,
+    accountId,
+    credits,
+    at: at(when),
+    floor: -(10n ** 15n),
     details: {
-      ...{ streamID: 'str-1', streamName: 'Fireplace', profile: '1080p30', seconds: '3600', creditsPerHour: '1250' },
+      streamID: 'str-1',
+      streamName: 'Fireplace',
+      profile: '1080p30',
+      seconds: '3600',
+      creditsPerHour: '1250',
       ...more,
     },
   });
@@ -70,7 +82,7 @@ const ask = async (method: 'GET' | 'PATCH' | 'POST', url: string, payload?: obje
 const invoices = async (as = account) =>
   (await ask('GET', '/v1/billing/invoices?limit=100', undefined, as)).body.data.toReversed();
 const get = async (id: string) => (await ask('GET', `/v1/billing/invoices/${id}`)).body;
-/** What the ledger has charged the account, less what it gave back. */
+/** Returns the ledger's charges of the account, less its refunds. */
 const charged = async (accountId = account) => {
   const [row] = await query(
     postgres.url,
@@ -134,7 +146,10 @@ describe('months', () => {
     await charge('2027-01-10T12:00', 300n);
     await issuer.issueDue(at('2027-02-02T00:00'), never);
     await ledger.post({
-      ...{ key: `back:${account}`, kind: 'correction', accountId: account, at: at('2027-02-10T00:00') },
+      key: `back:${account}`,
+      kind: 'correction',
+      accountId: account,
+      at: at('2027-02-10T00:00'),
       entries: [
         { account: customer(account), credits: 250n },
         { account: 'revenue:streaming', credits: -250n },
@@ -166,7 +181,7 @@ test('many accounts, several processes at once and connections that are cut: num
   const until = async (on: Db) => {
     for (let n = 0; ; n++)
       try {
-        return await issuerOf(on).issueDue(at('2027-03-02T00:00'), never);
+        return await openIssuer(on).issueDue(at('2027-03-02T00:00'), never);
       } catch (error) {
         if (n > 200) throw error;
       }
@@ -213,20 +228,24 @@ describe('an invoice', () => {
     expect(again.id).toBe(note.id);
     expect(await ledger.balance(account)).toBe(before + 2_345n);
     expect(await get(note.id)).toMatchObject({
-      ...{
-        kind: 'credit_note',
-        number: corrected.replace('00001', '00002'),
-        correctsID: id,
-        correctsNumber: corrected,
-      },
-      ...{ totalCredits: '-2345', totalMinor: '-23', periodFrom: null, reason: 'Outage of 10 January' },
+      kind: 'credit_note',
+      number: corrected.replace('00001', '00002'),
+      correctsID: id,
+      correctsNumber: corrected,
+      totalCredits: '-2345',
+      totalMinor: '-23',
+      periodFrom: null,
+      reason: 'Outage of 10 January',
     });
     const said: string[] = [];
     const told = (text: string) => void said.push(text);
     const staff = (...args: string[]) =>
       runAdmin(['credit-note', corrected, '--reason', 'Goodwill', ...args], {
         open: () => createDb(createPool(postgres.url, { searchPath: 'loopstream', max: 1 })),
-        ...{ currency: 'EUR', seller: { text: JSON.stringify(seller()) }, print: told, complain: told },
+        currency: 'EUR',
+        seller: { text: JSON.stringify(seller()) },
+        print: told,
+        complain: told,
       });
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
@@ -274,7 +293,8 @@ describe('an invoice', () => {
       invoices(where: { kind: { eq: invoice } }) { totalCount edges { node { id totalCredits lines { credits } } } } }`;
     expect((await ask('POST', '/graphql', { query: text })).body).toEqual({
       data: {
-        ...{ billingAddress: { city: 'Nice' }, node: { __typename: 'Invoice' } },
+        billingAddress: { city: 'Nice' },
+        node: { __typename: 'Invoice' },
         invoices: { totalCount: 1, edges: [{ node: { id, totalCredits: '12345', lines: [{ credits: '12345' }] } }] },
       },
     });
@@ -287,7 +307,10 @@ test('all of them are what the ledger has charged, as reconciling finds', async 
   expect(found?.checked).toBeGreaterThan(24);
   const [one] = await query(postgres.url, 'select account_id from loopstream.invoices limit 1');
   await ledger.post({
-    ...{ key: 'nobody billed it', kind: 'correction', accountId: String(one?.account_id), at: new Date() },
+    key: 'nobody billed it',
+    kind: 'correction',
+    accountId: String(one?.account_id),
+    at: new Date(),
     entries: [
       { account: customer(String(one?.account_id)), credits: 7n },
       { account: 'revenue:streaming', credits: -7n },

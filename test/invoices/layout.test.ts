@@ -1,6 +1,6 @@
-/** Where everything of an invoice stands: on the page, not on each other, and on as many pages as it takes. */
+/** Tests the layout of an invoice: all texts are on the page, none overlap, and there are as many pages as needed. */
 import { describe, expect, test } from 'vitest';
-import { type Content, contentOf } from '../../src/billing/invoices/document.ts';
+import { buildContent, type Content } from '../../src/billing/invoices/document.ts';
 import { layOut, PAGE, type PageOps, type TextOp } from '../../src/billing/invoices/layout.ts';
 import { renderPdf } from '../../src/billing/invoices/pdf.ts';
 import {
@@ -8,36 +8,41 @@ import {
   dayText,
   type FaceOf,
   hoursText,
-  type Measure,
+  type MeasureText,
   priceText,
   printable,
   wrap,
 } from '../../src/billing/invoices/text.ts';
 
 /** Each sign as wide as two thirds of its size. */
-const measure: Measure = (text, size) => text.length * size * 0.66;
+const measure: MeasureText = (text, size) => text.length * size * 0.66;
 const long = 'A name of a stream that goes on and on, as long as names may be, '.repeat(4);
 
 const invoice = (count: number, name = 'Night fireplace'): Content =>
-  contentOf({
-    ...{ number: 'LS-2027-00042', issuedOn: '2027-02-01', currency: 'EUR' },
+  buildContent({
+    number: 'LS-2027-00042',
+    issuedOn: '2027-02-01',
+    currency: 'EUR',
     period: { firstDay: '2027-01-01', lastDay: '2027-01-31' },
     seller: {
-      ...{
-        name: 'Loops Broadcasting Company Limited',
-        address: ['12 Harbour Street', 'Dublin', 'Ireland'],
-        country: 'IE',
-      },
-      ...{ taxes: [{ name: 'VAT', ratePercent: '23' }], note: 'Thank you.' },
+      name: 'Loops Broadcasting Company Limited',
+      address: ['12 Harbour Street', 'Dublin', 'Ireland'],
+      country: 'IE',
+      taxes: [{ name: 'VAT', ratePercent: '23' }],
+      note: 'Thank you.',
     },
     buyer: { name: long, address: [long, 'Paris'], country: 'FR', taxID: null, email: 'ada@example.com' },
     charged: Array.from({ length: count }, (_, index) => ({
-      ...{ streamID: `str-${index}`, name, profile: '1080p30', seconds: '3600', creditsPerHour: '1250' },
+      streamID: `str-${index}`,
+      name,
+      profile: '1080p30',
+      seconds: '3600',
+      creditsPerHour: '1250',
       credits: 1250n + BigInt(index),
     })),
   });
 
-const textsOf = (pages: PageOps[]) => pages.flatMap((page) => page.texts);
+const listTexts = (pages: PageOps[]) => pages.flatMap((page) => page.texts);
 const box = ({ x, y, text, size, weight, align }: TextOp) => {
   const width = measure(text, size, weight);
   const left = align === 'left' ? x : x - width;
@@ -70,7 +75,7 @@ describe.each([
   });
 
   test('has every line once, heads on each page of the table, and its number and place at each foot', () => {
-    const ids = textsOf(pages).flatMap(({ text }) => /· (str-\d+)$/.exec(text)?.[1] ?? []);
+    const ids = listTexts(pages).flatMap(({ text }) => /· (str-\d+)$/.exec(text)?.[1] ?? []);
     expect(ids).toEqual(content.lines.map(({ streamID }) => streamID));
     for (const [index, { texts }] of pages.entries()) {
       const said = texts.map(({ text }) => text);

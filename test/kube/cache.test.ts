@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Cache, type Change, createCache } from '../../src/kube/cache.ts';
+import { type Cache, type CacheChange, createCache } from '../../src/kube/cache.ts';
 import { type Thing, thing } from '../support/kube.ts';
 
-const told = (changes: Change<Thing>[]) =>
+const told = (changes: CacheChange<Thing>[]) =>
   changes.map((c) => [c.previous?.metadata.uid ?? null, c.current?.metadata.uid ?? null]);
 const versions = (cache: Cache<Thing>) =>
   Object.fromEntries(cache.list().map((o) => [o.metadata.name, o.metadata.resourceVersion]));
@@ -153,7 +153,7 @@ test('the cache equals the server after any interleaving of lists, watches and o
       const cache = createCache<Thing>({ uid: (o) => [o.metadata.uid] });
       const view = new Map<string, string>();
       const forgotten = new Set<string>();
-      const hear = (changes: Change<Thing>[]) => {
+      const hear = (changes: CacheChange<Thing>[]) => {
         for (const { key, current, previous } of changes) {
           expect(view.get(key)).toBe(previous?.metadata.uid);
           if (current && previous) expect(current.metadata.uid).toBe(previous.metadata.uid);
@@ -194,11 +194,11 @@ test('the cache equals the server after any interleaving of lists, watches and o
         } else if (what === 'bookmark' && at > 0 && !late) {
           hear(cache.advance(log[at - 1]?.object.metadata.resourceVersion ?? '1'));
         } else if (what === 'upsert') {
-          // Whatever write there ever was may be heard of now.
+          // Any write so far may be delivered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type === 'put') hear(cache.upsert(event.object));
         } else if (what === 'forget') {
-          // Whatever deletion there ever was may be answered now.
+          // Any deletion so far may be answered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type !== 'remove') continue;
           const changes = cache.forget(event.object);

@@ -41,7 +41,7 @@ const manifest = (resource: Resource, name: string, spec: unknown) => ({
   spec,
 });
 
-/** As kubectl sends it: unknown fields are errors. */
+/** The query of kubectl: unknown fields are errors. */
 const post = (resource: Resource, body: unknown) =>
   kube.raw('POST', `${collectionPath(resource, NAMESPACE)}?fieldValidation=Strict`, body);
 
@@ -109,7 +109,7 @@ describe('the OpenAPI document of the API server', () => {
       return [kind, found ?? {}] as const;
     });
   };
-  /** Every field of a node, by its path. Of metadata Kubernetes tells itself. */
+  /** Every field of a node, by its path. Kubernetes describes metadata itself. */
   const fields = (node: Published, path: string): [string, Published, Published][] =>
     Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
       const at = `${path}.${name}`;

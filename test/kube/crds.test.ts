@@ -17,7 +17,7 @@ test('crds/ is what the types say (mend with `npm run generate`)', async () => {
 test('every field of every kind has a text for kubectl explain', () => {
   const silent: string[] = [];
   const walk = (schema: Structural, path: string) => {
-    // Of metadata Kubernetes tells itself.
+    // Kubernetes describes metadata itself.
     if (path.endsWith('.metadata')) return;
     if (!schema.description) silent.push(path);
     for (const [name, child] of Object.entries(schema.properties ?? {})) walk(child, `${path}.${name}`);

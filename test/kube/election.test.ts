@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { heldBy, type LeaseSpec, microTime, released, type Sighting, sight, waitMs } from '../../src/kube/election.ts';
+import {
+  heldBy,
+  type LeaseSighting,
+  type LeaseSpec,
+  microTime,
+  released,
+  sight,
+  waitMs,
+} from '../../src/kube/election.ts';
 
 const NOW = new Date('2026-01-02T03:04:05.678Z');
 const held = (version: string, spec: LeaseSpec = {}) => ({
@@ -48,8 +56,9 @@ describe('a lease', () => {
 });
 
 /**
- * Three processes with clocks that are years apart and run up to a seventh too fast or too slow, a server that each of them
- * reaches or not: each acts only from when its write came through until its deadline after it was sent.
+ * Simulates three processes whose clocks are years apart and run up to a seventh too fast or too slow, and a server
+ * that each of them may or may not reach. Each leads only from the success of its write until its deadline after it was
+ * sent.
  */
 test('no two lead at a time, however clocks differ and whoever is cut off', () => {
   const turn = fc.record({
@@ -68,7 +77,7 @@ test('no two lead at a time, however clocks differ and whoever is cut off', () =
         const processes = rates.map((rate, i) => ({
           name: `p${i}`,
           clock: () => now * rate + i * 1e11,
-          seen: undefined as Sighting | undefined,
+          seen: undefined as LeaseSighting | undefined,
           until: Number.NEGATIVE_INFINITY,
         }));
         for (const { who, pass, fate } of turns) {

@@ -1,4 +1,4 @@
-/** Several that want to lead, before a real API server and proxies that cut them off from it. */
+/** Tests several candidates for leadership, before a real API server and proxies that cut them off from it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -225,7 +225,7 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     proxy.set(fault);
     // A request that is swallowed is given up after half a minute: that would be a test of patience.
     const writing = fault === 'silent' ? undefined : writeThrough(kube, 'written');
-    // What is told twice has to be told by a watch.
+    // A repetition needs an event of the watch first.
     if (fault === 'repeated')
       await vi.waitFor(() => expect(reflector.stats().watches).toBeGreaterThan(before.watches), 60_000);
     await rename('stays', 'Another');

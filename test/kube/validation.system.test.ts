@@ -89,9 +89,9 @@ describe.each([
 });
 
 describe('what makes sense is accepted', () => {
-  const dryRun = (of: Resource<never>, spec: object) => {
-    const path = `${collectionPath(of as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
-    return api.kube.raw('POST', path, object({ kind: of, spec }));
+  const dryRun = (resource: Resource<never>, spec: object) => {
+    const path = `${collectionPath(resource as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
+    return api.kube.raw('POST', path, object({ kind: resource, spec }));
   };
   const entries = (length: number) =>
     Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`example.com/key-${i}`, 'v'.repeat(length)]));
@@ -105,7 +105,10 @@ describe('what makes sense is accepted', () => {
     const cron = Array.from({ length: 60 }, (_, i) => i).join();
     const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
     const largest = {
-      ...{ displayName, playlistRefs, audioPlaylistRefs: playlistRefs, destinationRefs: longest(5) },
+      displayName,
+      playlistRefs,
+      audioPlaylistRefs: playlistRefs,
+      destinationRefs: longest(5),
       schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
       template: {
         resources: { requests: { cpu: 1, memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } },
@@ -135,7 +138,8 @@ describe('what makes sense is accepted', () => {
   ])('cron %j', async (cron) => {
     const recurrence = { cron, timeZone: 'Europe/Berlin', durationSeconds: 60 };
     const { status, text } = await dryRun(STREAM, {
-      ...{ uploadRef: 'u', destinationRefs: ['d'] },
+      uploadRef: 'u',
+      destinationRefs: ['d'],
       schedule: { recurrence },
     });
     expect(status, text).toBe(201);
@@ -144,21 +148,21 @@ describe('what makes sense is accepted', () => {
 
 describe('what cannot be changed', () => {
   const source = { url: 'https://example.com/a' };
-  const make = (of: Resource<never>, spec: object) =>
-    api.kube.create(of as Resource, NAMESPACE, object({ kind: of, name: 'kept', spec }));
+  const make = (resource: Resource<never>, spec: object) =>
+    api.kube.create(resource as Resource, NAMESPACE, object({ kind: resource, name: 'kept', spec }));
 
   test('says what to do instead, and all else can be changed', async () => {
     await make(UPLOAD, { source });
     await make(PLAYLIST, { items: [] });
-    const change = async (of: Resource<never>, spec: object) =>
-      causes(of as Resource, { spec }, 'PATCH', 'kept').then(([first]) => first);
+    const change = async (resource: Resource<never>, spec: object) =>
+      causes(resource as Resource, { spec }, 'PATCH', 'kept').then(([first]) => first);
     const fixed = (field: string, kind: string) => ({ field: `spec.${field}`, message: SENTENCES.fixed(kind) });
     expect(await change(UPLOAD, { source: { url: 'https://example.com/b' } })).toEqual(fixed('source', 'Upload'));
     expect(await change(UPLOAD, { source: { url: null, sent: { sizeBytes: 5 } } })).toEqual(fixed('source', 'Upload'));
     expect(await change(UPLOAD, { type: 'audio' })).toEqual(fixed('type', 'Upload'));
     expect(await change(PLAYLIST, { kind: 'audio' })).toEqual(fixed('kind', 'Playlist'));
-    for (const of of [UPLOADS, PLAYLISTS] as Resource[])
-      await api.kube.mergePatch(of, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
+    for (const resource of [UPLOADS, PLAYLISTS] as Resource[])
+      await api.kube.mergePatch(resource, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
   });
 });
 

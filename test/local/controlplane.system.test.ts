@@ -186,7 +186,7 @@ async function stopsInTime(): Promise<void> {
   expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
 }
 
-/** What a node's agent serves to the API server, in as far as the test needs it. */
+/** Serves the part of a node agent's API that the test needs. */
 async function serveLog(cert: string, key: string, ca: string) {
   let commonName: string | string[] | undefined;
   const server = createTlsServer(

@@ -17,7 +17,7 @@ describe('a Job', () => {
       metadata: { name },
       spec: { backoffLimit: 0, template: { spec: { ...podSpec({ script }), restartPolicy: 'Never', ...spec } } },
     });
-  const podOf = async (job: string) =>
+  const findPod = async (job: string) =>
     (await node.kube.list(PODS, { namespace: NS, labelSelector: `job-name=${job}` }))[0];
   const finished = (name: string, type: string) =>
     until(`${name} to be ${type}`, async () =>
@@ -43,7 +43,7 @@ describe('a Job', () => {
       volumes: [{ name: 'work', emptyDir: {} }],
     });
     await finished('good', 'Complete');
-    const pod = await podOf('good');
+    const pod = await findPod('good');
     expect(pod?.status?.phase).toBe('Succeeded');
     expect(pod?.status?.containerStatuses?.[0]?.state?.terminated).toMatchObject({
       exitCode: 0,
@@ -66,7 +66,7 @@ describe('a Job', () => {
       volumes: [{ name: 'work', emptyDir: {} }],
     });
     await finished('pair', 'Complete');
-    const pod = await podOf('pair');
+    const pod = await findPod('pair');
     expect(pod?.status?.phase).toBe('Succeeded');
     expect(processesOf(pod?.metadata.uid ?? '')).toEqual([]);
     await node.kube.delete(JOBS, NS, 'pair', { propagationPolicy: 'Background' });
@@ -94,7 +94,7 @@ describe('a Job', () => {
       volumes: [{ name: 'work', emptyDir: {} }],
     });
     await finished('part', 'Complete');
-    expect(await node.logOf((await podOf('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
+    expect(await node.logOf((await findPod('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
     await node.kube.delete(JOBS, NS, 'part', { propagationPolicy: 'Background' });
   });
 
@@ -104,10 +104,10 @@ describe('a Job', () => {
       "require('node:fs').writeFileSync('/dev/termination-log', 'x'.repeat(5000)); process.exit(7)",
     );
     await finished('bad', 'Failed');
-    const terminated = (await podOf('bad'))?.status?.containerStatuses?.[0]?.state?.terminated;
+    const terminated = (await findPod('bad'))?.status?.containerStatuses?.[0]?.state?.terminated;
     expect(terminated).toMatchObject({ exitCode: 7, reason: 'Error' });
     expect(terminated?.message).toHaveLength(4096);
     for (const name of ['good', 'bad']) await node.kube.delete(JOBS, NS, name, { propagationPolicy: 'Background' });
-    await until('the pods of both to be gone', async () => !(await podOf('good')) && !(await podOf('bad')));
+    await until('the pods of both to be gone', async () => !(await findPod('good')) && !(await findPod('bad')));
   });
 });

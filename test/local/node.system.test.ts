@@ -126,9 +126,9 @@ describe('a pod', () => {
       container: { terminationMessagePolicy: 'FallbackToLogsOnError' },
     });
     const backedOff = await until('the backoff', async () => {
-      const of = await node.status('crash');
-      return main(of)?.state?.waiting?.reason === 'CrashLoopBackOff' && (main(of)?.restartCount ?? 0) >= 2
-        ? of
+      const status = await node.status('crash');
+      return main(status)?.state?.waiting?.reason === 'CrashLoopBackOff' && (main(status)?.restartCount ?? 0) >= 2
+        ? status
         : undefined;
     });
     expect(backedOff.phase).toBe('Running');
@@ -149,8 +149,8 @@ describe('a pod', () => {
       spec: { terminationGracePeriodSeconds: 1 },
     });
     const restarted = await until('a restart', async () => {
-      const of = await node.status('lifeless');
-      return (main(of)?.restartCount ?? 0) > 0 && of;
+      const status = await node.status('lifeless');
+      return (main(status)?.restartCount ?? 0) > 0 && status;
     });
     expect(main(restarted)?.lastState?.terminated).toMatchObject({ exitCode: 143, signal: 15 });
     await node.kube.delete(PODS, NS, 'lifeless', { gracePeriodSeconds: 0 });
@@ -266,8 +266,8 @@ describe('an agent', () => {
 
     const second = await startAgent();
     const after = await until('the restart', async () => {
-      const of = await node.status('survivor');
-      return main(of)?.restartCount === 1 && ready(of) && of;
+      const status = await node.status('survivor');
+      return main(status)?.restartCount === 1 && ready(status) && status;
     });
     const [now, ...others] = processesOf(pod.metadata.uid);
     expect(others).toEqual([]);

@@ -54,11 +54,11 @@ const records = () =>
       return [];
     }
   });
-const pidOf = (name: string): number | undefined => records().find((record) => record.name === name)?.pid;
+const findPid = (name: string): number | undefined => records().find((record) => record.name === name)?.pid;
 const count = (line: string): number => system.output().split(line).length - 1;
 
 async function kill(name: string): Promise<void> {
-  const pid = await until(`${name} runs`, () => pidOf(name));
+  const pid = await until(`${name} runs`, () => findPid(name));
   const identity = identify(pid);
   process.kill(pid, 'SIGKILL');
   await until(`${name} has ended`, () => identity === undefined || !isAlive(identity));
@@ -120,7 +120,7 @@ describe('make run', () => {
     const from = recorder.video.length;
     const backs = () => PARTS.map((name) => count(`${name} is back`));
     const before = backs();
-    for (const name of PARTS) process.kill(pidOf(name) ?? 0, 'SIGKILL');
+    for (const name of PARTS) process.kill(findPid(name) ?? 0, 'SIGKILL');
     await until('all are back', () => backs().every((times, i) => times > (before[i] ?? 0)), 90_000);
     await until('all serve again', serves, 60_000);
     const at = recorder.video.length;
@@ -151,7 +151,10 @@ describe('make run', () => {
     onTestFinished(() => void files.close());
     const details: string[] = [];
     const request = {
-      ...{ apiUrl: facts.apiUrl, apiKey: facts.apiKey, name: 'Busy', rtmpKey: 'taken' },
+      apiUrl: facts.apiUrl,
+      apiKey: facts.apiKey,
+      name: 'Busy',
+      rtmpKey: 'taken',
       mediaUrl: `http://127.0.0.1:${(files.address() as AddressInfo).port}/busy.mp4`,
       rtmpUrl: `rtmp://127.0.0.1:${busy.port}/live`,
     };

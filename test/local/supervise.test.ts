@@ -28,7 +28,11 @@ afterEach(async () => {
 });
 
 const shell = (script: string, more: Partial<PartSpec> = {}): PartSpec => ({
-  ...{ name: 'part', command: 'sh', args: ['-c', script], env: { PATH: '/usr/bin:/bin' }, stateDir },
+  name: 'part',
+  command: 'sh',
+  args: ['-c', script],
+  env: { PATH: '/usr/bin:/bin' },
+  stateDir,
   logFile: join(stateDir, 'logs', `${more.name ?? 'part'}.log`),
   ...more,
 });
@@ -58,7 +62,8 @@ test('a part that is killed is started again, and both are said in plain lines',
 test('five ends in a minute are the end, with the last words of the part', async () => {
   const gaveUp = Promise.withResolvers<{ sentence: string; lines: readonly string[] }>();
   const supervisor = createSupervisor({
-    ...{ log, say: (line) => said.push(line) },
+    log,
+    say: (line) => said.push(line),
     onGiveUp: (sentence, lines) => gaveUp.resolve({ sentence, lines }),
   });
   const part = supervisor.start(shell('echo "no disk"; exit 3', { untilReady: () => new Promise(() => undefined) }));

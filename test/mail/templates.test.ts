@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { describePassword, noticeMail, quoteName } from '../../src/lib/mail/notices.ts';
-import { accountDeletedMail, alreadyMail, mailOf, resetMail, verificationMail } from '../../src/lib/mail/templates.ts';
+import {
+  accountDeletedMail,
+  alreadyMail,
+  renderMail,
+  resetMail,
+  verificationMail,
+} from '../../src/lib/mail/templates.ts';
 
 const TO = 'ada@example.com';
 const URL = 'https://loops.example.com/verify?a=1&b="2"';
@@ -48,7 +54,7 @@ test('an address is shown and linked as text, whatever it holds', () => {
   expect(mails.verification.html).not.toContain('b="2"');
   expect(mails.verification.html).toContain('a=1&#38;b=&#34;2&#34;');
   expect(mails.verification.text).toContain(URL);
-  const { html } = mailOf({ to: TO, subject: '<b>', before: ['<script>alert(1)</script>'], after: ["'"] });
+  const { html } = renderMail({ to: TO, subject: '<b>', before: ['<script>alert(1)</script>'], after: ["'"] });
   expect(html).not.toMatch(/<script>|<title><b>/);
 });
 

@@ -4,9 +4,9 @@ import { dayAt } from '../../src/billing/ledger/days.ts';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import {
   acknowledgeable,
-  type Counted,
+  type CountedSession,
+  type CountInput,
   countEntry,
-  type Given,
   type Played,
   type SessionCharge,
 } from '../../src/billing/metering/count.ts';
@@ -15,7 +15,10 @@ import { lastNumber, type Session } from '../../src/resources/stream/sessions.ts
 const START = Date.parse('2026-03-01T00:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1000);
 const session = (more: Partial<Session> = {}): Session => ({
-  ...{ number: 1, podUID: 'pod', startedAt: at(0).toISOString(), onAirSeconds: 0 },
+  number: 1,
+  podUID: 'pod',
+  startedAt: at(0).toISOString(),
+  onAirSeconds: 0,
   ...more,
 });
 const PRICES = parsePrices();
@@ -30,8 +33,13 @@ const DEARER = parsePrices(
     ),
   ),
 );
-const given = (more: Partial<Given>): Given => ({
-  ...{ entry: session(), known: [], played: [], fallback: '1080p30', prices: DEARER, now: at(100_000) },
+const given = (more: Partial<CountInput>): CountInput => ({
+  entry: session(),
+  known: [],
+  played: [],
+  fallback: '1080p30',
+  prices: DEARER,
+  now: at(100_000),
   ...more,
 });
 const said = (charges: readonly SessionCharge[] = []) =>
@@ -52,7 +60,7 @@ describe('what is charged of a session', () => {
   });
 
   it('that does not cost a whole credit yet is counted, and stands in the next charge', () => {
-    const cheap = (onAirSeconds: number, known: Counted[] = []) =>
+    const cheap = (onAirSeconds: number, known: CountedSession[] = []) =>
       countEntry(given({ prices: PRICES, entry: session({ onAirSeconds }), known }));
     const one = cheap(11);
     expect(one).toMatchObject({ charges: [], counted: { tenths: 110, chargedTenths: 0, charges: 0 } });
@@ -85,17 +93,17 @@ describe('what is charged of a session', () => {
     // From half past five in the evening in UTC on: midnight in Yangon then, in Kathmandu, in Kolkata and at whole hours.
     const [from, seconds] = [17.5 * 3600, 2 * 3600];
     const entry = session({
-      ...{ startedAt: at(from).toISOString(), endedAt: at(from + seconds).toISOString(), onAirSeconds: seconds },
+      startedAt: at(from).toISOString(),
+      endedAt: at(from + seconds).toISOString(),
+      onAirSeconds: seconds,
     });
     const charges = countEntry(given({ entry }))?.charges ?? [];
     expect(charges.map((one) => [one.from.toISOString().slice(11, 16), one.tenths / 10])).toEqual([
-      ...[
-        ['17:30', 1800],
-        ['18:00', 900],
-        ['18:15', 900],
-        ['18:30', 1800],
-        ['19:00', 1800],
-      ],
+      ['17:30', 1800],
+      ['18:00', 900],
+      ['18:15', 900],
+      ['18:30', 1800],
+      ['19:00', 1800],
     ]);
     for (const zone of ['Asia/Yangon', 'Asia/Kathmandu', 'Asia/Kolkata', 'Europe/Moscow', 'UTC']) {
       for (const one of charges) expect(dayAt(one.from, zone), zone).toBe(dayAt(new Date(one.to.getTime() - 1), zone));
@@ -112,14 +120,14 @@ describe('what is charged of a session', () => {
       since: at(seconds),
       profile,
     });
-    const of = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
+    const count = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
     // Seen a little after its beginning, and before another pod that plays in another.
-    expect(of(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
-    expect(of(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
+    expect(count(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
+    expect(count(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
       [1, 1000, 500, '720p30'],
       [2, 2000, 2000, '1080p30'],
     ]);
-    expect(of()).toEqual([[1, 3000, 3000, '1080p30']]);
+    expect(count()).toEqual([[1, 3000, 3000, '1080p30']]);
   });
 
   it('does not depend on the clock of the meter where that cannot be right', () => {
@@ -170,7 +178,7 @@ it('whatever is grown, closed, joined, looked at late, twice or by a wrong clock
       let clock = 0;
       const book: Session[] = [session()];
       const versions: Session[][] = [structuredClone(book)];
-      const rows = new Map<number, Counted>();
+      const rows = new Map<number, CountedSession>();
       const keys = new Set<string>();
       let charged = 0n;
       const count = (sessions: readonly Session[], now: Date) => {

@@ -1,6 +1,6 @@
 /**
- * Credit on a real control plane with a real operator, a real Postgres and the role billing: what is used up stops, what is
- * topped up goes on, and what is deleted is counted before it goes. Pods are driven by the test's hand in kubelet's place.
+ * Tests credit on a real control plane with a real operator, a real Postgres and the role billing. Streams without
+ * credit stop, go on after a top-up, and are counted before they are deleted. The test drives pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
@@ -44,7 +44,7 @@ beforeAll(async () => {
   test = await startTestLedger();
 });
 afterAll(() => test?.stop());
-// What is registered first is done last: what is deleted after a test finds somebody who counts it.
+// Hooks registered first run last: billing still counts the streams that other hooks delete.
 afterEach(() => billing.stop());
 aroundEachTest({ metered: true });
 beforeEach(async () => {
@@ -80,7 +80,7 @@ async function startBilling(more: Record<string, string> = {}, clock = systemClo
 
 const credit = async () => findCondition((await getStream()).status?.conditions, CREDIT_CONDITION);
 const creditIs = (status: string) => until(`credit is ${status}`, async () => (await credit())?.status === status);
-const eventsOf = async (wanted: string) =>
+const listEvents = async (wanted: string) =>
   (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === wanted);
 const counted = async (): Promise<number> => {
   const [row] = await query(
@@ -144,7 +144,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect(await credit()).toMatchObject({ status: 'True', reason: 'CreditAvailable' });
 
   // It is told that less than an hour is left, once.
-  const warnings = () => eventsOf('CreditLow');
+  const warnings = () => listEvents('CreditLow');
   await until('it is warned', async () => (await warnings()).length > 0);
   await creditIs('False');
   const stopping = await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
@@ -213,13 +213,16 @@ it('warns when a day is left and when an hour is, each once, and the account is 
   await onAir();
   const estimates = createEstimates({ db: test.db, prices: parsePrices(PRICES), clock });
   const service = createBillingService({
-    ...{ db: test.db, enabled: true, currency: 'USD', clock },
+    db: test.db,
+    enabled: true,
+    currency: 'USD',
+    clock,
     currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
   });
   const told = async () => {
     const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
     const { state, secondsLeft } = await service.get(principal);
-    const warnings = await eventsOf('CreditLow');
+    const warnings = await listEvents('CreditLow');
     return { state, left: ((secondsLeft ?? 0) / 3600).toFixed(1), warnings: warnings.map(({ message }) => message) };
   };
   const afterHours = (hours: number) => {
@@ -235,7 +238,7 @@ it('warns when a day is left and when an hour is, each once, and the account is 
   afterHours(25);
   await creditIs('False');
   expect(await told()).toMatchObject({ state: 'exhausted', left: '0.0' });
-  expect((await eventsOf('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
+  expect((await listEvents('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
 });
 
 it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
@@ -254,7 +257,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   const waiting = await phase('waiting');
   expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
   const event = await until('an Event says so', async () =>
-    (await eventsOf('NotReady')).find(({ message }) => message?.includes('used up')),
+    (await listEvents('NotReady')).find(({ message }) => message?.includes('used up')),
   );
   expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
   expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');

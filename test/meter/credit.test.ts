@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import {
+  buildCondition,
   type Credit,
-  conditionOf,
   type Estimate,
   estimate,
   judge,
@@ -15,11 +15,17 @@ import { at, NOW, stream } from '../support/operator.ts';
 const PRICES = parsePrices();
 const on = (status: LoopStreamStatus = { phase: 'live' }) => stream({ quality: '1080p', framerate: 30 }, { status });
 const credit = (more: Partial<Credit> = {}): Credit => ({
-  ...{ balance: 300n, floor: 0n, exhaustedAt: undefined, warnedHours: undefined },
+  balance: 300n,
+  floor: 0n,
+  exhaustedAt: undefined,
+  warnedHours: undefined,
   ...more,
 });
 const left = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
-  ...{ available, creditsPerHour: 300n, secondsLeft, toResume: 5n },
+  available,
+  creditsPerHour: 300n,
+  secondsLeft,
+  toResume: 5n,
 });
 
 it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1alpha1'));
@@ -121,9 +127,9 @@ describe('the condition', () => {
     const conditions = before && [
       { type: CREDIT_CONDITION, status: before, reason: 'X', message: '', lastTransitionTime: '2020-01-01T00:00:00Z' },
     ];
-    const of = on({ phase, ...(conditions && { conditions }) });
+    const stream = on({ phase, ...(conditions && { conditions }) });
     const verdict = { exhaustedAt: over === undefined ? undefined : NOW, isOver: over ?? false };
-    const { status, reason, lastTransitionTime } = conditionOf(of, verdict, 60, NOW);
+    const { status, reason, lastTransitionTime } = buildCondition(stream, verdict, 60, NOW);
     return [status, reason, lastTransitionTime.slice(0, 4)];
   };
   it('is for streams on air True until the grace is over; nothing else starts in it', () => {

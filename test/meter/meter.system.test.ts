@@ -1,14 +1,15 @@
 /**
- * The meter on a real Postgres and a real API server, before streams whose books are kept as the operator keeps them: killed at
- * 200 random points, two at once, with old news, by clocks that jump, with both servers restarted under it, and away for so long
- * that the books overflow. What is charged is what was on air, to the tenth of a second, and never more.
+ * Tests the meter on a real Postgres and a real API server, before streams whose sessions are kept as the operator
+ * keeps them. It is killed at 200 random points, runs twice at once, gets old states, has clocks that jump, loses both
+ * servers for a while, and is away for so long that the sessions overflow. The charges are the time on air, to the
+ * tenth of a second, and never more.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
-import { createBooks } from '../../src/billing/metering/books.ts';
 import { createMeter } from '../../src/billing/metering/meter.ts';
+import { createStreamMarks } from '../../src/billing/metering/stream-marks.ts';
 import { meterJob, type WorkDeps } from '../../src/billing/metering/work.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
 import { createKube } from '../../src/kube/client.ts';
@@ -56,7 +57,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-const chance = (of: number) => Math.random() < of;
+const chance = (probability: number) => Math.random() < probability;
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low));
 
 /** A stream whose pods run, break off and are replaced, and the book that the operator makes of it. */
@@ -141,7 +142,7 @@ function createFate(effects: number) {
     (client as { query: unknown }).query = (...args: unknown[]) => pass(() => send(...args));
   });
   const guarded = (name: keyof Kube) => ({
-    [name]: (...args: unknown[]) => pass(() => (kube[name] as (...of: unknown[]) => Promise<unknown>)(...args)),
+    [name]: (...args: unknown[]) => pass(() => (kube[name] as (...args: unknown[]) => Promise<unknown>)(...args)),
   });
   return { pool, kube: { ...kube, ...guarded('apply'), ...guarded('mergePatch') } as Kube };
 }
@@ -155,8 +156,10 @@ async function live(streams: readonly LoopStream[], effects: number): Promise<bo
   const work = {
     streams: { list: () => streams },
     meter: createMeter({ db, ledger: createLedger(db), prices: PRICES, clock }),
-    books: createBooks(fate.kube, () => undefined),
-    ...{ settled: async () => undefined, everyMs: 1000, log: silent },
+    books: createStreamMarks(fate.kube, () => undefined),
+    settled: async () => undefined,
+    everyMs: 1000,
+    log: silent,
   } as unknown as WorkDeps;
   try {
     await meterJob(work).run(new AbortController().signal);
@@ -186,7 +189,7 @@ it('counts what was on air, whatever happens to it', async () => {
   let [ended, overflowed] = [0, false];
   for (let life = 0; life < LIVES; life++) {
     for (const scene of scenes) if (chance(0.5)) await scene.live();
-    // Nobody counts for a while.
+    // No meter counts for a while.
     if (life === 40) for (let i = 0; i < 2 * MAX_SESSIONS; i++) await scenes[0]?.live();
     const now = await read();
     overflowed ||= now.some(({ status }) => status?.sessions?.some(({ through }) => through !== undefined));

@@ -10,7 +10,7 @@ import { environment } from '../../src/settings/environment.ts';
 import { allMetrics } from '../../tools/generate/metrics.ts';
 import { DASHBOARDS } from '../../tools/generate/monitoring/dashboards.ts';
 import { monitoringFiles } from '../../tools/generate/monitoring/generate.ts';
-import { ALERTS, ruleOf } from '../../tools/generate/monitoring/rules.ts';
+import { ALERTS, buildRule } from '../../tools/generate/monitoring/rules.ts';
 import { run } from '../../tools/process/run.ts';
 import { ALERT_CASES, type AlertCase } from '../support/alerts.ts';
 
@@ -100,7 +100,7 @@ const filled = (text: string, labels: Record<string, string>): string =>
 const testOf = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
   const alert = ALERTS.find((one) => one.name === name);
   if (!alert) throw new Error(`there is no alert ${name}`);
-  const { labels, annotations } = ruleOf(alert);
+  const { labels, annotations } = buildRule(alert);
   const words = fires && Object.entries(annotations).map(([key, text]) => [key, filled(text, fires)]);
   return {
     interval: every,
@@ -124,7 +124,7 @@ test('every alert has a case in which it fires and one in which it does not', ()
 });
 
 interface RuleFile {
-  groups: { rules: ReturnType<typeof ruleOf>[] }[];
+  groups: { rules: ReturnType<typeof buildRule>[] }[];
 }
 
 /**

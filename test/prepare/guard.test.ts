@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Lookup } from '../../src/lib/guarded-agent.ts';
+import type { AddressLookup } from '../../src/lib/guarded-agent.ts';
 import { isAllowedAddress } from '../../src/lib/public-address.ts';
 import { checkLink, linkAgent } from '../../src/media/prepare/link/guard.ts';
 
@@ -125,13 +125,13 @@ describe('no connection is made to a private address', () => {
     return { server, port: (server.address() as AddressInfo).port };
   };
   const answering =
-    (...addresses: string[]): Lookup =>
+    (...addresses: string[]): AddressLookup =>
     (_host, _options, callback) =>
       callback(
         null,
         addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
       );
-  const get = async (url: string, allowPrivate: boolean, lookup: Lookup) => {
+  const get = async (url: string, allowPrivate: boolean, lookup: AddressLookup) => {
     const agent = linkAgent(allowPrivate, lookup);
     try {
       return await (await request(url, { dispatcher: agent })).body.text();

@@ -1,6 +1,6 @@
 /** An account that has so many of everything that has to do with money, for tests of what lists of it ask and show. */
 
-import { contentOf } from '../../src/billing/invoices/document.ts';
+import { buildContent } from '../../src/billing/invoices/document.ts';
 import { insertInvoice } from '../../src/billing/invoices/store.ts';
 import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
@@ -17,7 +17,7 @@ async function fillInvoices(db: Db, accountId: string, rows: number): Promise<vo
     credits: 100n,
   };
   for (let row = 1; row <= rows; row += 1) {
-    const content = contentOf({
+    const content = buildContent({
       ...{ number: `${accountId}-${row}`, issuedOn: '2026-01-31', currency: 'USD', period: null, charged: [line] },
       seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },
       buyer: { name: 'Ada', address: [], country: null, taxID: null, email: null },

@@ -6,13 +6,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
-import type { OutsideProvider } from '../../src/auth/outside-claims.ts';
+import type { OidcProvider } from '../../src/auth/oidc-claims.ts';
 
 export const CLIENT = { clientId: 'loopstream', clientSecret: 'secret: with + & signs' };
 
 export interface TestOidc {
   /** As a setting. */
-  settings: OutsideProvider;
+  settings: OidcProvider;
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ const shut = (server: Server) =>
     server.close(() => resolve());
   });
 
-const settingsOf = (issuer: string): OutsideProvider => ({
+const settingsOf = (issuer: string): OidcProvider => ({
   ...{ issuer, name: 'Example Company', signUp: true, trustsEmail: false },
   ...CLIENT,
 });

@@ -1,23 +1,39 @@
-/** What is done about a top-up, whichever looks at the payment come, in whichever order. */
+/** Tests the decisions about a top-up, for any facts in any order. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Facts, type Known, type Move, settle } from '../../src/billing/cards/settle.ts';
+import { type CardFacts, type KnownPayment, type Move, settle } from '../../src/billing/cards/settle.ts';
 
-const NEW: Known = { amountMinor: 1000n, currency: 'USD', state: 'open', paidMinor: 0n, review: null, reversals: [] };
-const facts = (more: Partial<Facts> = {}): Facts => ({
-  ...{ session: 'open', receivedMinor: 0n, currency: 'USD', hasFailed: false, refunds: [], disputes: [] },
+const NEW: KnownPayment = {
+  amountMinor: 1000n,
+  currency: 'USD',
+  state: 'open',
+  paidMinor: 0n,
+  review: null,
+  reversals: [],
+};
+const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
+  session: 'open',
+  receivedMinor: 0n,
+  currency: 'USD',
+  hasFailed: false,
+  refunds: [],
+  disputes: [],
   ...more,
 });
-const paid = (more: Partial<Facts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
-const refund = (id: string, amountMinor: bigint, state: Facts['refunds'][number]['state'] = 'done') => ({
-  ...{ id, amountMinor, state },
+const paid = (more: Partial<CardFacts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
+const refund = (id: string, amountMinor: bigint, state: CardFacts['refunds'][number]['state'] = 'done') => ({
+  id,
+  amountMinor,
+  state,
 });
-const dispute = (state: Facts['disputes'][number]['state'], id = 'd', amountMinor = 1000n) => ({
-  ...{ id, amountMinor, state },
+const dispute = (state: CardFacts['disputes'][number]['state'], id = 'd', amountMinor = 1000n) => ({
+  id,
+  amountMinor,
+  state,
 });
 
 /** All of them one after the other. */
-function seen(...looks: Facts[]): { known: Known; moves: Move[] } {
+function seen(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
   let known = NEW;
   const moves: Move[] = [];
   for (const look of looks) {
@@ -27,10 +43,10 @@ function seen(...looks: Facts[]): { known: Known; moves: Move[] } {
   }
   return { known, moves };
 }
-const stateAfter = (...looks: Facts[]) => seen(...looks).known.state;
+const stateAfter = (...looks: CardFacts[]) => seen(...looks).known.state;
 
-/** What the customer has in the end, if all that is taken was still there. */
-function creditsOf(moves: readonly Move[]): bigint {
+/** Returns the customer's credits in the end, if no credit was used. */
+function sumCredits(moves: readonly Move[]): bigint {
   const taken = new Map<string, bigint>();
   let credits = 0n;
   for (const move of moves) {
@@ -54,8 +70,10 @@ describe('a payment', () => {
     expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'pending')] }))).toBe('paid');
     expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'failed')] }))).toBe('paid');
     for (const [state, is] of [
-      ...([['warning', 'paid'] as const, ['held', 'disputed'] as const] as const),
-      ...([['lost', 'charged_back'] as const, ['won', 'paid'] as const] as const),
+      ['warning', 'paid'] as const,
+      ['held', 'disputed'] as const,
+      ['lost', 'charged_back'] as const,
+      ['won', 'paid'] as const,
     ] as const)
       expect(stateAfter(paid({ disputes: [dispute(state)] })), state).toBe(is);
   });
@@ -93,7 +111,7 @@ describe('money that goes back', () => {
     const refunds = [refund('a', 1000n)];
     const failed = seen(paid({ refunds }), paid({ refunds: [refund('a', 1000n, 'failed')] }));
     expect(failed).toMatchObject({ known: { state: 'paid' } });
-    expect(creditsOf(failed.moves)).toBe(1000n);
+    expect(sumCredits(failed.moves)).toBe(1000n);
     const states = (['held', 'lost', 'held', 'won'] as const).map((state) => paid({ disputes: [dispute(state)] }));
     const { known, moves } = seen(...states);
     expect(moves.map((move) => move.do)).toEqual(['credit', 'take', 'lose', 'return']);
@@ -102,7 +120,7 @@ describe('money that goes back', () => {
 });
 
 test('however often, late and in whichever order looks come, all ends as after the last one, and nothing is done twice', () => {
-  // What happens to a payment, one thing after the other; each look is at one of these moments.
+  // The events of a payment, in order; each fetch is at one of these moments.
   const history = [
     facts(),
     facts({ session: 'complete' }),
@@ -114,12 +132,12 @@ test('however often, late and in whichever order looks come, all ends as after t
     paid({ refunds: [refund('a', 300n, 'failed')], disputes: [dispute('held', 'd', 500n)] }),
     paid({ refunds: [refund('a', 300n, 'failed'), refund('b', 200n)], disputes: [dispute('won', 'd', 500n)] }),
   ];
-  const last = history.at(-1) as Facts;
+  const last = history.at(-1) as CardFacts;
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...history), { maxLength: 20 }), (looks) => {
       const { known, moves } = seen(...looks, last, ...looks);
       expect(known.state).toBe('partially_refunded');
-      expect(creditsOf(moves)).toBe(800n);
+      expect(sumCredits(moves)).toBe(800n);
       const named = moves.map((move) => `${move.do} ${'id' in move ? move.id : ''}`);
       expect(new Set(named).size).toBe(named.length);
     }),

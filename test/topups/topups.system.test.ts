@@ -28,7 +28,11 @@ let account: string;
 const log = createLogger('test', 'silent');
 const serviceWith = (provider: Payments | undefined) =>
   createTopUpService({
-    ...{ db, ledger, log, payments: provider, publicUrl: 'http://127.0.0.1:8080' },
+    db,
+    ledger,
+    log,
+    payments: provider,
+    publicUrl: 'http://127.0.0.1:8080',
     limits: { currency: 'USD', minMinor: 500n, maxMinor: 100_000n },
     emailOf: async (id) => `${id}@example.com`,
   });
@@ -65,7 +69,9 @@ const ask = async (
   to = server,
 ) => {
   const answer = await to.app.inject({
-    ...{ method, url, headers: { 'x-api-key': account, ...headers } },
+    method,
+    url,
+    headers: { 'x-api-key': account, ...headers },
     ...(payload && { payload }),
   });
   return { status: answer.statusCode, body: answer.json() };
@@ -80,15 +86,18 @@ const deliver = async (event: object, options?: Parameters<typeof signed>[1], pa
   const made = signed(event, options);
   const { headers } = made;
   const { statusCode, body } = await server.app.inject({
-    ...{ method: 'POST', url: '/v1/webhooks/stripe', headers, payload: payload ?? made.payload },
+    method: 'POST',
+    url: '/v1/webhooks/stripe',
+    headers,
+    payload: payload ?? made.payload,
   });
   return { status: statusCode, body: JSON.parse(body) };
 };
-const stateOf = async (id: string): Promise<TopUp> => (await ask('GET', `/v1/billing/top-ups/${id}`)).body;
+const fetchTopUp = async (id: string): Promise<TopUp> => (await ask('GET', `/v1/billing/top-ups/${id}`)).body;
 const balance = () => ledger.balance(account);
 const spend = (credits: bigint) =>
   ledger.charge({ key: `charge:${account}:${credits}`, accountId: account, credits, at: new Date() });
-/** Of all transactions of the account, what came to each account of the ledger. */
+/** Sums the entries of all transactions of the account, by account of the ledger. */
 const books = async () => {
   const rows = await query(
     postgres.url,
@@ -168,7 +177,8 @@ describe('a page to pay at', () => {
       topUp(id: "${id}") { amountMinor } node(id: "${id}") { __typename id } }`;
     expect((await graphql(read)).data).toEqual({
       topUps: { totalCount: 1, edges: [{ node: { id, state: 'open' } }] },
-      ...{ topUp: { amountMinor: '800' }, node: { __typename: 'TopUp', id } },
+      topUp: { amountMinor: '800' },
+      node: { __typename: 'TopUp', id },
     });
     const wrong = await graphql(make, { input: { amountMinor: '1', currency: 'USD' } });
     expect(wrong.errors[0].extensions.errors).toMatchObject([{ path: '/input/amountMinor' }]);
@@ -181,7 +191,7 @@ describe('what is paid', () => {
     const event = stripe.pay(session);
     const told = await Promise.all([1, 2, 3, 4].map(() => deliver(event)));
     expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    expect(await stateOf(id)).toMatchObject({ state: 'paid', paidMinor: '1000', checkoutUrl: null });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'paid', paidMinor: '1000', checkoutUrl: null });
     await spend(30_000n);
     expect((await deliver(event)).status).toBe(200);
     expect(await balance()).toBe(70_000n);
@@ -193,7 +203,7 @@ describe('what is paid', () => {
     const event = structuredClone(stripe.pay(session, { amount: 600 }));
     Object.assign(event.data.object, { amount_total: 99_999_999, payment_status: 'paid' });
     await deliver(event);
-    expect(await stateOf(id)).toMatchObject({ state: 'paid', amountMinor: '1000', paidMinor: '600' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'paid', amountMinor: '1000', paidMinor: '600' });
     expect(await balance()).toBe(60_000n);
     const rows = await query(postgres.url, `select review from loopstream.topups where id = '${id}'`);
     expect(rows).toEqual([{ review: 'amount_differs' }]);
@@ -202,7 +212,7 @@ describe('what is paid', () => {
   test('in another currency is not credited, and is left to staff', async () => {
     const { id, session } = await begin();
     await deliver(stripe.pay(session, { currency: 'jpy' }));
-    expect(await stateOf(id)).toMatchObject({ state: 'review', paidMinor: '0' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'review', paidMinor: '0' });
     await deliver(stripe.refund(session, 1000).event);
     expect(await books()).toEqual({});
   });
@@ -210,11 +220,11 @@ describe('what is paid', () => {
   test('by a way that takes days is credited when it comes, and an expired page changes nothing', async () => {
     const [slow, never, old] = [await begin(), await begin(), await begin()];
     for (const { session } of [slow, never]) await deliver(stripe.pay(session, { later: true }));
-    expect(await stateOf(slow.id)).toMatchObject({ state: 'processing', checkoutUrl: null });
+    expect(await fetchTopUp(slow.id)).toMatchObject({ state: 'processing', checkoutUrl: null });
     await deliver(stripe.arrive(slow.session));
     await deliver(stripe.fail(never.session));
     await deliver(stripe.expire(old.session));
-    const states = await Promise.all([slow, never, old].map(async ({ id }) => (await stateOf(id)).state));
+    const states = await Promise.all([slow, never, old].map(async ({ id }) => (await fetchTopUp(id)).state));
     expect(states).toEqual(['paid', 'failed', 'expired']);
     expect(await balance()).toBe(100_000n);
   });
@@ -234,13 +244,13 @@ describe('money that goes back', () => {
     const first = stripe.refund(session, 300);
     const second = stripe.refund(session, 700, 'pending');
     await deliver(second.event);
-    expect(await stateOf(id)).toMatchObject({ state: 'partially_refunded', refundedMinor: '300' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'partially_refunded', refundedMinor: '300' });
     await deliver(stripe.refundBecomes(second.id, 'succeeded'));
     for (const event of [first.event, payment, second.event]) await deliver(event);
-    expect(await stateOf(id)).toMatchObject({ state: 'refunded', refundedMinor: '1000' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'refunded', refundedMinor: '1000' });
     expect(await books()).toEqual({});
     await deliver(stripe.refundBecomes(first.id, 'failed'));
-    expect(await stateOf(id)).toMatchObject({ state: 'partially_refunded', refundedMinor: '700' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'partially_refunded', refundedMinor: '700' });
     expect(await books()).toEqual({ customer: 30_000, 'cash:card': -30_000 });
   });
 
@@ -250,16 +260,19 @@ describe('money that goes back', () => {
     await spend(80_000n);
     const { id: dispute, event } = stripe.dispute(session, 1000);
     await Promise.all([deliver(event), deliver(event)]);
-    expect(await stateOf(id)).toMatchObject({ state: 'disputed', refundedMinor: '1000' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'disputed', refundedMinor: '1000' });
     expect(await books()).toEqual({
-      ...{ 'revenue:streaming': 80_000, writeoff: -80_000, disputes: 100_000, 'cash:card': -100_000 },
+      'revenue:streaming': 80_000,
+      writeoff: -80_000,
+      disputes: 100_000,
+      'cash:card': -100_000,
     });
     expect(
       await query(postgres.url, `select * from loopstream.account_flags where account_id = '${account}'`),
     ).toMatchObject([{ reason: 'unpaid_credits_used', subject: dispute }]);
     const won = stripe.disputeBecomes(dispute, 'won');
     for (const one of [won, event, won]) await deliver(one);
-    expect(await stateOf(id)).toMatchObject({ state: 'paid', refundedMinor: '0' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'paid', refundedMinor: '0' });
     expect(await books()).toEqual({ customer: 20_000, 'cash:card': -100_000, 'revenue:streaming': 80_000 });
   });
 
@@ -271,7 +284,7 @@ describe('money that goes back', () => {
     expect(await balance()).toBe(100_000n);
     await deliver(stripe.disputeBecomes(dispute, 'needs_response'));
     await deliver(stripe.disputeBecomes(dispute, 'lost'));
-    expect(await stateOf(id)).toMatchObject({ state: 'charged_back' });
+    expect(await fetchTopUp(id)).toMatchObject({ state: 'charged_back' });
     expect(await books()).toEqual({});
     await deliver(stripe.disputeBecomes(dispute, 'won'));
     expect(await books()).toEqual({ customer: 100_000, 'cash:card': -100_000 });
@@ -337,7 +350,7 @@ test('what no webhook told of is found by the job: payments, refunds, pages that
   await expect(job.run(never)).rejects.toThrow();
   stripe.breakDown(false);
   await job.run(never);
-  const states = await Promise.all([paid, refunded, left, unmade].map(async ({ id }) => (await stateOf(id)).state));
+  const states = await Promise.all([paid, refunded, left, unmade].map(async ({ id }) => (await fetchTopUp(id)).state));
   expect(states).toEqual(['paid', 'refunded', 'expired', 'expired']);
   expect(await balance()).toBe(100_000n);
   // No event is looked at twice: what is new is asked for, and what is open.

@@ -1,6 +1,7 @@
 /**
- * Finds the programs of the control plane, and of a node where one is wanted, or builds them once: a directory of ready-made ones (KUBEBUILDER_ASSETS), our cache,
- * Go modules. The cache is outside the checkout and keyed by what they are built from, so that a fresh clone builds nothing.
+ * Finds the programs of the control plane, and of a node if one is wanted, or builds them once. They come from a
+ * directory of ready-made ones (KUBEBUILDER_ASSETS), our cache, or Go modules. The cache is outside the checkout and
+ * keyed by the sources, so that a fresh clone builds nothing.
  */
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { buildPrograms } from './gobuild.ts';
 import { KUBERNETES_VERSION, PROGRAM_KEYS, PROGRAMS, type Program, type ProgramKey, SELDOM_USED } from './programs.ts';
 
 export interface BinariesOptions {
-  /** Where builds are kept, e.g. ~/.cache/loopstream. */
+  /** Directory of the builds, e.g. ~/.cache/loopstream. */
   cacheDir: string;
   /** KUBEBUILDER_ASSETS: a directory with ready-made programs; those it lacks are built. */
   assetsDir?: string | undefined;
@@ -28,7 +29,7 @@ export interface BinariesOptions {
 
 const MODULE_DIR = join(PROJECT_ROOT, 'tools/control-plane');
 
-/** Where in the cache the programs of this release are: a change of what they are made of is another place. */
+/** Returns the directory of this release's programs in the cache: changed sources lead to another one. */
 export function cacheEntry(cacheDir: string): string {
   const hash = createHash('sha256');
   for (const file of ['go.mod', 'go.sum', 'coredns/main.go']) hash.update(readFileSync(join(MODULE_DIR, file)));
@@ -36,8 +37,8 @@ export function cacheEntry(cacheDir: string): string {
 }
 
 /**
- * Absolute paths of programs that were seen to run; those of the control plane unless told. ConfigError, one sentence, when
- * they cannot be had. What is asked for together is built together, and most of it is compiled only once.
+ * Returns absolute paths of programs that were seen to run; by default those of the control plane. Throws ConfigError,
+ * one sentence, when they are unavailable. One build for several programs compiles most of their code only once.
  */
 export async function ensureBinaries<Key extends ProgramKey = (typeof PROGRAM_KEYS)[number]>(
   options: BinariesOptions,
@@ -75,8 +76,8 @@ async function readyMade(assetsDir: string, options: BinariesOptions): Promise<P
 }
 
 /**
- * Those of the wanted programs that are missing, do not run, or are not of the release that was asked for. What was seen to
- * run is remembered beside it, since to ask six programs of their version at each start costs half a second of a processor.
+ * Returns the wanted programs that are missing, do not run, or are of another release. The result is cached beside
+ * them, since asking six programs for their version at each start costs half a second of processor time.
  */
 async function broken(dir: string, wanted: readonly ProgramKey[], options: BinariesOptions): Promise<ProgramKey[]> {
   const working = await Promise.all(wanted.map((key) => works(join(dir, PROGRAMS[key].file), PROGRAMS[key], options)));
@@ -86,7 +87,7 @@ async function broken(dir: string, wanted: readonly ProgramKey[], options: Binar
 async function works(path: string, { versionArgs, version }: Program, options: BinariesOptions): Promise<boolean> {
   if (!isExecutable(path)) return false;
   const note = `${path}.works`;
-  const looks = `${looksOf(path)} ${version}`;
+  const looks = `${fingerprint(path)} ${version}`;
   if (readOr(note, '') === looks) return true;
   const { ok, stdout } = await run(path, versionArgs, { env: pathOnly(options), signal: options.signal });
   if (!ok || !stdout.includes(version)) return false;
@@ -99,8 +100,8 @@ async function works(path: string, { versionArgs, version }: Program, options: B
   return true;
 }
 
-/** What no other content of the file shares, on this kind of machine: a home directory may be that of several. */
-function looksOf(path: string): string {
+/** Identifies the file's content on this kind of machine: several machines may share a home directory. */
+function fingerprint(path: string): string {
   const { dev, ino, size, ctimeMs } = statSync(path);
   return [process.platform, process.arch, dev, ino, size, ctimeMs].join(' ');
 }
@@ -117,7 +118,7 @@ async function buildLocked(dir: string, wanted: readonly ProgramKey[], options: 
   makeCache(dir);
   const { onProgress, signal, build = buildPrograms } = options;
   const work = async () => {
-    // Whoever held the lock before may have built what is missing here.
+    // The previous holder of the lock may have built the missing programs.
     const missing = await broken(dir, wanted, options);
     for (const key of missing) rmSync(join(dir, PROGRAMS[key].file), { recursive: true, force: true });
     if (missing.length === 0) return;

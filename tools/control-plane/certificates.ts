@@ -1,6 +1,6 @@
 /**
- * Who is who in the control plane: authorities, certificates and the service account key, under one directory of mode
- * 0700. Made once, used again at later starts, and made anew before they expire.
+ * Issues the identities of the control plane: authorities, certificates and the service account key, under one
+ * directory of mode 0700. They are made once, used again at later starts, and renewed before they expire.
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ const SERVER_HOSTS = [
   '10.96.0.1',
 ];
 
-/** What is there and good for 30 days more is used, the rest is made. ConfigError when openssl cannot. */
+/** Certificates valid for 30 more days are kept, the others are made. Throws ConfigError when openssl cannot. */
 export async function ensureCertificates(options: CertificatesOptions): Promise<Certificates> {
   const { dir, env, now } = options;
   mkdirSync(dir, { recursive: true, mode: 0o700 });

@@ -1,6 +1,6 @@
 /**
- * The real Kubernetes control plane as child processes: etcd, kube-apiserver, kube-controller-manager, kube-scheduler.
- * Its state is in the state directory (kubernetes/) and survives a restart.
+ * Runs the real Kubernetes control plane as child processes: etcd, kube-apiserver, kube-controller-manager,
+ * kube-scheduler. Its state is in the state directory (kubernetes/) and survives a restart.
  */
 import { mkdirSync } from 'node:fs';
 import { request } from 'node:https';
@@ -50,7 +50,7 @@ export interface ControlPlane {
   /** File, mode 0600: the administrator's. */
   kubeconfig: string;
   certificates: Certificates;
-  /** Of the parts that were started first. */
+  /** The processes at the first start. */
   pids: Record<string, number>;
   /** The API server, for parts that need it. */
   apiserver: Part;

@@ -1,4 +1,4 @@
-/** The command lines of the control plane. Pure: no I/O, no clock. */
+/** Builds the command lines of the control plane. Pure: no I/O, no clock. */
 import type { Certificates } from './certificates.ts';
 
 export interface ControlPlanePorts {

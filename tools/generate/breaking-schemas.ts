@@ -1,6 +1,6 @@
 /**
- * Two schemas of the same place in two descriptions (JSON Schema 2020-12, the part of it that the API uses): a request may
- * only become wider, an answer must keep what it has. Pure: no I/O, no clock.
+ * Compares two schemas of the same place in two descriptions (JSON Schema 2020-12, the part of it that the API uses): a
+ * request may only become wider, an answer must keep what it has. Pure: no I/O, no clock.
  */
 import type { Json, OpenApi } from '../../src/server/openapi/document.ts';
 
@@ -14,7 +14,7 @@ export type Side = 'request' | 'response';
 
 export interface Place {
   schema: Json;
-  /** Where its references lead. */
+  /** The document that references lead into. */
   doc: OpenApi;
 }
 
@@ -34,10 +34,10 @@ function resolve({ schema, doc }: Place): Json {
   return name === undefined ? schema : resolve({ schema: doc.components.schemas[name] ?? {}, doc });
 }
 
-const kindOf = (value: unknown): string =>
+const getKind = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value;
 
-/** What a union consists of; `any` when nothing is said of the type. */
+/** Returns the members of a union; `any` for a schema without a type. */
 function alternatives(place: Place): Alternative[] {
   const { doc } = place;
   const { allOf, ...own } = resolve(place);
@@ -48,11 +48,11 @@ function alternatives(place: Place): Alternative[] {
   const union = list(schema.anyOf ?? schema.oneOf) as Json[];
   if (union.length > 0) return union.flatMap((part) => alternatives({ schema: part, doc }));
   const values = schema.const === undefined ? list(schema.enum) : [schema.const];
-  const kinds = schema.type === undefined ? [...new Set(values.map(kindOf))] : [schema.type].flat().map(String);
+  const kinds = schema.type === undefined ? [...new Set(values.map(getKind))] : [schema.type].flat().map(String);
   return (kinds.length === 0 ? ['any'] : kinds).map((kind) => ({ kind, schema, rules, doc }));
 }
 
-/** What both ask for. */
+/** Merges the requirements of both. */
 const both = (a: Json, b: Json): Json => ({
   ...a,
   ...b,
@@ -63,7 +63,7 @@ const both = (a: Json, b: Json): Json => ({
 const covers = (wide: string, narrow: string): boolean =>
   wide === narrow || wide === 'any' || (wide === 'number' && narrow === 'integer');
 
-/** What of `before` is broken by `after`. */
+/** Lists the parts of `before` that `after` breaks. */
 export function compareSchemas(before: Place, after: Place, side: Side, at = '', seen = ''): Break[] {
   // A schema that refers to itself is compared once.
   const step = ` ${String(before.schema.$ref ?? '')}>`;
@@ -75,7 +75,7 @@ export function compareSchemas(before: Place, after: Place, side: Side, at = '',
     const exact = allowed.filter(({ kind }) => kind === one.kind);
     const matches = exact.length > 0 ? exact : allowed.filter(({ kind }) => covers(kind, one.kind));
     if (matches.length === 0) return [{ at, text: `${verb} ${one.kind === 'any' ? 'anything' : one.kind}` }];
-    // Of several objects in a union it is the one that it is most like.
+    // Compares with the most similar object of a union.
     const found = matches.map((match) => {
       const [a, b] = side === 'request' ? [one, match] : [match, one];
       return [...valueBreaks(a, b, side, at), ...partBreaks(a, b, side, at, seen + step)];
@@ -84,13 +84,13 @@ export function compareSchemas(before: Place, after: Place, side: Side, at = '',
   });
 }
 
-const valuesOf = ({ kind, schema }: Alternative): unknown[] | undefined =>
+const listValues = ({ kind, schema }: Alternative): unknown[] | undefined =>
   (schema.const === undefined ? (schema.enum as unknown[] | undefined) : [schema.const])?.filter((value) =>
-    covers(kind, kindOf(value)),
+    covers(kind, getKind(value)),
   );
 
 function valueBreaks(old: Alternative, now: Alternative, side: Side, at: string): Break[] {
-  const [was, is] = [valuesOf(old), valuesOf(now)];
+  const [was, is] = [listValues(old), listValues(now)];
   const breaks = (texts: string[]) => texts.map((text) => ({ at, text }));
   if (was && is)
     return breaks(was.filter((v) => !is.includes(v)).map((v) => `has no value ${JSON.stringify(v)} any more`));
@@ -112,7 +112,8 @@ const UPPER = ['maxLength', 'maxItems', 'maximum', 'exclusiveMaximum', 'maxPrope
 
 /** Bounds that are tighter; of no bound at all, each new one is. */
 function boundBreaks(old: Alternative, now: Alternative): string[] {
-  const value = (of: Alternative, keyword: string, none: number) => (of.schema[keyword] as number | undefined) ?? none;
+  const value = (alternative: Alternative, keyword: string, none: number) =>
+    (alternative.schema[keyword] as number | undefined) ?? none;
   const tighter = [
     ...LOWER.filter((k) => value(now, k, -Infinity) > value(old, k, -Infinity)),
     ...UPPER.filter((k) => value(now, k, Infinity) < value(old, k, Infinity)),

@@ -1,6 +1,6 @@
 /**
- * What a change of the description would break for those who use the API: the version is a segment of the path, and within
- * it things are only added (contract.md, Versioning). Pure: no I/O, no clock.
+ * Lists the changes of the description that break clients: the version is a segment of the path, and within it things
+ * are only added (contract.md, Versioning). Pure: no I/O, no clock.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, OpenApi, OperationObject } from '../../src/server/openapi/document.ts';

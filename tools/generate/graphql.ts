@@ -5,7 +5,7 @@ import { buildSchema, findBreakingChanges } from 'graphql';
 import { schemaDocument } from '../../src/server/graphql/schema.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 
-/** What of `present` would break a client of `committed`, both in the schema definition language. */
+/** Lists the changes in `present` that break a client of `committed`, both in the schema definition language. */
 export const schemaBreaks = (committed: string, present: string): string[] =>
   findBreakingChanges(buildSchema(committed), buildSchema(present)).map(({ description }) => description);
 

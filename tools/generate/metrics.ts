@@ -1,4 +1,4 @@
-/** docs/metrics.md: every metric of every role, read from what the roles register. */
+/** Writes docs/metrics.md: every metric of every role, read from the registries of the roles. */
 import type { Registry } from 'prom-client';
 import { createBillingMetrics } from '../../src/billing/metering/metrics.ts';
 import { METRICS as STREAMER_METRICS } from '../../src/media/streamer/control/metrics.ts';
@@ -18,14 +18,14 @@ export interface DocumentedMetric {
   roles: MetricRole[];
 }
 
-/** What a registry holds; the names of labels are there, though the library's types do not say so. */
+/** The metrics in a registry; it has the names of labels, though the library's types do not say so. */
 const registered = (registry: Registry): Omit<DocumentedMetric, 'roles'>[] =>
   registry.getMetricsAsArray().map((metric) => {
     const { name, help, labelNames = [] } = metric as { name: string; help: string; labelNames?: readonly string[] };
-    return { name, help, type: typeOf(metric), labels: labelNames };
+    return { name, help, type: readType(metric), labels: labelNames };
   });
 
-const typeOf = (metric: object): string => metric.constructor.name.toLowerCase();
+const readType = (metric: object): string => metric.constructor.name.toLowerCase();
 
 /** Ours first, then what Node tells of its process, each where its name puts it. */
 export function allMetrics(): DocumentedMetric[] {

@@ -1,4 +1,7 @@
-/** The local account: the database brought up to date, an API key and a password that stay the same from start to start. */
+/**
+ * Creates the local account: migrates the database, and keeps an API key and a password that stay the same from start
+ * to start.
+ */
 import { randomBytes } from 'node:crypto';
 import { openAuth } from '../../src/auth/open.ts';
 import type { AuthService } from '../../src/auth/service.ts';

@@ -1,7 +1,7 @@
 /**
- * The local chain of `make run ARGS="--crypto"`: anvil, which package-lock.json brings as an optional dependency. Its coins are
- * worth nothing. The customer's wallet is its first account, which the node signs for by itself, so that no private key is
- * anywhere of ours; deposits have the addresses of a public key.
+ * Runs the local chain of `make run ARGS="--crypto"`: anvil, an optional dependency in package-lock.json. Its coins are
+ * worth nothing. The customer's wallet is its first account, for which the node signs itself, so that we hold no
+ * private key anywhere. Deposits have addresses of a public key.
  */
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +11,9 @@ import { untilListening } from '../process/ready.ts';
 import type { Context } from './context.ts';
 
 const CHAIN_ID = 31_337;
-/** Of m/44'/60'/1' of the words that anvil and its like have for tests, and everybody knows; theirs is the account before it. */
+/**
+ * The key m/44'/60'/1' of the well-known test words of anvil and similar nodes; their own accounts are those before it.
+ */
 const XPUB =
   'xpub6Ce9NcJvTk372KjsGfWqbcex5DumjpNquQLApoeQUavSCjEc823BV1tb4rXUuPuht8h2hSxkg2EXUaKUJmniJvRZAELxypsCzBFdtosmV76';
 /** In dollars. */
@@ -36,16 +38,21 @@ export function requireAnvil(): string {
   );
 }
 
-/** Where the chain of this system answers. */
+/** The address of this system's chain. */
 export const chainUrl = ({ ports }: Pick<Context, 'ports'>): string => `http://127.0.0.1:${ports.chain}`;
 
-/** What the API server and billing are told of it; nothing without --crypto. */
+/** The chain's settings for the API server and billing; none without --crypto. */
 export function chainSettings(context: Context): Record<string, string> {
   if (!context.options.crypto) return {};
   const network = {
-    ...{ network: 'local', kind: 'evm', chainId: CHAIN_ID, rpcUrl: chainUrl(context), xpub: XPUB },
+    network: 'local',
+    kind: 'evm',
+    chainId: CHAIN_ID,
+    rpcUrl: chainUrl(context),
+    xpub: XPUB,
     // A block comes with each payment, and none without.
-    ...{ confirmations: 1, assets: [{ asset: 'ETH', decimals: 18, minimum: '1000000000000' }] },
+    confirmations: 1,
+    assets: [{ asset: 'ETH', decimals: 18, minimum: '1000000000000' }],
   };
   return {
     LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify([network]),
@@ -63,9 +70,20 @@ export function startChain(context: Context): Promise<void> {
       name: 'anvil',
       command: requireAnvil(),
       args: [
-        ...['--host', '127.0.0.1', '--port', String(ports.chain), '--chain-id', String(CHAIN_ID), '--accounts', '1'],
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(ports.chain),
+        '--chain-id',
+        String(CHAIN_ID),
+        '--accounts',
+        '1',
         // Written down each second, for a machine that goes down.
-        ...['--state', join(dir, 'state.json'), '--state-interval', '1', '--quiet'],
+        '--state',
+        join(dir, 'state.json'),
+        '--state-interval',
+        '1',
+        '--quiet',
       ],
       env: { PATH: env.path, HOME: dir },
       logFile: state.path('logs', 'anvil.log'),

@@ -1,4 +1,4 @@
-/** What every step of the local system's start is given. */
+/** Declares the context of each step of the local system's start. */
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Lifecycle } from '../../src/lib/lifecycle.ts';
@@ -15,11 +15,11 @@ export interface Ports {
   rtmp: number;
   media: number;
   kube: number;
-  /** Of the mailbox's page. */
+  /** The mailbox's page. */
   mail: number;
-  /** Where the mailbox takes mails; nobody else need know it. */
+  /** The mailbox's SMTP port; no other part needs it. */
   smtp: number;
-  /** Of the local chain; 0 without one. */
+  /** The local chain; 0 without one. */
   chain: number;
 }
 
@@ -41,5 +41,5 @@ export const MAIN = resolve(PROJECT_ROOT, IS_BUNDLED ? 'dist/app/main.js' : 'src
 /** The program of the local system itself, for the processes that it starts of its own. */
 export const LOCAL_MAIN = IS_BUNDLED ? HERE : resolve(dirname(HERE), 'main.ts');
 
-/** Where the local media server finds what it serves to the importer. */
+/** The directory from which the local media server serves files to the importer. */
 export const mediaDir = (state: LocalState): string => state.path('media');

@@ -135,7 +135,9 @@ async function createStream(client: Client, { name, rtmpUrl, rtmpKey, mediaUrl }
   const upload = await client.uploads.fromLink({ type: 'VIDEO', url: mediaUrl, name });
   const destination = await client.destinations.create({ name, rtmpUrl, rtmpKey });
   const stream = await client.streams.create({
-    ...{ name, quality: 'q_720p', framerate: 'f_30' },
+    name,
+    quality: 'q_720p',
+    framerate: 'f_30',
     destinationID: destination.id,
     videoUploadObjectID: upload.objectID,
   });

@@ -1,4 +1,4 @@
-/** What the servers stand on: Kubernetes, Postgres and the RTMP receiver, all real, started side by side. */
+/** Starts the infrastructure of the servers: Kubernetes, Postgres and the RTMP receiver, all real, side by side. */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createKube } from '../../src/kube/client.ts';
 import type { Kube } from '../../src/kube/types.ts';
@@ -15,7 +15,7 @@ import type { LocalState } from './state.ts';
 
 export interface Infrastructure {
   controlPlane: ControlPlane;
-  /** As the cluster's administrator. */
+  /** With the rights of the cluster's administrator. */
   kube: Kube;
   /** undefined with --operator-only. */
   database: Database | undefined;

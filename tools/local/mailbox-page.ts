@@ -1,4 +1,7 @@
-/** The page of the local mailbox. Mails are shown as text, with their links; nothing of them is run. Pure: no I/O, no clock. */
+/**
+ * Renders the page of the local mailbox. Mails are shown as text, with their links; no part of them is run. Pure: no
+ * I/O, no clock.
+ */
 import { createHash } from 'node:crypto';
 
 export interface ShownMail {

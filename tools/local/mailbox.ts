@@ -1,7 +1,7 @@
 /**
- * The local mailbox: an SMTP server that takes every mail and sends none on, and a page that shows them, both on this machine
- * alone. So signing up and resetting a password can be tried without a mail server. Mails are kept as files, newest first on
- * the page.
+ * Runs the local mailbox: an SMTP server that takes every mail and sends none on, and a page that shows them, both on
+ * this machine alone. So signing up and resetting a password can be tried without a mail server. Mails are kept as
+ * files, newest first on the page.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
+/** Starts the node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
 import { createHash } from 'node:crypto';
 import { createKube } from '../../src/kube/client.ts';
 import type { ControlPlane } from '../control-plane/controlplane.ts';

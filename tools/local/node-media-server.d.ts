@@ -1,4 +1,4 @@
-/** The part of node-media-server that the local receiver uses; the package ships no types. */
+/** Declares the part of node-media-server that the local receiver uses; the package ships no types. */
 declare module 'node-media-server' {
   interface Options {
     bind: string;

@@ -1,4 +1,4 @@
-/** Which media goes on air where, and the steps that put it there. */
+/** Puts the requested media on air at the requested destination. */
 import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { ConfigError } from '../../src/settings/settings.ts';
@@ -20,8 +20,8 @@ export interface Wish {
   target: { rtmpUrl: string; rtmpKey: string } | undefined;
 }
 
-/** What is asked to be on air, checked before anything is started. */
-export function wishOf(options: LocalOptions, env: LocalEnvironment): Wish {
+/** Reads and checks the requested media and destination before anything is started. */
+export function parseWish(options: LocalOptions, env: LocalEnvironment): Wish {
   const to = options.to ?? env.to;
   if (options.media !== undefined && !statSync(options.media, { throwIfNoEntry: false })?.isFile()) {
     throw new ConfigError(`There is no file ${options.media}.`);

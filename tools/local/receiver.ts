@@ -1,6 +1,6 @@
 /**
- * The local RTMP receiver: takes what streams send and gives it back over HTTP-FLV, so that a stream can be watched with
- * no platform account. The same HTTP port serves the demo clip and a person's own file to the importer.
+ * Runs the local RTMP receiver: it takes streams and serves them over HTTP-FLV, so that a stream can be watched with no
+ * platform account. The same HTTP port serves the demo clip and a user's own file to the importer.
  */
 import { mkdirSync } from 'node:fs';
 import NodeMediaServer from 'node-media-server';
@@ -12,7 +12,7 @@ export interface ReceiverOptions {
   /** Served under /media/. */
   mediaDir: string;
   dataDir: string;
-  /** Where recordings go, if they are kept. */
+  /** The directory of recordings, if they are kept. */
   recordDir: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The namespace and its rights: manifests/rbac.yaml as it stands, so that our servers have here the rights they have in
- * a real cluster, and no more. Each calls the API server with a certificate in its ServiceAccount's name.
+ * Creates the namespace and its rights from manifests/rbac.yaml as it stands, so that our servers have the rights of a
+ * real cluster, and no more. Each calls the API server with a certificate in its ServiceAccount's name.
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

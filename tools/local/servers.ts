@@ -1,4 +1,4 @@
-/** Our own servers on top of the infrastructure: the node agent, the operator, the API server and billing. */
+/** Starts our own servers on top of the infrastructure: the node agent, the operator, the API server and billing. */
 import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { ControlPlane } from '../control-plane/controlplane.ts';

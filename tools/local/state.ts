@@ -1,4 +1,4 @@
-/** What the local system keeps between runs, under one directory that only its owner can read. */
+/** Keeps the state of the local system between runs, under one directory that only its owner can read. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,34 +8,37 @@ export interface LocalFacts {
   /** REST, GraphQL, the tools, the page, the key and the account are null with --operator-only. */
   apiUrl: string | null;
   graphqlUrl: string | null;
-  /** Of the agents' tools. */
+  /** The address of the agents' tools. */
   mcpUrl: string | null;
   apiKey: string | null;
   /** For signing in to the page; the password is null when its owner has chosen another one. */
   email: string | null;
   password: string | null;
   kubeconfig: string;
-  /** Where the local receiver takes streams. */
+  /** The address where the local receiver takes streams. */
   rtmpUrl: string;
   /** Address of the page; the fragment signs the local account in and is never sent to a server. */
   pageUrl: string | null;
   demoStreamId: string | null;
   /** The page of the mailbox in which every mail of this system ends; the same as JSON is at `mails.json` beside it. */
   mailUrl: string | null;
-  /** Of the local chain; null without --crypto. */
+  /** The address of the local chain; null without --crypto. */
   chainUrl: string | null;
-  /** Where the local receiver serves a stream over HTTP-FLV: `<playUrl>/<key>.flv`. */
+  /** The HTTP-FLV address of the local receiver: `<playUrl>/<key>.flv`. */
   playUrl: string;
   pid: number;
 }
 
-/** What outlives a run: the local account's key and password, the secret that signs sessions, the stream to put on air again. */
+/**
+ * State that outlives a run: the local account's key and password, the secret that signs sessions, the stream to put on
+ * air again.
+ */
 export interface LocalMemory {
   authSecret: string;
   apiKey?: string;
   password?: string;
   demoStreamId?: string;
-  /** Where the demo's media was imported from. */
+  /** The source of the demo's import. */
   demoMediaUrl?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a person is told when everything is up. Pure: no I/O, no clock. */
+/** Writes the summary for the user when everything is up. Pure: no I/O, no clock. */
 import type { LocalFacts } from './state.ts';
 
 /** The closing lines; `watch` is an address that ffplay can open, if the stream goes to the local receiver. */

@@ -1,4 +1,4 @@
-/** One local system per state directory: who runs it, how to wait for it and how to stop it. */
+/** Keeps one local system per state directory: finds its process, waits for it and stops it. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { sleep } from '../../src/lib/clock.ts';
 import { ConfigError } from '../../src/settings/settings.ts';

@@ -1,6 +1,6 @@
 /**
- * From nothing to a stream on air: the real parts, started in the order they need one another, each with a line of
- * progress; what was acquired is released in reverse when the process is told to stop.
+ * Starts the local system, from nothing to a stream on air. The real parts start in order of their dependencies, each
+ * with a line of progress, and are released in reverse when the process is asked to stop.
  */
 
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
@@ -14,7 +14,7 @@ import { createSupervisor } from '../process/supervise.ts';
 import { requireAnvil } from './chain.ts';
 import type { Context, Ports } from './context.ts';
 import { startInfrastructure } from './infrastructure.ts';
-import { goOnAir, wishOf } from './on-air.ts';
+import { goOnAir, parseWish } from './on-air.ts';
 import type { LocalOptions } from './options.ts';
 import { createProgress } from './progress.ts';
 import { startServers } from './servers.ts';
@@ -33,8 +33,8 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   const progress = createProgress(process.stdout);
   const log = createLogger('local', env.logLevel === 'info' ? 'warn' : env.logLevel);
   const lifecycle = new Lifecycle(log);
-  const wish = wishOf(options, env);
-  // What `ps` shows of us from here on: --to may have held a key.
+  const wish = parseWish(options, env);
+  // Replaces our command line in `ps`: --to may have held a key.
   process.title = 'loopstream local';
   claimSupervisor(state);
   lifecycle.defer('supervisor', () => releaseSupervisor(state));

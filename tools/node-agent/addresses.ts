@@ -1,4 +1,4 @@
-/** An address of its own for each pod, from a range that the loopback interface answers to. */
+/** Assigns each pod an address of its own, from a range that the loopback interface answers to. */
 import { isIPv4 } from 'node:net';
 
 const toNumber = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
@@ -24,8 +24,8 @@ export class Addresses {
   }
 
   /**
-   * The owner's address: the one it has, else `wanted` (it had that before the agent was restarted) when that is free,
-   * else the next in turn, so that an address that was given back rests for as long as possible.
+   * Returns the owner's address: its current one, else `wanted` (from before a restart of the agent) when that is free,
+   * else the next in turn. So an address that was given back rests for as long as possible.
    */
   claim(owner: string, wanted?: string): string {
     const has = this.#byOwner.get(owner);

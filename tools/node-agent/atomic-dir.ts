@@ -1,7 +1,7 @@
 /**
- * Writes a set of files so that a reader sees all of the old or all of the new, as a kubelet does: the files are in a
- * directory with a name of its own, `..data` is a symbolic link to it that is swapped by one rename, and what programs
- * open (`key`) is a link to `..data/key`. Programs that watch for the swap watch `..data`.
+ * Writes a set of files so that a reader sees all of the old or all of the new, as a kubelet does. The files are in a
+ * directory with a name of its own, and `..data` is a symbolic link to it that one rename swaps. Programs open `key`, a
+ * link to `..data/key`. Programs that watch for the swap watch `..data`.
  */
 import { mkdir, mkdtemp, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The log file of one run of a container. Writes are synchronous: they are small, and so a reader that follows can take
- * the file and then listen without missing or repeating a line. A file that has grown to 10 MB becomes FILE.1.
+ * Writes the log file of one run of a container. Writes are synchronous: they are small, and a reader that follows can
+ * read the file and then listen without missing or repeating a line. A file that has grown to 10 MB becomes FILE.1.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -82,6 +82,6 @@ function readOr(file: string, missing: Buffer): Buffer {
 
 const NOTHING = Buffer.alloc(0);
 
-/** What is asked for of a log on disk, at most two files of 10 MB; empty when there is none. */
+/** Reads the requested part of a log on disk, at most two files of 10 MB; empty when there is none. */
 export const readLog = (file: string, query: LogQuery): Buffer =>
   selectLog(Buffer.concat([readOr(`${file}.1`, NOTHING), readOr(file, NOTHING)]), query);

@@ -1,7 +1,7 @@
 /**
- * One run of a container: a child process that leads a session of its own. It ends when its first process does, and
- * then takes the others with it, as a container's process namespace would. `spawnChild` of local/ is not used: a
- * container's output passes through the agent, which gives each line its time for `kubectl logs`.
+ * Runs a container once: a child process that leads a session of its own. When the first process ends, the others are
+ * killed, as in a container's process namespace. `spawnChild` of local/ does not fit: a container's output passes
+ * through the agent, which gives each line its time for `kubectl logs`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export interface ContainerProcessOptions {
   env: Record<string, string>;
   cwd: string;
   log: ContainerLog;
-  /** Where the process is recorded while it runs, for an agent that finds it again. */
+  /** The record of the running process, for the next agent to find. */
   recordFile: string;
   /** Names this run among all. */
   marker: string;
@@ -106,7 +106,7 @@ export class ContainerProcess {
   async #watch(log: ContainerLog, recordFile: string): Promise<ContainerExit> {
     const exit = await new Promise<ContainerExit>((resolve) => {
       this.#child.once('error', (error) => resolve({ exitCode: 128, startError: error.message }));
-      this.#child.once('exit', (code, name) => resolve(exitOf(code, name)));
+      this.#child.once('exit', (code, name) => resolve(toExit(code, name)));
     });
     if (this.#pid !== undefined) await killMembers(this.#pid, this.#marker);
     this.#gone = true;
@@ -118,7 +118,7 @@ export class ContainerProcess {
   }
 }
 
-function exitOf(code: number | null, name: NodeJS.Signals | null): ContainerExit {
+function toExit(code: number | null, name: NodeJS.Signals | null): ContainerExit {
   if (name === null) return { exitCode: code ?? 0 };
   const number = constants.signals[name];
   // Shells and container runtimes show a process that a signal ended as 128 + its number.

@@ -1,4 +1,4 @@
-/** One container of a pod over its runs: starts it, knows how it is, and how it ended. */
+/** Manages one container of a pod over its runs: starts it, and tracks its state and its exits. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Pod } from '../../src/kube/core.ts';
@@ -11,7 +11,7 @@ import { type Mount, pathRewriter } from './paths.ts';
 import { ContainerProber } from './prober.ts';
 import { backoffMs, restartsAfter } from './restart.ts';
 import { type ContainerRecord, containerId, UNKNOWN_END } from './status.ts';
-import { type Container, specOf, type Terminated } from './types.ts';
+import { type Container, getSpec, type Terminated } from './types.ts';
 
 const MAX_TERMINATION_MESSAGE_BYTES = 4096;
 /** How much of the log becomes the message under FallbackToLogsOnError (core/v1 Container.terminationMessagePolicy). */
@@ -28,7 +28,7 @@ export interface ContainerPlace {
   changed: () => void;
 }
 
-/** What a start needs to know of the pod. */
+/** The parts of the pod that a start needs. */
 export interface StartInput {
   pod: Pod;
   address: PodAddress;
@@ -142,7 +142,7 @@ export class ContainerRunner {
       HOME: home,
       TMPDIR: tmp,
       LANG: 'C.UTF-8',
-      HOSTNAME: specOf(pod).hostname ?? pod.metadata.name,
+      HOSTNAME: getSpec(pod).hostname ?? pod.metadata.name,
       ...Object.fromEntries(own),
     };
     const asked = spec.workingDir ? rewrite(spec.workingDir) : '';
@@ -199,7 +199,7 @@ export class ContainerRunner {
         else if (!ok) {
           const why = `Container ${spec.name} failed ${kind} probe, will be restarted`;
           const seconds =
-            spec[`${kind}Probe`]?.terminationGracePeriodSeconds ?? specOf(pod).terminationGracePeriodSeconds;
+            spec[`${kind}Probe`]?.terminationGracePeriodSeconds ?? getSpec(pod).terminationGracePeriodSeconds;
           this.terminate(pod, (seconds ?? 30) * 1000, why);
         } else if (kind === 'startup') {
           record.started = true;

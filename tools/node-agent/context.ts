@@ -1,4 +1,4 @@
-/** What everything of one node agent shares. */
+/** Declares the context that all parts of a node agent share. */
 
 import type { Kube } from '../../src/kube/types.ts';
 import type { Clock } from '../../src/lib/clock.ts';

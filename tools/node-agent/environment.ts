@@ -1,9 +1,9 @@
 /**
- * What a container is started with: its environment and its argv, resolved as a kubelet resolves them (core/v1 EnvVar,
+ * Builds the environment and the argv of a container, resolved as a kubelet resolves them (core/v1 EnvVar,
  * EnvFromSource, and the `$(VAR)` references of command, args and values). Pure: no I/O, no clock.
  */
 import type { Pod } from '../../src/kube/core.ts';
-import { type Container, type EnvVar, type SourceName, specOf } from './types.ts';
+import { type Container, type EnvVar, getSpec, type SourceName } from './types.ts';
 
 /** Values that the pod's object may not have yet. */
 export interface PodAddress {
@@ -67,9 +67,9 @@ export function fieldValue(path: string, pod: Pod, address: PodAddress): string 
     case 'metadata.uid':
       return pod.metadata.uid;
     case 'spec.nodeName':
-      return specOf(pod).nodeName ?? '';
+      return getSpec(pod).nodeName ?? '';
     case 'spec.serviceAccountName':
-      return specOf(pod).serviceAccountName ?? '';
+      return getSpec(pod).serviceAccountName ?? '';
     case 'status.podIP':
     case 'status.podIPs':
       return address.podIP;

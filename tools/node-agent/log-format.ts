@@ -1,6 +1,6 @@
 /**
- * The lines of a container's log file: `<RFC 3339> <stdout|stderr> <F|P> <text>`, as container runtimes write them for
- * a kubelet. P marks a piece of a line that goes on in the next record. Pure: no I/O, no clock.
+ * Formats and parses the lines of a container's log file: `<RFC 3339> <stdout|stderr> <F|P> <text>`, as container
+ * runtimes write them for a kubelet. P marks a piece of a line that goes on in the next record. Pure: no I/O, no clock.
  */
 
 export type OutputStream = 'stdout' | 'stderr';
@@ -46,7 +46,7 @@ export class LineSplitter {
     return records;
   }
 
-  /** What is left when the stream ends without a newline. */
+  /** Returns the rest when the stream ends without a newline. */
   end(time: string): Buffer[] {
     if (this.#rest.length === 0) return [];
     const record = this.#record('F', this.#rest, time);
@@ -77,7 +77,7 @@ function parse(record: Buffer): Parsed | undefined {
   };
 }
 
-function* recordsOf(file: Buffer): Generator<Buffer> {
+function* readRecords(file: Buffer): Generator<Buffer> {
   for (let from = 0; from < file.length; ) {
     const end = file.indexOf(NEWLINE, from);
     yield file.subarray(from, end === -1 ? file.length : end);
@@ -85,12 +85,12 @@ function* recordsOf(file: Buffer): Generator<Buffer> {
   }
 }
 
-/** What a person asked to see of a log file's bytes. Records that are not records are left out. */
+/** Selects the requested part of a log file's bytes. Malformed records are left out. */
 export function selectLog(file: Buffer, query: LogQuery): Buffer {
   const { tailLines, sinceMs, timestamps, limitBytes } = query;
   const lines: Buffer[][] = [];
   let open: Buffer[] | undefined;
-  for (const record of recordsOf(file)) {
+  for (const record of readRecords(file)) {
     const parsed = parse(record);
     if (!parsed || (sinceMs !== undefined && Date.parse(parsed.time) < sinceMs)) continue;
     const begins = open === undefined;

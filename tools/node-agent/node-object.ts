@@ -1,4 +1,4 @@
-/** The Node object and its lease: what tells the cluster that this node is there. */
+/** Maintains the Node object and its lease, which tell the cluster that this node is there. */
 import { availableParallelism, machine, release, totalmem } from 'node:os';
 import { LEASES, NODES } from '../../src/kube/core.ts';
 import { KubeError, type KubeObject, type Stored } from '../../src/kube/types.ts';
@@ -7,7 +7,7 @@ import type { NodeContext } from './context.ts';
 
 const FIELD_MANAGER = 'loopstream-node';
 const LEASE_NAMESPACE = 'kube-node-lease';
-/** As a kubelet: renewed every 10 s, dead after 40 s without. */
+/** The values of a kubelet: renewed every 10 s, dead after 40 s without. */
 const HEARTBEAT_MS = 10_000;
 const LEASE_SECONDS = 40;
 const STATUS_EVERY_MS = 60_000;
@@ -24,7 +24,9 @@ export interface NodeFacts {
 
 const ARCHITECTURES: Record<string, string> = { x86_64: 'amd64', aarch64: 'arm64' };
 
-export function capacityOf({ capacity = {} }: Pick<NodeFacts, 'capacity'>): Record<'cpu' | 'memory' | 'pods', string> {
+export function computeCapacity({
+  capacity = {},
+}: Pick<NodeFacts, 'capacity'>): Record<'cpu' | 'memory' | 'pods', string> {
   return {
     cpu: capacity.cpu ?? String(availableParallelism()),
     memory: capacity.memory ?? `${Math.floor(totalmem() / 1024)}Ki`,
@@ -43,7 +45,7 @@ const CONDITIONS: [type: string, status: string, reason: string, message: string
 ];
 
 function nodeStatus(facts: NodeFacts, previous: NodeStatus | undefined, now: string): Record<string, unknown> {
-  const capacity = capacityOf(facts);
+  const capacity = computeCapacity(facts);
   return {
     capacity,
     allocatable: capacity,

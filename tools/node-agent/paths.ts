@@ -1,16 +1,18 @@
 /**
- * Mounts without mount namespaces. A container is a plain process here, so `/media` of a volumeMount does not exist for
- * it: instead, wherever a mountPath stands as the beginning of a path in the container's command, args and environment
- * values, it is replaced with the volume's real directory. That reaches bare paths (`/media/a.mp4`), URLs without a host
- * (`file:///media/a.mp4`), lists (`/bin:/media`), options (`--dir=/media`) and paths inside JSON strings. It does not
- * reach paths that a program makes up itself or reads from a file, nor `-I/media` (a letter before the slash). A volume
- * mounted at `/` is not rewritten at all. Pure: no I/O, no clock.
+ * Replaces mounts without mount namespaces. A container is a plain process here, so `/media` of a volumeMount does not
+ * exist for it. A mountPath at the beginning of a path in the container's command, args and environment values is
+ * therefore replaced with the volume's real directory.
+ *
+ * That reaches bare paths (`/media/a.mp4`), URLs without a host (`file:///media/a.mp4`), lists (`/bin:/media`), options
+ * (`--dir=/media`) and paths inside JSON strings. It does not reach paths that a program makes up itself or reads from
+ * a file, nor `-I/media` (a letter before the slash). A volume mounted at `/` is not rewritten at all. Pure: no I/O, no
+ * clock.
  */
 
 export interface Mount {
   /** Path as the container's spec names it, absolute. */
   mountPath: string;
-  /** Where it really is. */
+  /** The real directory. */
   realPath: string;
 }
 

@@ -1,16 +1,18 @@
 /**
- * Runs one pod, from the moment it is bound to this node until its object is gone. One loop, woken by whatever happened
- * (the object changed, a container ended, a probe decided, a wait is over), looks at everything anew and does the next
- * thing; nothing else starts containers or writes the status.
+ * Runs one pod, from the moment it is bound to this node until its object is gone. One loop looks at everything anew and
+ * does the next step. Any event wakes it: a change of the object, the end of a container, the verdict of a probe, the end
+ * of a wait. No other code starts containers or writes the status.
  *
  *   bound → volumes → init containers in order → containers, restarted by policy → sidecars end → Succeeded or Failed
  *   deletion asked for → SIGTERM, grace, SIGKILL → final status → object deleted (grace 0, its UID as precondition)
  *   object gone without that (deleted by force) → SIGKILL
  *   agent stops → containers end, the object stays: the next agent runs it again
  */
+
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/log.ts';
 import { ContainerRunner } from './container.ts';
@@ -20,14 +22,14 @@ import type { PodAddress } from './environment.ts';
 import { restarts } from './restart.ts';
 import { firstUnfinished, hasEnded, initialRecord, isOver, podStatus } from './status.ts';
 import { StatusWriter } from './status-writer.ts';
-import { type Container, isSidecar, podKey, specOf } from './types.ts';
+import { type Container, getSpec, isSidecar, podKey } from './types.ts';
 import { PodVolumes } from './volumes.ts';
 
 /** How often Secrets and ConfigMaps that are mounted are looked at. */
 const REFRESH_MS = 5000;
 const RETRY_MS = 2000;
 /** The API server lets a node read a Secret a moment after it hears of the pod, so the first retries come soon. */
-const FIRST_MOUNT_RETRY_MS = 100;
+const MOUNT_BACKOFF: Backoff = { baseMs: 100, maxMs: RETRY_MS };
 /** How long a deletion waits for the final status to be written before it goes on without. */
 const FINAL_STATUS_MS = 5000;
 const IDLE_MS = 60_000;
@@ -65,7 +67,7 @@ export class PodWorker {
   readonly #overBefore: boolean;
   #mounted = false;
   #mountAt = 0;
-  #mountRetryMs = FIRST_MOUNT_RETRY_MS;
+  #mountFailures = 0;
   #mountedPod: Pod | undefined;
   #objectGone = false;
   #halted = false;
@@ -87,7 +89,7 @@ export class PodWorker {
     this.#overBefore = isOver(pod.status);
     this.#over = this.#overBefore;
     this.#failed = rejected;
-    const spec = specOf(pod);
+    const spec = getSpec(pod);
     this.#init = (spec.initContainers ?? []).map((container) => this.#runner(container, true));
     this.#main = spec.containers.map((container) => this.#runner(container, false));
     this.done = after.then(() => this.#run());
@@ -127,7 +129,7 @@ export class PodWorker {
     return this.done;
   }
 
-  /** Where the log of a container is; undefined when it has no such container, `waiting` when it did not run (yet). */
+  /** Returns the log of a container; undefined when it has no such container, `waiting` when it did not run (yet). */
   log(container: string, previous: boolean): { file: string; live: ContainerLog | undefined } | 'waiting' | undefined {
     const runner = [...this.#init, ...this.#main].find(({ spec }) => spec.name === container);
     return runner && (runner.log(previous) ?? 'waiting');
@@ -191,7 +193,7 @@ export class PodWorker {
     if (this.#overBefore) return IDLE_MS;
     const deadlineMs = this.#deadline(pod);
     if (this.#failed) {
-      this.#terminateAll(pod, (specOf(pod).terminationGracePeriodSeconds ?? 30) * 1000);
+      this.#terminateAll(pod, (getSpec(pod).terminationGracePeriodSeconds ?? 30) * 1000);
       this.#publish();
       return IDLE_MS;
     }
@@ -244,7 +246,7 @@ export class PodWorker {
 
   /** Milliseconds until the pod has been active for too long; from then on it has failed. */
   #deadline(pod: Pod): number {
-    const { activeDeadlineSeconds } = specOf(pod);
+    const { activeDeadlineSeconds } = getSpec(pod);
     if (activeDeadlineSeconds === undefined || this.#failed || this.#over) return IDLE_MS;
     const left = this.#startedAt.getTime() + activeDeadlineSeconds * 1000 - this.#context.clock.now().getTime();
     if (left > 0) return Math.min(left, IDLE_MS);
@@ -264,13 +266,12 @@ export class PodWorker {
       await this.#volumes.bringUpToDate(pod, this.address);
       this.#mounted = true;
       this.#mountedPod = pod;
-      this.#mountRetryMs = FIRST_MOUNT_RETRY_MS;
+      this.#mountFailures = 0;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
+      const retryMs = exponentialMs(MOUNT_BACKOFF, this.#mountFailures++);
       if (this.#mounted) this.#log.debug({ err: error }, 'volumes were not brought up to date');
-      else if (this.#mountRetryMs >= RETRY_MS) this.#context.emit(pod, 'Warning', 'FailedMount', message);
-      const retryMs = this.#mountRetryMs;
-      this.#mountRetryMs = Math.min(retryMs * 2, RETRY_MS);
+      else if (retryMs >= RETRY_MS) this.#context.emit(pod, 'Warning', 'FailedMount', message);
       this.#mountAt = performance.now() + retryMs;
       return retryMs;
     }
@@ -283,7 +284,7 @@ export class PodWorker {
   async #advance(pod: Pod): Promise<number> {
     const next = firstUnfinished(this.#init.map(({ record }) => record));
     const init = this.#init[next];
-    const policy = specOf(pod).restartPolicy ?? 'Always';
+    const policy = getSpec(pod).restartPolicy ?? 'Always';
     if (!init && this.#main.every(({ record }) => hasEnded(record, policy))) {
       for (const runner of this.#sidecars) runner.terminate(pod, SIDECAR_GRACE_MS);
       for (const runner of this.#sidecars) runner.giveUp();
@@ -300,7 +301,7 @@ export class PodWorker {
     const { record, spec } = runner;
     const [last] = record.terminations;
     if (runner.running || !this.#wanted()) return IDLE_MS;
-    const policy = isSidecar(spec) ? 'Always' : (specOf(pod).restartPolicy ?? 'Always');
+    const policy = isSidecar(spec) ? 'Always' : (getSpec(pod).restartPolicy ?? 'Always');
     if (last && !restarts(policy, last)) return IDLE_MS;
     const waitMs = runner.startableInMs();
     if (waitMs <= 0) {

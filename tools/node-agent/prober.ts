@@ -1,6 +1,6 @@
-/** Asks the probes of one running container in their rhythm and tells what they decide (probes.ts). */
-import { type AskContext, ask } from './ask.ts';
-import { afterOutcome, NO_VERDICT, type ProbeKind, type ProbeState, probeOf, timing } from './probes.ts';
+/** Runs the probes of one container in their rhythm and reports their decisions (probes.ts). */
+import { type ProbeContext, sendProbe } from './probe-request.ts';
+import { afterOutcome, getProbe, NO_VERDICT, type ProbeKind, type ProbeState, timing } from './probes.ts';
 import type { Probe } from './types.ts';
 
 export interface ProberEvents {
@@ -13,7 +13,7 @@ export interface ProberEvents {
 const KINDS: readonly ProbeKind[] = ['startup', 'liveness', 'readiness'];
 
 export class ContainerProber {
-  readonly #context: AskContext;
+  readonly #context: ProbeContext;
   readonly #events: ProberEvents;
   readonly #startedAt = performance.now();
   readonly #timers = new Map<ProbeKind, NodeJS.Timeout>();
@@ -22,12 +22,12 @@ export class ContainerProber {
   #stopped = false;
 
   /** Begins at once; `startedAt` of the container is now. */
-  constructor(context: AskContext, events: ProberEvents) {
+  constructor(context: ProbeContext, events: ProberEvents) {
     this.#context = context;
     this.#events = events;
     this.#started = !context.container.startupProbe;
     for (const kind of KINDS) {
-      const probe = probeOf(context.container, kind);
+      const probe = getProbe(context.container, kind);
       if (probe && (kind === 'startup' || this.#started)) this.#begin(kind, probe);
     }
   }
@@ -53,7 +53,7 @@ export class ContainerProber {
   async #ask(kind: ProbeKind, probe: Probe): Promise<void> {
     const began = performance.now();
     const rhythm = timing(probe);
-    const outcome = await ask(probe, this.#context, rhythm.timeoutMs);
+    const outcome = await sendProbe(probe, this.#context, rhythm.timeoutMs);
     if (this.#stopped) return;
     const before = this.#states.get(kind) ?? NO_VERDICT;
     const state = afterOutcome(before, outcome.ok, rhythm);
@@ -71,7 +71,7 @@ export class ContainerProber {
     if (kind !== 'startup' || !ok) return;
     this.#started = true;
     for (const later of ['liveness', 'readiness'] as const) {
-      const probe = probeOf(this.#context.container, later);
+      const probe = getProbe(this.#context.container, later);
       if (probe) this.#begin(later, probe);
     }
   }

@@ -1,9 +1,9 @@
 /**
- * What probes decide (core/v1 Probe), as a kubelet decides it. Pure: no I/O, no clock; prober.ts asks and waits.
+ * Decides the verdicts of probes (core/v1 Probe) as a kubelet does. Pure: no I/O, no clock; prober.ts asks and waits.
  *
- * A probe's verdict changes when as many outcomes in a row as its threshold say so. Before the first verdict a container
- * counts as not ready, as alive, and, when it has a startup probe, as not started: until it has started, the other two
- * do not ask.
+ * A probe's verdict changes after as many equal outcomes in a row as its threshold. Before the first verdict a container
+ * counts as not ready and as alive. With a startup probe it also counts as not started: until it has started, the other
+ * two do not ask.
  */
 import type { Container, Probe } from './types.ts';
 
@@ -16,7 +16,7 @@ export interface Outcome {
 }
 
 export interface ProbeState {
-  /** What holds now; undefined until the first threshold is reached. */
+  /** The current verdict; undefined until the first threshold is reached. */
   verdict: boolean | undefined;
   /** The outcome that came last, and how often in a row. */
   lastOk: boolean | undefined;
@@ -61,4 +61,4 @@ export function portNumber(port: number | string, container: Container): number 
   return named;
 }
 
-export const probeOf = (container: Container, kind: ProbeKind): Probe | undefined => container[`${kind}Probe`];
+export const getProbe = (container: Container, kind: ProbeKind): Probe | undefined => container[`${kind}Probe`];

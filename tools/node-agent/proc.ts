@@ -1,11 +1,11 @@
-/** The processes of a container: a session of their own, found again by proc(5). */
+/** Finds the processes of a container again by proc(5): they have a session of their own. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { sleep } from '../../src/lib/clock.ts';
 import { isAlive, type ProcessIdentity, signal } from '../process/identity.ts';
 
 /**
- * Marks every process of a container in its environment, so that one whose leader is gone, or that began a session of
- * its own, is known for what it is after the agent was killed.
+ * Marks every process of a container in its environment. An agent then recognises processes of a killed agent, even
+ * without their leader or in a session of their own.
  */
 export const MARKER = 'LOOPSTREAM_NODE_CONTAINER';
 
@@ -22,7 +22,7 @@ const processNumbers = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-function markerOf(pid: number): string | undefined {
+function readMarker(pid: number): string | undefined {
   const prefix = `${MARKER}=`;
   const found = read(`/proc/${pid}/environ`)
     ?.split('\0')
@@ -31,7 +31,7 @@ function markerOf(pid: number): string | undefined {
 }
 
 /** Zombies hold nothing any more and do not count. */
-function statOf(pid: number): { group: number; session: number } | undefined {
+function readStat(pid: number): { group: number; session: number } | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (!stat) return undefined;
   const [state, , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -41,8 +41,8 @@ function statOf(pid: number): { group: number; session: number } | undefined {
 /** Live processes of the group or session that `leader` began, and those that left it but carry the marker. */
 function members(leader: number, marker: string): number[] {
   return processNumbers().filter((pid) => {
-    const stat = statOf(pid);
-    return stat && (stat.group === leader || stat.session === leader || markerOf(pid) === marker);
+    const stat = readStat(pid);
+    return stat && (stat.group === leader || stat.session === leader || readMarker(pid) === marker);
   });
 }
 
@@ -75,16 +75,16 @@ export interface ContainerProcessRecord extends ProcessIdentity {
 /** Every live process that carries one of these markers. */
 const marked = (markers: Set<string>): number[] =>
   processNumbers().filter((pid) => {
-    const marker = markerOf(pid);
-    return marker !== undefined && markers.has(marker) && statOf(pid) !== undefined;
+    const marker = readMarker(pid);
+    return marker !== undefined && markers.has(marker) && readStat(pid) !== undefined;
   });
 
 const SWEEP_GRACE_MS = 3000;
 const SWEEP_KILL_MS = 5000;
 
 /**
- * Ends what the containers of an agent that was killed left running: asks all, kills after 3 s, and resolves when they
- * are gone (or, with a process that even SIGKILL does not end, after 5 s more) to how many there were.
+ * Ends the containers that a killed agent left running: sends SIGTERM, kills after 3 s, and resolves to their number
+ * when they are gone. It waits at most 5 s more for a process that even SIGKILL does not end.
  */
 export async function sweepContainers(records: readonly ContainerProcessRecord[]): Promise<number> {
   const markers = new Set(records.map(({ marker }) => marker));

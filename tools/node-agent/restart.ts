@@ -1,20 +1,20 @@
 /**
- * When a container that ended is started again. Pure: no I/O, no clock.
+ * Decides when a container that ended is started again. Pure: no I/O, no clock.
  *
  * As in a kubelet, the first restart is at once and the wait before each further one doubles, until the container has
- * run for ten minutes. The wait begins at 1 s and ends at 60 s, where a kubelet has 10 s and 5 min: those spare a node
- * that pulls images and shares its processor among strangers, while this node serves a person who is waiting to see
- * what the next attempt does.
+ * run for ten minutes. The wait begins at 1 s and ends at 60 s, where a kubelet has 10 s and 5 min. Those values spare
+ * a node that pulls images and shares its processor among strangers. This node serves a user who waits for the next
+ * attempt.
  */
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 import type { RestartPolicy, Terminated } from './types.ts';
 
-const FIRST_BACKOFF_MS = 1000;
-const MAX_BACKOFF_MS = 60_000;
+const BACKOFF: Backoff = { baseMs: 1000, maxMs: 60_000 };
 const BACKOFF_RESET_MS = 10 * 60_000;
 
 /** Milliseconds between the end of a container and its start when it was already restarted `restarts` times in a row. */
 export function backoffMs(restarts: number): number {
-  return restarts === 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(restarts - 1, 20), MAX_BACKOFF_MS);
+  return restarts === 0 ? 0 : exponentialMs(BACKOFF, restarts - 1);
 }
 
 /** Restarts in a row, counted anew after a long run. */

@@ -1,16 +1,18 @@
 /**
- * The node agent: stands in for a kubelet where there is no container runtime. It registers a Node with the real API
+ * Runs a node agent, in place of a kubelet where there is no container runtime. It registers a Node with the real API
  * server and runs the pods bound to it as processes of this machine.
  *
- * What is as on any node: status, conditions and container states; restart policies; init containers and sidecars;
- * probes; grace periods; termination messages; volumes (emptyDir, hostPath, claims of such, secret, configMap,
- * downwardAPI, projected) and parts of them (subPath), with atomic updates; `kubectl logs`; events; the lease. What is not: there are no images (a program of this machine stands for
- * each), no network or mount namespaces (each pod has a loopback address of its own, and mount paths are rewritten:
- * paths.ts), no limits, no users (containers run as the agent's user, securityContext is ignored), no exec, no
- * addresses that a Service or the API server's pod proxy would accept, since Kubernetes refuses loopback ones there.
+ * Like any node it has: status, conditions and container states; restart policies; init containers and sidecars; probes;
+ * grace periods; termination messages; volumes (emptyDir, hostPath, claims of such, secret, configMap, downwardAPI,
+ * projected) and parts of them (subPath), with atomic updates; `kubectl logs`; events; the lease.
  *
- * When an agent is killed its containers go on; the next one ends them before it starts them anew, so that no container
- * runs twice. A container whose restart policy is Never is then not started again: nobody knows how it ended, and the
+ * It lacks: images (a program of this machine stands for each); network and mount namespaces (each pod has a loopback
+ * address of its own, and mount paths are rewritten: paths.ts); limits; users (containers run as the agent's user,
+ * securityContext is ignored); exec; and addresses for Services or the API server's pod proxy, since Kubernetes refuses
+ * loopback ones there.
+ *
+ * When an agent is killed its containers go on. The next one ends them before it starts them anew, so that no container
+ * runs twice. A container whose restart policy is Never is then not started again. Nobody knows how it ended, and the
  * pod has failed, as on a node that lost power.
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -25,13 +27,13 @@ import type { Logger } from '../../src/lib/log.ts';
 import { Addresses } from './addresses.ts';
 import { readRecord } from './container-process.ts';
 import type { NodeContext } from './context.ts';
-import { capacityOf, keepNode, type NodeFacts } from './node-object.ts';
+import { computeCapacity, keepNode, type NodeFacts } from './node-object.ts';
 import { PodWorker } from './pod.ts';
 import { sweepContainers } from './proc.ts';
 import { type ServerOptions, serve } from './server.ts';
 import { Sources } from './sources.ts';
 import { isOver } from './status.ts';
-import { podKey, specOf } from './types.ts';
+import { getSpec, podKey } from './types.ts';
 
 export interface NodeOptions {
   kube: Kube;
@@ -41,11 +43,11 @@ export interface NodeOptions {
   stateDir: string;
   /** Image name, exactly as pods name it → the argv that stands for its entrypoint, beginning with an absolute path. */
   images: Readonly<Record<string, readonly string[]>>;
-  /** Where pods get their loopback addresses from; 127.16.0.0/16 unless told. */
+  /** The range of the pods' loopback addresses; 127.16.0.0/16 by default. */
   podCidr?: string;
   /** The serving certificate of the kubelet API and the CA of those who may call it, in PEM. */
   tls: ServerOptions['tls'];
-  /** Of the kubelet API; 0, a free port, unless told. */
+  /** Port of the kubelet API; 0, a free port, by default. */
   port?: number;
   /** InternalIP 127.0.0.1 unless told. */
   addresses?: NodeFacts['addresses'];
@@ -58,7 +60,7 @@ export interface NodeOptions {
 }
 
 export interface RunningNode {
-  /** Of the kubelet API. */
+  /** Port of the kubelet API. */
   port: number;
 }
 
@@ -94,7 +96,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
       events.event({ ...pod, apiVersion: 'v1', kind: 'Pod' }, { type, reason, message }),
   };
   const facts: NodeFacts = { name: nodeName, addresses, port: 0, capacity: options.capacity ?? {} };
-  const pods = new NodePods(context, options.podCidr ?? '127.16.0.0/16', Number(capacityOf(facts).pods));
+  const pods = new NodePods(context, options.podCidr ?? '127.16.0.0/16', Number(computeCapacity(facts).pods));
   lifecycle.defer('node pods', () => pods.halt(), STOP_TIMEOUT_MS);
   const server = await serve({ host: hostIP, port: options.port ?? 0, tls: options.tls, log, pods: () => pods.all() });
   lifecycle.defer('node server', () => server.close());
@@ -155,7 +157,7 @@ class NodePods {
       active >= this.#maxPods && !isOver(pod.status)
         ? { reason: 'OutOfpods', message: `Pod was rejected: the node has room for ${this.#maxPods} pods` }
         : undefined;
-    const podIP = specOf(pod).hostNetwork ? hostIP : this.#addresses.claim(uid, pod.status?.podIP);
+    const podIP = getSpec(pod).hostNetwork ? hostIP : this.#addresses.claim(uid, pod.status?.podIP);
     const after = Promise.all(before.map((worker) => worker.done)).then(() => {});
     const worker = new PodWorker(pod, this.#context, { after, address: { podIP, hostIP }, rejected });
     this.#workers.set(uid, worker);

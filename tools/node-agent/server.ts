@@ -1,6 +1,6 @@
 /**
- * The part of the kubelet's HTTPS API that the API server needs for `kubectl logs`, and /healthz and /pods. Whoever calls
- * shows a certificate that the cluster's client CA signed.
+ * Serves the part of the kubelet's HTTPS API that the API server needs for `kubectl logs`, and /healthz and /pods.
+ * Clients need a certificate that the cluster's client CA signed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
@@ -104,7 +104,7 @@ function number(text: string | null): number | undefined {
 }
 
 /** The query of PodLogOptions as the API server passes it on. */
-function queryOf(params: URLSearchParams): LogQuery {
+function parseQuery(params: URLSearchParams): LogQuery {
   const seconds = number(params.get('sinceSeconds'));
   const time = Date.parse(params.get('sinceTime') ?? '');
   return {
@@ -131,7 +131,7 @@ function sendLog(worker: PodWorker, container: string, params: URLSearchParams, 
     plain(response, 400, why ?? `container "${container}" in pod "${pod}" is waiting to start`);
     return;
   }
-  const query = queryOf(params);
+  const query = parseQuery(params);
   response.writeHead(200, { 'content-type': 'text/plain' });
   const start = readLog(log.file, query);
   if (params.get('follow') !== 'true' || !log.live) {

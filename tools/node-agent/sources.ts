@@ -1,6 +1,6 @@
 /**
- * Secrets, ConfigMaps and claims, read when they are used. Several pods that look again at the same one within a second share
- * one read; a pod that begins sees what there is now, and not what another one saw before it, as with a kubelet.
+ * Reads Secrets, ConfigMaps and claims when they are used. Several pods that refresh the same one within a second share
+ * one read. A pod that begins sees the current state, and not another pod's earlier read, as with a kubelet.
  */
 
 import type { Pod, Secret } from '../../src/kube/core.ts';
@@ -8,7 +8,7 @@ import { SECRETS } from '../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/kube/types.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { LookUp } from './environment.ts';
-import { type HostPath, type SourceName, specOf, type TokenItem } from './types.ts';
+import { getSpec, type HostPath, type SourceName, type TokenItem } from './types.ts';
 import type { LookUpBytes } from './volume-content.ts';
 
 type ConfigMap = KubeObject<never> & { data?: Record<string, string>; binaryData?: Record<string, string> };
@@ -70,7 +70,9 @@ export class Sources {
     };
   }
 
-  /** What a claim is bound to, which has to be a path of this machine: there is nobody to attach anything else. */
+  /**
+   * Returns the target of a claim, which has to be a path of this machine: there is nothing to attach other volumes.
+   */
   async claimed(namespace: string, claimName: string): Promise<HostPath> {
     const { volumeName } = (await this.#kube.get(CLAIMS, namespace, claimName)).spec;
     if (!volumeName) throw new Error(`claim "${claimName}" is not bound yet`);
@@ -93,7 +95,7 @@ export class Sources {
 
   async #requestToken(pod: Pod, { audience, expirationSeconds }: TokenItem) {
     const { name, namespace = '', uid } = pod.metadata;
-    const account = specOf(pod).serviceAccountName || 'default';
+    const account = getSpec(pod).serviceAccountName || 'default';
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`;
     const spec = {
       audiences: audience ? [audience] : [],

@@ -1,16 +1,17 @@
 /**
- * Writes the status of one pod: only when it changed, one write at a time, the newest wins, and again until the API
- * server took it. Server-side apply keeps the conditions that others own.
+ * Writes the status of one pod: only when it changed, one write at a time, the newest wins, with retries until the API
+ * server accepts it. Server-side apply keeps the conditions that others own.
  */
+
 import { once } from 'node:events';
 import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
 import { type Kube, KubeError } from '../../src/kube/types.ts';
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 import { sleep } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/log.ts';
 
 const FIELD_MANAGER = 'loopstream-node';
-const FIRST_RETRY_MS = 200;
-const MAX_RETRY_MS = 5000;
+const BACKOFF: Backoff = { baseMs: 200, maxMs: 5000 };
 /** News older than this about our own last write are not taken for somebody else's change. */
 const SETTLED_MS = 2000;
 
@@ -40,9 +41,12 @@ export class StatusWriter {
     if (JSON.stringify(status) !== this.#written) this.#writing ??= this.#write();
   }
 
-  /** What the API server has now. When another changed our word on readiness (a node thought dead), it is said again. */
+  /**
+   * Receives the API server's current status. A readiness that another client changed (a node thought dead) is written
+   * again.
+   */
   observed(status: PodStatus | undefined): void {
-    const ready = (of: PodStatus | undefined) => of?.conditions?.find(({ type }) => type === 'Ready')?.status;
+    const ready = (status: PodStatus | undefined) => status?.conditions?.find(({ type }) => type === 'Ready')?.status;
     if (!this.#wanted || this.#writing || performance.now() - this.#writtenAt < SETTLED_MS) return;
     if (ready(status) === ready(this.#wanted)) return;
     this.#written = '';
@@ -61,7 +65,7 @@ export class StatusWriter {
 
   async #write(): Promise<void> {
     const { name, namespace = '', uid } = this.#pod.metadata;
-    for (let retryMs = FIRST_RETRY_MS; this.#wanted && !this.#abort.signal.aborted; ) {
+    for (let failures = 0; this.#wanted && !this.#abort.signal.aborted; ) {
       const text = JSON.stringify(this.#wanted);
       if (text === this.#written) break;
       try {
@@ -69,12 +73,11 @@ export class StatusWriter {
         await this.#kube.apply(PODS, namespace, object, { fieldManager: FIELD_MANAGER, subresource: 'status' });
         this.#written = text;
         this.#writtenAt = performance.now();
-        retryMs = FIRST_RETRY_MS;
+        failures = 0;
       } catch (err) {
         if (isGone(err)) break;
         this.#log.warn({ err, pod: `${namespace}/${name}` }, 'a pod status was not written');
-        await sleep(retryMs, this.#abort.signal).catch(() => {});
-        retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+        await sleep(exponentialMs(BACKOFF, failures++), this.#abort.signal).catch(() => {});
       }
     }
     this.#writing = undefined;

@@ -1,12 +1,12 @@
 /**
- * The status of a pod as a kubelet writes it, from what the agent knows of its containers. Pure: no I/O, no clock.
+ * Builds the status of a pod as a kubelet writes it, from the agent's state of its containers. Pure: no I/O, no clock.
  *
- * A container is waiting (with why), running, or terminated. `terminations` holds how it last ended and the time before
- * that: while it runs or waits to run again, the last one is its lastState.
+ * A container is waiting (with the reason), running, or terminated. `terminations` holds its last exit and the one
+ * before: while it runs or waits to run again, the last one is its lastState.
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
 import { restarts } from './restart.ts';
-import { type Container, isSidecar, type NodePodSpec, type PodCondition, specOf, type Terminated } from './types.ts';
+import { type Container, getSpec, isSidecar, type NodePodSpec, type PodCondition, type Terminated } from './types.ts';
 
 export interface ContainerRecord {
   name: string;
@@ -27,7 +27,7 @@ export interface ContainerRecord {
   terminations: Terminated[];
 }
 
-/** Of a container that ran when the agent before this one ended. */
+/** The end of a container that ran when the previous agent ended. */
 export const UNKNOWN_END = 'ContainerStatusUnknown';
 
 /** Names one run of a container among all. */
@@ -113,7 +113,7 @@ export function hasEnded(record: ContainerRecord, policy: NodePodSpec['restartPo
   return !record.running && !record.waiting && last !== undefined && !restarts(policy, last);
 }
 
-function phaseOf({ init, main, over, failed }: PodFacts, spec: NodePodSpec): NonNullable<PodStatus['phase']> {
+function computePhase({ init, main, over, failed }: PodFacts, spec: NodePodSpec): NonNullable<PodStatus['phase']> {
   const policy = spec.restartPolicy ?? 'Always';
   const stillRunning = [...init, ...main].some((record) => record.running);
   if (failed && !stillRunning) return 'Failed';
@@ -168,7 +168,7 @@ function verdicts(facts: PodFacts, phase: string): Record<string, Verdict> {
  * Conditions of others (DisruptionTarget) are not in it: the status is written by server-side apply, which keeps them.
  */
 export function podStatus(facts: PodFacts, previous: readonly PodCondition[], now: string): PodStatus {
-  const phase = phaseOf(facts, specOf(facts.pod));
+  const phase = computePhase(facts, getSpec(facts.pod));
   const conditions = Object.entries(verdicts(facts, phase)).map(([type, verdict]): PodCondition => {
     const before = previous.find((condition) => condition.type === type);
     const since = before?.status === verdict.status ? before.lastTransitionTime : undefined;

@@ -1,5 +1,5 @@
 /**
- * The parts of core/v1 Pod that the node agent acts on; what is not named here is ignored (resources, affinity,
+ * Declares the parts of core/v1 Pod that the node agent acts on. Other fields are ignored (resources, affinity,
  * securityContext: containers run as the agent's own user). Pure: no I/O, no clock.
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
@@ -68,7 +68,7 @@ export interface Container {
   startupProbe?: Probe;
   terminationMessagePath?: string;
   terminationMessagePolicy?: string;
-  /** Of init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
+  /** For init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
   restartPolicy?: 'Always';
 }
 
@@ -137,7 +137,7 @@ export interface NodePodSpec {
 }
 
 /** The spec of a pod that was read from the API server, which has checked and defaulted it. */
-export const specOf = (pod: Pod): NodePodSpec => pod.spec as unknown as NodePodSpec;
+export const getSpec = (pod: Pod): NodePodSpec => pod.spec as unknown as NodePodSpec;
 
 export const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always';
 

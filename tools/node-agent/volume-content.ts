@@ -1,6 +1,4 @@
-/**
- * What is in the files of a Secret, ConfigMap, downward API or projected volume. Pure: no I/O, no clock.
- */
+/** Builds the files of a Secret, ConfigMap, downward API or projected volume. Pure: no I/O, no clock. */
 import type { Pod } from '../../src/kube/core.ts';
 import { fieldValue, type PodAddress } from './environment.ts';
 import type { DownwardItem, KeyToPath, ProjectedSource, SourceName, TokenItem, Volume } from './types.ts';
@@ -80,7 +78,7 @@ interface Sources {
 }
 
 /** The sources of a volume in one shape; undefined when it is of another kind. */
-function sourcesOf(volume: Volume): { sources: Sources[]; mode: number | undefined } | undefined {
+function listSources(volume: Volume): { sources: Sources[]; mode: number | undefined } | undefined {
   const { secret, configMap, downwardAPI, projected } = volume;
   if (secret) {
     const { items, optional, defaultMode } = secret;
@@ -111,7 +109,7 @@ export const isWritten = ({ secret, configMap, downwardAPI, projected }: Volume)
 
 /** The Secrets and ConfigMaps that the volume shows. */
 export function volumeSources(volume: Volume): SourceName[] {
-  return (sourcesOf(volume)?.sources ?? []).flatMap(({ secret, configMap }): SourceName[] => {
+  return (listSources(volume)?.sources ?? []).flatMap(({ secret, configMap }): SourceName[] => {
     if (secret) return [{ kind: 'Secret', name: secret.name }];
     return configMap ? [{ kind: 'ConfigMap', name: configMap.name }] : [];
   });
@@ -119,7 +117,7 @@ export function volumeSources(volume: Volume): SourceName[] {
 
 /** The service account tokens that the volume shows. */
 export const volumeTokens = (volume: Volume): TokenItem[] =>
-  (sourcesOf(volume)?.sources ?? []).flatMap(({ token }) => token ?? []);
+  (listSources(volume)?.sources ?? []).flatMap(({ token }) => token ?? []);
 
 /** The files of a volume for which `isWritten` holds. Throws MountError, or ContainerConfigError for a wrong fieldPath. */
 export function volumeFiles(
@@ -129,7 +127,7 @@ export function volumeFiles(
   lookUp: LookUpBytes,
   tokens: ReadonlyMap<TokenItem, string> = new Map(),
 ): Files {
-  const { sources, mode } = sourcesOf(volume) ?? { sources: [], mode: undefined };
+  const { sources, mode } = listSources(volume) ?? { sources: [], mode: undefined };
   return merge(
     sources.map(({ secret, configMap, downwardAPI, token }) => {
       if (secret) return keyedFiles({ kind: 'Secret', ...secret }, mode, lookUp);

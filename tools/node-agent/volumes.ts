@@ -1,6 +1,6 @@
 /**
- * The volumes of one pod as directories of this machine. emptyDir lives in the pod's directory, hostPath is the path
- * itself, also behind a claim, the others are written there and written anew when what they show changes.
+ * Provides the volumes of one pod as directories of this machine. emptyDir lives in the pod's directory, and hostPath
+ * is the path itself, also behind a claim. The others are written there and updated when their source changes.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { writeAtomically } from './atomic-dir.ts';
 import type { PodAddress } from './environment.ts';
 import type { Mount } from './paths.ts';
 import type { Sources } from './sources.ts';
-import { type Container, type HostPath, specOf, type TokenItem, type Volume } from './types.ts';
+import { type Container, getSpec, type HostPath, type TokenItem, type Volume } from './types.ts';
 import { type Files, isWritten, MountError, volumeFiles, volumeSources, volumeTokens } from './volume-content.ts';
 
 function digest(files: Files): string {
@@ -39,14 +39,14 @@ export class PodVolumes {
 
   /** Whether the volumes can change without the pod's object changing. */
   static followsSources(pod: Pod): boolean {
-    return (specOf(pod).volumes ?? []).some(
+    return (getSpec(pod).volumes ?? []).some(
       (volume) => volumeSources(volume).length > 0 || volumeTokens(volume).length > 0,
     );
   }
 
   /** Sets up every volume, or brings it up to date. Throws MountError, or KubeError when the API server cannot be asked. */
   async bringUpToDate(pod: Pod, address: PodAddress): Promise<void> {
-    for (const volume of specOf(pod).volumes ?? []) {
+    for (const volume of getSpec(pod).volumes ?? []) {
       try {
         this.#paths.set(volume.name, await this.#bring(volume, pod, address));
       } catch (error) {
@@ -56,7 +56,7 @@ export class PodVolumes {
     }
   }
 
-  /** Where the container's mounts really are. A part of a volume (subPath) that is missing becomes a directory. */
+  /** Returns the real paths of the container's mounts. A missing part of a volume (subPath) becomes a directory. */
   async mounts(container: Container): Promise<Mount[]> {
     const mounts: Mount[] = [];
     const parts: (Mount & { subPath: string })[] = [];
@@ -73,8 +73,8 @@ export class PodVolumes {
   }
 
   /**
-   * Where only parts of a volume are mounted, each where it would be if all of it were, programs are told where the whole
-   * would be. A directory of links stands for that: it shows the parts, and nothing else.
+   * Builds a directory of links for a volume of which only parts are mounted at their places under one path. Programs
+   * get it as the path of the whole: it shows the parts, and nothing else.
    */
   async #views(
     container: Container,

@@ -1,4 +1,4 @@
-/** A lock between processes, held by a file that names its holder; one whose holder is gone is taken over. */
+/** Locks between processes with a file that names its holder; a lock whose holder is gone is taken over. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sleep } from '../../src/lib/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * What a process is, beyond its number: numbers are used again, so a process is known by its number together with when
- * it started and on which boot (proc(5)). Where there is no /proc nothing is ever recognised, and so nothing is killed.
+ * Identifies a process beyond its number. Numbers are used again, so its identity includes its start time and the boot
+ * (proc(5)). Without /proc no process is ever recognised, and so none is killed.
  */
 import { readFileSync } from 'node:fs';
 

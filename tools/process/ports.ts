@@ -1,4 +1,4 @@
-/** Ports for the local system: the ones a person asked for, checked; the inner ones, any that are free. */
+/** Chooses ports for the local system: requested ones are checked, inner ones are any free ports. */
 import { createServer } from 'node:net';
 import { ConfigError } from '../../src/settings/settings.ts';
 

@@ -1,4 +1,7 @@
-/** The programs that must be on the machine before anything starts: found, installed where that is allowed, or named. */
+/**
+ * Checks the programs that must be on the machine before anything starts: they are found, installed where that is
+ * allowed, or named.
+ */
 import { existsSync } from 'node:fs';
 import { environment } from '../../src/settings/environment.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
@@ -33,7 +36,7 @@ export async function ensurePrograms(
 ): Promise<void> {
   const missing = await missingPrograms(programs, options);
   if (missing.length === 0) return;
-  const commands = [...new Set(missing.map(nameOf))].join(', ');
+  const commands = [...new Set(missing.map(nameProgram))].join(', ');
   const packages = [...new Set(missing.map((program) => program.aptPackage))];
   const isRoot = options.isRoot ?? process.getuid?.() === 0;
   const install = `apt-get install -y ${packages.join(' ')}`;
@@ -45,7 +48,7 @@ export async function ensurePrograms(
   const still = await missingPrograms(missing, options);
   if (still.length > 0) {
     throw new ConfigError(
-      `${still.map(nameOf).join(', ')} cannot be used though ${packages.join(', ')} is installed: check PATH.`,
+      `${still.map(nameProgram).join(', ')} cannot be used though ${packages.join(', ')} is installed: check PATH.`,
     );
   }
 }
@@ -94,6 +97,6 @@ async function aptInstall(packages: string[], options: PreflightOptions): Promis
   );
 }
 
-const nameOf = (program: NeededProgram): string => ('file' in program ? program.file : program.command);
+const nameProgram = (program: NeededProgram): string => ('file' in program ? program.file : program.command);
 
 const settings = ({ env = environment(), signal }: PreflightOptions) => ({ env, signal });

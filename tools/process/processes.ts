@@ -1,7 +1,7 @@
 /**
- * The children of the embedded default. Each leads a process group of its own, so that Ctrl-C in the terminal reaches
- * only the parent, which stops them in order; each is recorded in the state directory (pids/PID.json), so that what a
- * parent killed with SIGKILL left behind is found and ended by the next start.
+ * Runs the children of the embedded default. Each leads a process group of its own, so that Ctrl-C in the terminal
+ * reaches only the parent, which stops them in order. Each is recorded in the state directory (pids/PID.json), so that
+ * the next start finds and ends the children of a killed parent.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -26,7 +26,7 @@ const LAST_LINES = 12;
 const LAST_BYTES = 8192;
 
 export interface ChildSpec {
-  /** What messages call it, e.g. `kube-apiserver`. */
+  /** The name in messages, e.g. `kube-apiserver`. */
   name: string;
   /** An absolute path, or a name that is looked up in `env.PATH`. */
   command: string;
@@ -37,7 +37,7 @@ export interface ChildSpec {
   cwd?: string;
   /** stdout and stderr are appended here; directories are made as needed. */
   logFile: string;
-  /** Where the child is recorded; the same directory that `sweepLeftovers` is given. */
+  /** The directory of the child's record, as for `sweepLeftovers`. */
   stateDir: string;
   /** How it is asked to stop; SIGTERM unless told (Postgres: SIGINT). */
   stopSignal?: NodeJS.Signals;
@@ -75,7 +75,7 @@ export async function spawnChild(spec: ChildSpec): Promise<Child> {
   let stopping = false;
   const exited = new Promise<ChildExit>((resolve) => {
     process.once('exit', (code, exitSignal) => {
-      // What the child itself started must not outlive it; none left is the normal case.
+      // Processes that the child started must not outlive it; none left is the normal case.
       if (process.pid !== undefined) signal(-process.pid, 'SIGKILL');
       if (record) rmSync(record, { force: true });
       const exit = { code, signal: exitSignal, expected: stopping };

@@ -1,9 +1,10 @@
 /** Decides whether a part of the local system that ended is started again. Pure: no I/O, no clock. */
+import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
 
 /** A part that ends this often within the window is broken, and no restart mends it. */
 export const MAX_ENDS = 5;
 const WINDOW_MS = 60_000;
-const FIRST_PAUSE_MS = 500;
+const BACKOFF: Backoff = { baseMs: 500, maxMs: WINDOW_MS };
 
 export type RestartDecision = { restart: true; pauseMs: number } | { restart: false };
 
@@ -12,5 +13,5 @@ export function decideRestart(endedAt: readonly number[]): RestartDecision {
   const now = endedAt.at(-1) ?? 0;
   const recent = endedAt.filter((time) => now - time < WINDOW_MS).length;
   if (recent >= MAX_ENDS) return { restart: false };
-  return { restart: true, pauseMs: FIRST_PAUSE_MS * 2 ** Math.max(0, recent - 1) };
+  return { restart: true, pauseMs: exponentialMs(BACKOFF, Math.max(0, recent - 1)) };
 }

@@ -1,4 +1,4 @@
-/** Short commands whose output is wanted: versions, openssl, package managers. Long-lived children: processes.ts. */
+/** Runs short commands for their output: versions, openssl, package managers. Long-lived children: processes.ts. */
 import { execFile } from 'node:child_process';
 
 export interface CommandResult {

@@ -21,7 +21,7 @@ export interface PartSpec extends ChildSpec {
 
 export interface Part {
   readonly name: string;
-  /** Of the process that runs now or ran last; 0 before the first. */
+  /** The process that runs now or ran last; 0 before the first. */
   readonly pid: number;
   /** Resolves when the part serves for the first time; rejects with one sentence after a minute, or when it ended too often. */
   readonly started: Promise<void>;
@@ -123,7 +123,9 @@ class SupervisedPart implements Part {
     const { held } = this.#spec;
     while (!this.#isOver) {
       const exit = await this.#runOnce().catch((error: Error) => ({
-        ...{ code: null, signal: null, expected: this.#isOver },
+        code: null,
+        signal: null,
+        expected: this.#isOver,
         lastLogLines: [error.message],
       }));
       if (this.#isOver) break;

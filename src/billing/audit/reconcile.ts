@@ -1,7 +1,7 @@
 /**
- * Computes all that is in the ledger anew from what it is made of: balances from entries, charges from what was metered and from
- * what the pods have told, at the prices of their time, credits from top-ups, deposits and the deeds of staff, and invoices from
- * what they are for. It changes nothing. Whoever brings a noun that moves credit adds its facts here.
+ * Recomputes the whole ledger from its sources and changes nothing. Balances come from entries, and charges from
+ * metered seconds and the pods' reports, at the prices of their time. Credits come from top-ups, deposits and staff
+ * operations, and invoices from their entries. A new noun that moves credit adds its facts here.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -9,29 +9,29 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 import type { PriceList } from '../ledger/prices.ts';
 import { readLedgerFaults } from '../ledger/store.ts';
+import { listReportedSessions } from './reported-sessions.ts';
 import * as store from './store.ts';
-import { toldSessions } from './told.ts';
 
-export interface Reconciled extends store.Facts {
+export interface Reconciled extends store.LedgerFacts {
   name: string;
 }
 
-/** What is not in the database. Without one of them, what needs it is left out. */
-export interface Sources {
+/** Sources outside the database. A comparison without its source is left out. */
+export interface FactSources {
   /** ISO 4217: what deposits are worth is counted in it. */
   currency?: string;
-  /** What is charged by. */
+  /** The price list of charges. */
   prices?: PriceList;
   /** Reads all streams, which may be asked again. Rejects when Kubernetes does not answer. */
   streams?: () => Promise<readonly LoopStream[]>;
 }
 
-type Read = (
+type ReadFacts = (
   db: Db,
-  sources: Sources & { told: readonly store.ToldSession[] | undefined },
-) => Promise<store.Facts | undefined>;
+  sources: FactSources & { told: readonly store.ReportedSession[] | undefined },
+) => Promise<store.LedgerFacts | undefined>;
 
-const FACTS: Record<string, Read> = {
+const FACTS: Record<string, ReadFacts> = {
   ledger: async (db) => ({
     checked: await store.countTransactions(db),
     differences: (await readLedgerFaults(db)).map(({ of: subject, ...fault }) => ({ ...fault, subject })),
@@ -47,8 +47,8 @@ const FACTS: Record<string, Read> = {
 };
 
 /** All of it as it was at one moment, so that what is booked meanwhile is no difference. Rejects with the database's error. */
-export async function reconcile(db: Db, sources: Sources = {}): Promise<Reconciled[]> {
-  const told = sources.streams && toldSessions(await sources.streams());
+export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reconciled[]> {
+  const told = sources.streams && listReportedSessions(await sources.streams());
   const found = await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -65,9 +65,9 @@ export async function reconcile(db: Db, sources: Sources = {}): Promise<Reconcil
 }
 
 /** Kubernetes and the database are not read at one moment: what differs because of that does so no more when both are read again. */
-async function confirmed(db: Db, { streams }: Sources, first: Reconciled): Promise<Reconciled> {
+async function confirmed(db: Db, { streams }: FactSources, first: Reconciled): Promise<Reconciled> {
   if (first.differences.length === 0 || !streams) return first;
-  const again = await store.sessionFacts(db, toldSessions(await streams()));
+  const again = await store.sessionFacts(db, listReportedSessions(await streams()));
   const isStill = ({ what, subject }: store.Difference) =>
     again.differences.some((one) => one.what === what && one.subject === subject);
   return { ...first, differences: first.differences.filter(isStill) };

@@ -1,6 +1,6 @@
 /**
- * The SQL of reconciling: what the ledger must hold, computed anew from the rows of each noun that has to do with money. Each
- * answers what differs, and how much it has looked at.
+ * Reconciles with SQL: recomputes the expected ledger from the rows of each noun of billing. Each query returns the
+ * differences, and the number of rows compared.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
@@ -15,16 +15,16 @@ export interface Difference {
   expected: string | null;
 }
 
-export interface Facts {
+export interface LedgerFacts {
   checked: number;
   differences: Difference[];
 }
 
-/** Differences that are told: where there are more, something is wrong at large. */
+/** The maximum of reported differences: with more, something is wrong at large. */
 const MOST = 1000;
 
-/** What is expected and what is found, each with `subject`, `what` and `value`, side by side; null is the same as 0. */
-async function compare(db: Db, expected: RawBuilder<unknown>, found: RawBuilder<unknown>): Promise<Facts> {
+/** Compares expected and found rows, each with `subject`, `what` and `value`; null equals 0. */
+async function compare(db: Db, expected: RawBuilder<unknown>, found: RawBuilder<unknown>): Promise<LedgerFacts> {
   const { rows } = await sql<Difference & { checked: bigint; differs: boolean }>`
     with expected as (${expected}), found as (${found}), both_of as (
       select coalesce(e.what, f.what) as what, coalesce(e.subject, f.subject) as subject, f.value as found, e.value as expected
@@ -49,8 +49,8 @@ export async function countTransactions(db: Db): Promise<number> {
   return Number(rows[0]?.count ?? 0n);
 }
 
-/** Of each session what was metered, against its charges: credits, seconds, and how many. */
-export const meterFacts = (db: Db): Promise<Facts> =>
+/** Compares each session's metered time with its charges: credits, seconds, and their number. */
+export const meterFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select v.what, m.stream_uid || ':' || m.session as subject, v.value::numeric from loopstream.meter_sessions m,
@@ -71,18 +71,18 @@ export const meterFacts = (db: Db): Promise<Facts> =>
 
 /** The list as a table, its first prices since ever. */
 const listed = (prices: PriceList): RawBuilder<unknown> => {
-  const rows = [...prices].flatMap(([profile, of]) => of.map((one) => ({ profile, ...one })));
+  const rows = [...prices].flatMap(([profile, history]) => history.map((one) => ({ profile, ...one })));
   const since = rows.map(({ from }) => (Number.isFinite(from) ? new Date(from).toISOString() : '-infinity'));
   return sql`select * from unnest(${rows.map(({ profile }) => profile)}::text[], ${since}::timestamptz[],
     ${rows.map(({ creditsPerHour }) => String(creditsPerHour))}::numeric[]) as p (profile, since, per_hour)`;
 };
 
 /**
- * Of each charge the price of its time by the list, against that which it was made with; and of each session what its seconds
- * cost at those prices, against what was charged. What did not cost a whole credit where the price changed may have been charged
- * at the next one: a credit for each change is no difference.
+ * Compares the price of each charge with the list, and the cost of each session's seconds at those prices with its
+ * charges. A fraction of a credit at a change of price may have been charged at the next price. One credit for each
+ * change is therefore no difference.
  */
-export const priceFacts = (db: Db, prices: PriceList): Promise<Facts> => {
+export const priceFacts = (db: Db, prices: PriceList): Promise<LedgerFacts> => {
   const charges = sql`select t.key, split_part(t.key, ':', 2) || ':' || split_part(t.key, ':', 3) as session,
       t.details ->> 'profile' as profile, (t.details ->> 'from')::timestamptz as begins,
       (t.details ->> 'seconds')::numeric as seconds, (t.details ->> 'creditsPerHour')::numeric as per_hour,
@@ -104,21 +104,21 @@ export const priceFacts = (db: Db, prices: PriceList): Promise<Facts> => {
   );
 };
 
-/** A session of a stream as Kubernetes tells of it: one that stands for several goes from the one number through the other. */
-export interface ToldSession {
+/** A stream's session as Kubernetes reports it; a merged one goes from the one number through the other. */
+export interface ReportedSession {
   streamUID: string;
   from: number;
   through: number;
   tenths: number;
-  /** Kubernetes was told that it is counted. */
+  /** The session is acknowledged in Kubernetes. */
   acknowledged: boolean;
 }
 
 /**
- * Of each session what was counted, against what its pods have told: never more, and all of it where that was acknowledged. What
- * is not counted yet is no difference.
+ * Compares each session's count with its pods' reports: never more, and all of it once acknowledged. Time not counted
+ * yet is no difference.
  */
-export async function sessionFacts(db: Db, told: readonly ToldSession[]): Promise<Facts> {
+export async function sessionFacts(db: Db, told: readonly ReportedSession[]): Promise<LedgerFacts> {
   const { rows } = await sql<Difference>`
     with told as (
       select * from unnest(${told.map(({ streamUID }) => streamUID)}::text[], ${told.map(({ from }) => from)}::bigint[],
@@ -135,15 +135,15 @@ export async function sessionFacts(db: Db, told: readonly ToldSession[]): Promis
   return { checked: told.length, differences: rows };
 }
 
-/** What entries of the transactions whose details name a `noun` have moved: for the customer, and of cash. */
+/** Sums the entries of transactions whose details name a `noun`: for the customer, and of cash. */
 const movedBy = (noun: string, cash: string) => sql`select
     case when e.account like 'customer:%' then 'credited' else 'cash' end as what, t.details ->> ${noun}::text as subject,
     sum(e.credits) as value
   from loopstream.ledger_transactions t join loopstream.ledger_entries e on e.transaction_id = t.id
   where t.details ->> ${noun}::text is not null and (e.account like 'customer:%' or e.account like ${cash}) group by 1, 2`;
 
-/** Of each top-up what was paid and what went back, against what was credited, taken and received. */
-export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<Facts> =>
+/** Compares each top-up's payments and reversals with the credits, debits and cash of the ledger. */
+export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<LedgerFacts> =>
   compare(
     db,
     sql`with sums as (
@@ -159,10 +159,10 @@ export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<Facts> 
   );
 
 /**
- * Of each account what was charged and given back of what is billed by now, against its invoices and credit notes; of each of
- * these its lines, against its sum; and of each series how many there are, against the last number that was given.
+ * Compares three things: each account's billed charges and refunds with its invoices and credit notes, each document's
+ * lines with its sum, and each series' documents with its last number.
  */
-export const invoiceFacts = (db: Db): Promise<Facts> =>
+export const invoiceFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select 'invoiced' as what, t.account_id as subject, -sum(e.credits) as value
@@ -187,10 +187,10 @@ export const invoiceFacts = (db: Db): Promise<Facts> =>
   );
 
 /**
- * Of each deposit what its payments are worth, against what was credited and received; of each payment in the coin that was asked
- * for its amount at its rate, against its worth. `creditsPerUnit` are those of one whole unit of the currency, if that is known.
+ * Compares each deposit's worth with its credits and cash, and each payment in the requested coin at its rate with its
+ * worth. `creditsPerUnit` are those of one whole unit of the currency, if that is known.
  */
-export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promise<Facts> => {
+export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promise<LedgerFacts> => {
   const worth = sql`loopstream.crypto_payments p join loopstream.crypto_deposits d on d.id = p.deposit_id and d.asset = p.asset
     where ${creditsPerUnit !== undefined} and p.state in ('credited', 'reversed') and p.rate is not null`;
   const payment = sql`p.network || ':' || p.txid || ':' || p.index`;
@@ -209,8 +209,8 @@ export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promis
   );
 };
 
-/** Of each deed of staff that moved credit, against the ledger; and nothing there that staff have not done. */
-export const staffFacts = (db: Db): Promise<Facts> =>
+/** Compares each staff operation that moved credit with the ledger, and finds staff entries without an operation. */
+export const staffFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select 'given by staff' as what, a.transaction_id::text as subject, a.credits as value

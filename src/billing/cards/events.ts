@@ -1,4 +1,4 @@
-/** What is done about an event of the payment provider, whichever way it came: the payment that it is about is looked at. */
+/** Handles an event of the payment provider, from a webhook or a poll: settles the payment that it names. */
 import type { Logger } from '../../lib/log.ts';
 import { EVENT_TYPES } from './event-types.ts';
 import { type PostDeps, settleTopUp } from './post.ts';

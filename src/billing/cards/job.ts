@@ -1,6 +1,6 @@
 /**
- * What is done about top-ups without anybody asking: events that never came are read, and open payments are asked about, so
- * that no webhook is needed for the ledger to be right in the end.
+ * Settles top-ups in the background: reads events that never arrived, and asks about open payments. So the ledger
+ * becomes right in the end without any webhook.
  */
 import type { Job } from '../ledger/jobs.ts';
 import { type EventDeps, takeEvent } from './events.ts';
@@ -11,24 +11,24 @@ import type { StripeEvent } from './stripe.ts';
 const EVERY_MS = 60_000;
 /** Events come into Stripe's list a little after the time that they bear, and its clock is not ours. */
 const OVERLAP_SECONDS = 120;
-/** How long after it was last looked at an open one is asked about. */
+/** Pause between two checks of an open payment. */
 const QUIET_SECONDS = 600;
 const AT_ONCE = 100;
 
 export interface TopUpJobDeps extends EventDeps {
-  /** QUIET_SECONDS unless told. */
+  /** QUIET_SECONDS by default. */
   quietSeconds?: number;
 }
 
 export function createTopUpJob(deps: TopUpJobDeps): Job {
   const { db, payments, log, quietSeconds = QUIET_SECONDS } = deps;
-  /** Of the overlap: they would be looked at again in each run. */
+  /** Events of the overlap, which each run would handle again. */
   let seen = new Set<string>();
 
   const readEvents = async (signal: AbortSignal): Promise<number> => {
     const since = await store.readUntil(db);
     const now = new Date();
-    // Before the first run there was nothing to be told of.
+    // Before the first run there were no events.
     if (!since) await store.keepReadUntil(db, now);
     const from = Math.floor((since ?? now).getTime() / 1000) - OVERLAP_SECONDS;
     const events = await payments.eventsSince(from);
@@ -58,7 +58,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     for (const row of await store.listUnsettled(db, quietSeconds, AT_ONCE)) {
       signal.throwIfAborted();
       try {
-        // Of one whose making was cut off nobody knows the page, so nobody can pay it.
+        // Nobody knows the page of a payment whose creation was cut off, so nobody can pay it.
         if (row.sessionId === null) await store.expireUnmade(db, row.id);
         else await settleTopUp(deps, row.id, await payments.look(row.sessionId), new Date());
       } catch (err) {

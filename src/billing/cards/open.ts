@@ -1,4 +1,4 @@
-/** Opens the way to the payment provider: reads the secrets that are in files. */
+/** Opens the client of the payment provider: reads the secrets that are in files. */
 import { readFile } from 'node:fs/promises';
 import { ConfigError, type SecretSetting } from '../../settings/settings.ts';
 import type { CardSettings } from './settings.ts';
@@ -11,7 +11,7 @@ async function read(secret: SecretSetting, name: string): Promise<string> {
   throw new ConfigError(`The file of LOOPSTREAM_${name}_FILE cannot be read, or is empty.`);
 }
 
-/** Undefined where no card can be taken. Throws ConfigError; nothing is asked of the provider yet. */
+/** Undefined where no card can be taken. Throws ConfigError; no request is sent to the provider yet. */
 export async function openPayments({ stripe }: Pick<CardSettings, 'stripe'>): Promise<Payments | undefined> {
   if (!stripe) return undefined;
   const key = await read(stripe.key, 'STRIPE_KEY');

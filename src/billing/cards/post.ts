@@ -1,11 +1,10 @@
 /**
- * What settling a top-up does to the ledger and to its row: all of it or nothing, in one transaction of the database.
+ * Posts a settled top-up to the ledger and to its row: all of it or nothing, in one transaction of the database.
  *
- * When money goes back (a refund, or a dispute for as long as the bank holds it), the customer gives back the credits that it
- * bought. Credits that have been used already are not there any more, and nobody's balance is taken below its floor: what is
- * missing goes to `writeoff`, which is our loss, and the account is flagged for staff (loopstream.account_flags). Streams are
- * not stopped by it; an empty balance does that. Is the money ours again, since the refund failed or the dispute was won,
- * each gets back what it gave.
+ * When money goes back (a refund, or a dispute for as long as the bank holds it), the customer returns the credits that it
+ * bought. Used credits are gone, and no balance falls below its floor. The missing part goes to `writeoff`, which is our
+ * loss, and the account is flagged for staff (loopstream.account_flags). This does not stop streams; an empty balance does.
+ * When the refund fails or the dispute is won, each side gets its part back.
  *
  *   paid             cash:card −      customer +
  *   refund           customer −, writeoff −      cash:card +
@@ -13,7 +12,7 @@
  */
 
 import type { Db } from '../../db/pool.ts';
-import { customer, type Entry, type Ledger, type Transaction } from '../ledger/ledger.ts';
+import { customer, type Ledger, type LedgerLine, type LedgerTransaction } from '../ledger/ledger.ts';
 import { creditsOfMinor } from '../ledger/money.ts';
 import { type Move, settle } from './settle.ts';
 import * as store from './store.ts';
@@ -27,17 +26,17 @@ export interface PostDeps {
   ledger: Pick<Ledger, 'post'>;
 }
 
-type Kept = Map<string, store.KeptReversal>;
+type KeptTopUp = Map<string, store.KeptReversal>;
 
-/** What is not 0: the ledger takes no other entries. */
-const entriesOf = (...entries: [account: string, credits: bigint][]): Entry[] =>
+/** Drops zero amounts: the ledger accepts no such entries. */
+const buildEntries = (...entries: [account: string, credits: bigint][]): LedgerLine[] =>
   entries.filter(([, credits]) => credits !== 0n).map(([account, credits]) => ({ account, credits }));
 
 const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 
 /**
- * Settles a top-up by what Stripe says, and answers its row as it is then; undefined when there is none, or when it is paid
- * at another page than this one.
+ * Settles a top-up by Stripe's facts, and returns its new row. Undefined when there is none, or when it is paid at
+ * another page than this one.
  */
 export function settleTopUp(
   { db, ledger }: PostDeps,
@@ -50,7 +49,7 @@ export function settleTopUp(
     if (!row || (row.sessionId !== null && row.sessionId !== looked.sessionId)) return undefined;
     const before = await store.listReversals(trx, id);
     const { known, moves } = settle({ ...row, reversals: before }, looked.facts);
-    const kept: Kept = new Map(before.map((one) => [one.id, one]));
+    const kept: KeptTopUp = new Map(before.map((one) => [one.id, one]));
     for (const move of moves) {
       const transaction = await prepare(trx, row, move, kept);
       const details = { topUpID: id, ...('id' in move && { stripeID: move.id }) };
@@ -67,13 +66,13 @@ export function settleTopUp(
   });
 }
 
-type Prepared = Pick<Transaction, 'key' | 'kind' | 'entries'>;
+type Prepared = Pick<LedgerTransaction, 'key' | 'kind' | 'entries'>;
 
-async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Promise<Prepared> {
+async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: KeptTopUp): Promise<Prepared> {
   const account = customer(row.accountId);
   if (move.do === 'credit') {
     const credits = creditsOfMinor(move.amountMinor);
-    return { key: `topup:${row.id}`, kind: 'topup', entries: entriesOf([account, credits], [CASH, -credits]) };
+    return { key: `topup:${row.id}`, kind: 'topup', entries: buildEntries([account, credits], [CASH, -credits]) };
   }
   if (move.do === 'take') {
     const { id, kind, amountMinor } = move;
@@ -83,18 +82,18 @@ async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: Kept): Pr
     kept.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
     if (missing > 0n) await store.flagAccount(trx, row.accountId, id, missing);
     const to = kind === 'refund' ? CASH : DISPUTES;
-    return { key: `${kind}:${id}`, kind, entries: entriesOf([account, -taken], ['writeoff', -missing], [to, all]) };
+    return { key: `${kind}:${id}`, kind, entries: buildEntries([account, -taken], ['writeoff', -missing], [to, all]) };
   }
   const { takenCredits, writtenOffCredits, kind, state } = kept.get(move.id) as store.KeptReversal;
   const all = takenCredits + writtenOffCredits;
   if (move.do === 'lose') {
     kept.set(move.id, { ...(kept.get(move.id) as store.KeptReversal), state: 'lost' });
-    return { key: `dispute-lost:${move.id}`, kind, entries: entriesOf([DISPUTES, -all], [CASH, all]) };
+    return { key: `dispute-lost:${move.id}`, kind, entries: buildEntries([DISPUTES, -all], [CASH, all]) };
   }
   const from = kind === 'refund' || state === 'lost' ? CASH : DISPUTES;
   return {
     key: `${kind}-returned:${move.id}`,
     kind,
-    entries: entriesOf([account, takenCredits], ['writeoff', writtenOffCredits], [from, -all]),
+    entries: buildEntries([account, takenCredits], ['writeoff', writtenOffCredits], [from, -all]),
   };
 }

@@ -1,4 +1,4 @@
-/** A top-up as clients see it. Pure: no I/O, no clock. */
+/** Builds the top-up that clients see. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { STATES } from './settle.ts';
 

@@ -1,6 +1,7 @@
 /**
- * Top-ups by card: the payment provider's page takes the money, and what it has received is credited. No data of a card comes
- * here. Whether and what was paid is never taken from whoever asks, nor from an event: it is asked of the provider each time.
+ * Tops up accounts by card: the payment provider's page takes the money, and the received amount is credited. No card
+ * data comes here. The state of a payment is never taken from the client or from an event: the provider is asked each
+ * time.
  */
 import { ulid } from 'ulid';
 import { currentIntent } from '../../lib/context.ts';
@@ -29,7 +30,7 @@ export interface TopUpLimits {
 export interface TopUpDeps extends PostDeps {
   /** Undefined where no card can be taken. */
   payments: Payments | undefined;
-  /** False where nothing costs anything: nobody is to pay for that. What was paid before is still looked after. */
+  /** False where nothing costs anything: no new payments. Earlier payments are still settled. */
   enabled?: boolean;
   limits: TopUpLimits;
   publicUrl: string;
@@ -100,12 +101,20 @@ export function createTopUpService(deps: TopUpDeps) {
       const createdAt = intent?.since ?? new Date();
       const expiresAt = new Date(createdAt.getTime() + OPEN_MS);
       const row = await store.insertTopUp(db, {
-        ...{ id, accountId, amountMinor, createdAt, expiresAt },
+        id,
+        accountId,
+        amountMinor,
+        createdAt,
+        expiresAt,
         currency: limits.currency,
       });
       if (row.sessionId !== null) return show(row);
       const looked = await provider.createSession({
-        ...{ topUpId: id, accountId, amountMinor, currency: row.currency, expiresAt: row.expiresAt },
+        topUpId: id,
+        accountId,
+        amountMinor,
+        currency: row.currency,
+        expiresAt: row.expiresAt,
         email: await deps.emailOf(userId),
         returnUrl: `${deps.publicUrl}/billing?topUp=${id}`,
       });

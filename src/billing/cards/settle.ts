@@ -1,28 +1,35 @@
 /**
- * What is to be done about a top-up, from what is known of it and what Stripe says now. Pure: no I/O, no clock.
+ * Decides the next state of a top-up from its known state and Stripe's current facts. Pure: no I/O, no clock.
  *
- * An event of Stripe only says "look": then all of the payment is fetched anew, and this is asked. What it is told may be
- * old, since two looks can overtake each other. So nothing is ever unlearned: of a payment, a refund and a dispute each step
- * leads on and none back, and a look that knows less than the row changes nothing.
+ * An event of Stripe only triggers this: the whole payment is then fetched anew. The facts may be old, since two fetches
+ * can overtake each other. So the state only moves forward: facts older than the row change nothing.
  *
  *   open → processing → paid → partially_refunded → refunded
  *   open → expired, processing → failed    (and to paid after all, when the money came late)
  *   paid → disputed → charged_back (lost) or paid (won)
  *   open → review                          (paid in a currency that was not asked for: no credit, staff decide)
  *
- * What is credited is what Stripe has received, also where that is not the amount that was asked for.
+ * The credited amount is the one that Stripe has received, even if it differs from the requested one.
  */
 
 export const STATES = [
-  ...(['open', 'processing', 'paid', 'failed', 'expired', 'partially_refunded', 'refunded'] as const),
-  ...(['disputed', 'charged_back', 'review'] as const),
+  'open',
+  'processing',
+  'paid',
+  'failed',
+  'expired',
+  'partially_refunded',
+  'refunded',
+  'disputed',
+  'charged_back',
+  'review',
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** As Stripe tells it now; amounts in minor units. */
-export interface Facts {
+/** The payment as Stripe reports it now; amounts in minor units. */
+export interface CardFacts {
   session: 'open' | 'complete' | 'expired';
-  /** What has been received, and of which currency (ISO 4217, upper case). */
+  /** The amount received, and its currency (ISO 4217, upper case). */
   receivedMinor: bigint;
   currency: string;
   /** The way of paying takes days, and the money did not come. */
@@ -41,19 +48,19 @@ export interface Reversal {
   state: 'taken' | 'lost' | 'returned';
 }
 
-export interface Known {
+export interface KnownPayment {
   amountMinor: bigint;
   currency: string;
   state: State;
   paidMinor: bigint;
-  /** Why staff should look at it; null while nothing is odd. */
+  /** The reason why staff should check it; null while nothing is odd. */
   review: 'amount_differs' | 'currency_differs' | null;
   reversals: readonly Reversal[];
 }
 
 export type Move =
   | { do: 'credit'; amountMinor: bigint }
-  /** `customerMinor`: how much of it the customer answers for; no more than was ever credited. */
+  /** `customerMinor`: the part that the customer has to bear; no more than was ever credited. */
   | { do: 'take'; id: string; kind: Reversal['kind']; amountMinor: bigint; customerMinor: bigint }
   | { do: 'return'; id: string; kind: Reversal['kind'] }
   | { do: 'lose'; id: string };
@@ -61,23 +68,23 @@ export type Move =
 const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, number) => total + number, 0n);
 const ofKind = (reversals: readonly Reversal[], kind: Reversal['kind']) => reversals.filter((one) => one.kind === kind);
 
-/** What is known afterwards, and what the ledger is told, in this order. */
-export function settle(known: Known, facts: Facts): { known: Known; moves: Move[] } {
+/** Returns the new state, and the postings for the ledger, in this order. */
+export function settle(known: KnownPayment, facts: CardFacts): { known: KnownPayment; moves: Move[] } {
   const isOther = facts.receivedMinor > 0n && facts.currency !== known.currency;
   if (isOther || known.review === 'currency_differs')
-    return { known: { ...known, state: stateOf(known, facts), review: 'currency_differs' }, moves: [] };
+    return { known: { ...known, state: deriveState(known, facts), review: 'currency_differs' }, moves: [] };
   const moves: Move[] = [];
   const isNew = known.paidMinor === 0n && facts.receivedMinor > 0n;
   if (isNew) moves.push({ do: 'credit', amountMinor: facts.receivedMinor });
   const paidMinor = isNew ? facts.receivedMinor : known.paidMinor;
   const reversals = reverse(known.reversals, paidMinor, facts, moves);
   const differs = paidMinor > 0n && paidMinor !== known.amountMinor;
-  const next: Known = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
-  return { known: { ...next, state: stateOf(next, facts) }, moves };
+  const next: KnownPayment = { ...known, paidMinor, reversals, review: differs ? 'amount_differs' : known.review };
+  return { known: { ...next, state: deriveState(next, facts) }, moves };
 }
 
 /** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
-function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, moves: Move[]): Reversal[] {
+function reverse(before: readonly Reversal[], paidMinor: bigint, facts: CardFacts, moves: Move[]): Reversal[] {
   if (paidMinor === 0n) return [...before];
   const byId = new Map(before.map((one) => [one.id, one]));
   const put = (reversal: Reversal) => byId.set(reversal.id, reversal);
@@ -91,7 +98,7 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, m
     moves.push({ do: 'return', id: reversal.id, kind: reversal.kind });
     put({ ...reversal, state: 'returned' });
   };
-  /** It was over before it was heard of: an older look that still tells of it must find that. */
+  /** It ended before its first event: an older fetch that still shows it must find that. */
   const over = (kind: Reversal['kind'], id: string, amountMinor: bigint) =>
     put({ id, kind, amountMinor, state: 'returned' });
   for (const { id, amountMinor, state } of facts.refunds) {
@@ -114,7 +121,10 @@ function reverse(before: readonly Reversal[], paidMinor: bigint, facts: Facts, m
   return [...byId.values()];
 }
 
-function stateOf({ paidMinor, reversals, state, review }: Known, { session, hasFailed, ...facts }: Facts): State {
+function deriveState(
+  { paidMinor, reversals, state, review }: KnownPayment,
+  { session, hasFailed, ...facts }: CardFacts,
+): State {
   if (review === 'currency_differs' || (paidMinor === 0n && facts.receivedMinor > 0n)) return 'review';
   if (paidMinor === 0n) {
     if (session === 'expired') return 'expired';

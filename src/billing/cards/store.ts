@@ -1,7 +1,7 @@
-/** The SQL of top-ups. */
+/** Queries top-ups with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
-import type { Known, Reversal, State } from './settle.ts';
+import type { KnownPayment, Reversal, State } from './settle.ts';
 
 export interface TopUpRow {
   id: string;
@@ -10,17 +10,17 @@ export interface TopUpRow {
   currency: string;
   state: State;
   paidMinor: bigint;
-  review: Known['review'];
+  review: KnownPayment['review'];
   sessionId: string | null;
   paymentIntentId: string | null;
   checkoutUrl: string | null;
   createdAt: Date;
   expiresAt: Date;
-  /** Of what has gone back and stayed there. */
+  /** The amount that went back for good. */
   reversedMinor: bigint;
 }
 
-/** What of a reversal came from the customer, and what was not there any more. */
+/** The parts of a reversal that the customer bore and that was missing. */
 export interface KeptReversal extends Reversal {
   takenCredits: bigint;
   writtenOffCredits: bigint;
@@ -55,7 +55,7 @@ export async function listTopUps(db: Db, accountId: string): Promise<TopUpRow[]>
   return rows;
 }
 
-/** Whoever settles it next waits until this transaction has ended. */
+/** The next caller that settles it waits until this transaction has ended. */
 export async function lockTopUp(trx: Db, id: string): Promise<TopUpRow | undefined> {
   await sql`select 1 from loopstream.topups where id = ${id} for update`.execute(trx);
   return findTopUp(trx, id);
@@ -90,8 +90,8 @@ export async function keepLearned(trx: Db, id: string, learned: Learned): Promis
 }
 
 /**
- * What a customer could still be charged, with the balance held until the transaction ends: nobody else takes of it
- * meanwhile. 0 where he has nothing.
+ * Returns the amount that a customer can still be charged, and locks the balance until the transaction ends. 0 when
+ * there is none.
  */
 export async function lockRoom(trx: Db, accountId: string): Promise<bigint> {
   const { rows } = await sql<{ room: bigint }>`select greatest(0, balance - floor) as room
@@ -99,7 +99,7 @@ export async function lockRoom(trx: Db, accountId: string): Promise<bigint> {
   return rows[0]?.room ?? 0n;
 }
 
-/** Staff should look at the account: so many credits were used that have not been paid in the end. */
+/** Flags the account for staff: so many used credits are unpaid. */
 export async function flagAccount(trx: Db, accountId: string, subject: string, credits: bigint): Promise<void> {
   await sql`insert into loopstream.account_flags (account_id, reason, subject, credits)
     values (${accountId}, 'unpaid_credits_used', ${subject}, ${credits}) on conflict do nothing`.execute(trx);

@@ -1,31 +1,31 @@
 /**
- * The one adapter to Stripe: makes pages where a card is paid with, and tells all that Stripe knows of a payment. What an
- * event says is never used but for which payment it is about. No error of the library goes further than this file: it
- * carries the request, and a request carries the key.
+ * Adapts Stripe: creates payment pages, and returns all that Stripe knows of a payment. An event is only used to
+ * identify its payment. No error of the library leaves this file: it carries the request, and a request carries the
+ * key.
  */
 import Stripe from 'stripe';
 import { AppError } from '../../lib/errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import type { Facts } from './settle.ts';
+import type { CardFacts } from './settle.ts';
 
 /** Signatures of events older than this are refused, as Stripe's own library has it. */
 const TOLERANCE_SECONDS = 300;
 const TIMEOUT_MS = 15_000;
-/** Of refunds and disputes of one payment; nobody has seen as many. */
+/** Maximum of refunds and disputes of one payment; far more than occur. */
 const MANY = 1000;
 
 export interface StripeSettings {
   key: string;
   /** More than one while they are being changed for others. */
   webhookSecrets: readonly string[];
-  /** Of the API: `https://api.stripe.com`. */
+  /** The address of the API: `https://api.stripe.com`. */
   url: string;
 }
 
 /** All that is known of a payment, as it is now. */
 export interface Looked {
-  facts: Facts;
-  /** Of our metadata: null when it is not ours. */
+  facts: CardFacts;
+  /** From our metadata: null when the payment is not ours. */
   topUpId: string | null;
   sessionId: string;
   paymentIntentId: string | null;
@@ -52,17 +52,22 @@ export interface NewSession {
 
 export type Payments = ReturnType<typeof createPayments>;
 
-const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-/** Objects within objects are told as ids, or whole. */
-const idOf = (value: unknown): string | null => textOf(value) ?? textOf((value as { id?: unknown } | null)?.id);
-const metaOf = (object: unknown): string | null =>
-  textOf((object as { metadata?: Record<string, unknown> | null } | null)?.metadata?.topUpID);
+const readText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+/** Stripe sends nested objects as ids, or whole. */
+const readId = (value: unknown): string | null => readText(value) ?? readText((value as { id?: unknown } | null)?.id);
+const readTopUpId = (object: unknown): string | null =>
+  readText((object as { metadata?: Record<string, unknown> | null } | null)?.metadata?.topUpID);
 
 export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   const { hostname, port, protocol } = new URL(url);
   const stripe = new Stripe(key, {
-    ...{ host: hostname, protocol: protocol === 'http:' ? 'http' : 'https', ...(port !== '' && { port }) },
-    ...{ timeout: TIMEOUT_MS, maxNetworkRetries: 2, telemetry: false, appInfo: { name: 'loopstream' } },
+    host: hostname,
+    protocol: protocol === 'http:' ? 'http' : 'https',
+    ...(port !== '' && { port }),
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: 2,
+    telemetry: false,
+    appInfo: { name: 'loopstream' },
   });
 
   const asked = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -74,7 +79,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   };
 
   /** One that the payment is of; another one when it was tried again, and then the latest counts. */
-  const sessionOf = async (paymentIntent: string): Promise<string | null> => {
+  const findSession = async (paymentIntent: string): Promise<string | null> => {
     const { data } = await stripe.checkout.sessions.list({ payment_intent: paymentIntent, limit: 1 });
     return data[0]?.id ?? null;
   };
@@ -82,11 +87,11 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
   const look = async (sessionId: string): Promise<Looked> => {
     const session = await stripe.checkout.sessions.retrieve(sessionId, { expand: ['payment_intent'] });
     const intent = session.payment_intent as Stripe.PaymentIntent | null;
-    const of = intent && { payment_intent: intent.id, limit: 100 };
-    const [refunds, disputes] = of
+    const query = intent && { payment_intent: intent.id, limit: 100 };
+    const [refunds, disputes] = query
       ? await Promise.all([
-          stripe.refunds.list(of).autoPagingToArray({ limit: MANY }),
-          stripe.disputes.list(of).autoPagingToArray({ limit: MANY }),
+          stripe.refunds.list(query).autoPagingToArray({ limit: MANY }),
+          stripe.disputes.list(query).autoPagingToArray({ limit: MANY }),
         ])
       : [[], []];
     return {
@@ -107,7 +112,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
           state: disputeState(status),
         })),
       },
-      topUpId: metaOf(session),
+      topUpId: readTopUpId(session),
       sessionId: session.id,
       paymentIntentId: intent?.id ?? null,
       checkoutUrl: session.status === 'open' ? (session.url ?? null) : null,
@@ -127,14 +132,19 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
       throw new AppError('webhook_forged', 'The signature is not that of the payment provider, or too old.');
     },
 
-    /** The page to pay at. The same top-up gets the same one, however often it is asked for. */
+    /** Returns the payment page. The same top-up always gets the same page. */
     createSession: ({ topUpId, accountId, amountMinor, currency, ...given }: NewSession): Promise<Looked> =>
       asked(async () => {
         const metadata = { topUpID: topUpId, accountID: accountId };
         const session = await stripe.checkout.sessions.create(
           {
-            ...{ mode: 'payment', client_reference_id: topUpId, metadata, payment_intent_data: { metadata } },
-            ...{ customer_email: given.email, success_url: given.returnUrl, cancel_url: given.returnUrl },
+            mode: 'payment',
+            client_reference_id: topUpId,
+            metadata,
+            payment_intent_data: { metadata },
+            customer_email: given.email,
+            success_url: given.returnUrl,
+            cancel_url: given.returnUrl,
             expires_at: Math.floor(given.expiresAt.getTime() / 1000),
             line_items: [
               {
@@ -157,12 +167,12 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
     /** The session that an event is about; null when it is about something else. */
     sessionOf: ({ object }: StripeEvent): Promise<string | null> =>
       asked(async () => {
-        if (object.object === 'checkout.session') return textOf(object.id);
-        const intent = object.object === 'payment_intent' ? textOf(object.id) : idOf(object.payment_intent);
-        return intent === null ? null : sessionOf(intent);
+        if (object.object === 'checkout.session') return readText(object.id);
+        const intent = object.object === 'payment_intent' ? readText(object.id) : readId(object.payment_intent);
+        return intent === null ? null : findSession(intent);
       }),
 
-    /** Those since `seconds` (since 1970) that tell something of payments, the oldest last; `MANY` at most. */
+    /** Lists the events about payments since `seconds` (since 1970), the oldest last; `MANY` at most. */
     eventsSince: (seconds: number): Promise<StripeEvent[]> =>
       asked(async () => {
         const list = stripe.events.list({ types: EVENT_TYPES, created: { gte: seconds }, limit: 100 });
@@ -172,21 +182,23 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
 }
 
 const plainEvent = ({ id, type, created, data }: Stripe.Event): StripeEvent => ({
-  ...{ id, type, created },
+  id,
+  type,
+  created,
   object: data.object as unknown as Record<string, unknown>,
 });
 
-const sessionState = (status: string | null): Facts['session'] =>
+const sessionState = (status: string | null): CardFacts['session'] =>
   status === 'complete' || status === 'expired' ? status : 'open';
 
 /** https://docs.stripe.com/api/refunds/object#refund_object-status */
-function refundState(status: string | null): Facts['refunds'][number]['state'] {
+function refundState(status: string | null): CardFacts['refunds'][number]['state'] {
   if (status === 'succeeded') return 'done';
   return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';
 }
 
 /** https://docs.stripe.com/api/disputes/object#dispute_object-status; while it is appealed, the bank holds the money. */
-function disputeState(status: string): Facts['disputes'][number]['state'] {
+function disputeState(status: string): CardFacts['disputes'][number]['state'] {
   if (status === 'won' || status === 'lost') return status;
   return status.startsWith('warning') || status === 'prevented' ? 'warning' : 'held';
 }

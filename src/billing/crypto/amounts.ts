@@ -1,8 +1,8 @@
 /**
- * Amounts of coins and what they are worth, in whole numbers alone. Coins are counted in their smallest unit (wei, satoshi),
- * money in credits, and a rate is the price of one coin in the service's currency times 10^RATE_DIGITS. What is credited is
- * rounded down once for each payment, so that a customer never loses a whole credit, and what is asked for is rounded up.
- * Pure: no I/O, no clock.
+ * Computes amounts of coins and their worth, in whole numbers alone. Coins are counted in their smallest unit (wei,
+ * satoshi), money in credits. A rate is the price of one coin in the service's currency times 10^RATE_DIGITS. The
+ * credited amount is rounded down once for each payment, so that a customer never loses a whole credit. The requested
+ * amount is rounded up. Pure: no I/O, no clock.
  */
 
 export const RATE_DIGITS = 8;
@@ -29,7 +29,7 @@ export function formatUnits(amount: bigint, decimals: number): string {
 
 export const formatRate = (rate: bigint): string => formatUnits(rate, RATE_DIGITS);
 
-/** What a coin's smallest units are counted with. */
+/** Parameters for the worth of a coin's smallest units. */
 export interface Worth {
   rate: bigint;
   decimals: number;

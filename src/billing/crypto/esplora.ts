@@ -1,17 +1,18 @@
 /**
- * Bitcoin by an Esplora server (https://github.com/Blockstream/esplora/blob/master/API.md): the operator's own, or a public
- * one. Blocks are followed by their headers; what came to an address is asked for by the address, and counts when the block
- * that it is said to be in is the one that was read.
+ * Reads Bitcoin from an Esplora server (https://github.com/Blockstream/esplora/blob/master/API.md): the operator's own,
+ * or a public one. Blocks are followed by their headers. Payments are queried by address, and count when their block is
+ * the one that was read.
  */
+import pMap from 'p-map';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type Block, type Chain, ChainError, type Header, type Recent, type Transfer } from './chain.ts';
+import { type Block, type Chain, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
 import type { BtcNetwork } from './spec.ts';
 
 const TIMEOUT_MS = 15_000;
-/** Addresses that are asked for at the same time. */
+/** Addresses queried at the same time. */
 const AT_ONCE = 4;
-/** As the server cuts pages of an address's confirmed transactions. */
+/** The server's page size of an address's confirmed transactions. */
 const PAGE = 25;
 /** An answer is a page of transactions at most, which may have thousands of outputs each. */
 const MAX_BYTES = 32 * 2 ** 20;
@@ -33,9 +34,9 @@ const Output = Type.Object({
   scriptpubkey_address: Type.Optional(Type.String()),
   value: Type.Integer({ minimum: 0 }),
 });
-const Transaction = Type.Object({ txid: Hash, vout: Type.Array(Output), status: Status });
-type Transaction = Static<typeof Transaction>;
-const Transactions = Type.Array(Transaction);
+const BitcoinTransaction = Type.Object({ txid: Hash, vout: Type.Array(Output), status: Status });
+type BitcoinTransaction = Static<typeof BitcoinTransaction>;
+const Transactions = Type.Array(BitcoinTransaction);
 const Unspent = Type.Array(
   Type.Object({ txid: Hash, vout: Height, value: Type.Integer({ minimum: 0 }), status: Status }),
 );
@@ -88,18 +89,18 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
       return { height, hash, parentHash: block.previousblockhash ?? '', time };
     },
     /** Those in no block, and those in blocks from `from` on; pages are read until one begins below. */
-    async transactions(address: string, from: number): Promise<Transaction[]> {
+    async transactions(address: string, from: number): Promise<BitcoinTransaction[]> {
       const path = `/address/${encodeURIComponent(address)}/txs`;
       const all = (await json(Transactions, path)) ?? [];
       let page = all.filter(({ status }) => status.confirmed);
-      const isEnough = ({ status }: Transaction) => status.confirmed && status.block_height < from;
+      const isEnough = ({ status }: BitcoinTransaction) => status.confirmed && status.block_height < from;
       while (page.length >= PAGE && !page.some(isEnough)) {
         page = (await json(Transactions, `${path}/chain/${page.at(-1)?.txid}`)) ?? [];
         all.push(...page);
       }
       return all;
     },
-    transaction: (txid: string) => json(Transaction, `/tx/${encodeURIComponent(txid)}`),
+    transaction: (txid: string) => json(BitcoinTransaction, `/tx/${encodeURIComponent(txid)}`),
     unspent: async (address: string): Promise<Unspent> =>
       (await json(Unspent, `/address/${encodeURIComponent(address)}/utxo`)) ?? [],
     /** Satoshi for a virtual byte, to be in one of the next so many blocks; undefined when the server does not say. */
@@ -110,8 +111,8 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
   };
 }
 
-/** Of a transaction what goes to the addresses. */
-const transfersTo = ({ txid, vout }: Transaction, addresses: ReadonlySet<string>): Transfer[] =>
+/** Returns the transfers of a transaction to the addresses. */
+const transfersTo = ({ txid, vout }: BitcoinTransaction, addresses: ReadonlySet<string>): Transfer[] =>
   vout.flatMap(({ scriptpubkey_address, value }, index): Transfer[] => {
     const to = scriptpubkey_address?.toLowerCase();
     if (to === undefined || !addresses.has(to) || value === 0) return [];
@@ -122,14 +123,9 @@ export function createBtcChain(network: BtcNetwork): Chain {
   const esplora = createEsplora(network);
 
   /** Each once, though it pays several of the addresses. */
-  async function transactionsOf(addresses: ReadonlySet<string>, from: number): Promise<Transaction[]> {
-    const found = new Map<string, Transaction>();
-    const all = [...addresses];
-    for (let i = 0; i < all.length; i += AT_ONCE) {
-      const some = all.slice(i, i + AT_ONCE).map((address) => esplora.transactions(address, from));
-      for (const transaction of (await Promise.all(some)).flat()) found.set(transaction.txid, transaction);
-    }
-    return [...found.values()];
+  async function readTransactions(addresses: ReadonlySet<string>, from: number): Promise<BitcoinTransaction[]> {
+    const all = await pMap(addresses, (address) => esplora.transactions(address, from), { concurrency: AT_ONCE });
+    return [...new Map(all.flat().map((transaction) => [transaction.txid, transaction])).values()];
   }
 
   return {
@@ -144,7 +140,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
       }
       const byHeight = new Map(blocks.map((block) => [block.height, block]));
       let end = Number.POSITIVE_INFINITY;
-      for (const transaction of await transactionsOf(addresses, from)) {
+      for (const transaction of await readTransactions(addresses, from)) {
         const { status } = transaction;
         const block = status.confirmed ? byHeight.get(status.block_height) : undefined;
         if (!status.confirmed || block === undefined) continue;
@@ -161,13 +157,13 @@ export function createBtcChain(network: BtcNetwork): Chain {
       return status.confirmed ? { height: status.block_height, hash: status.block_hash } : 'pending';
     },
     async recent(addresses) {
-      const all = await transactionsOf(addresses, Number.POSITIVE_INFINITY);
+      const all = await readTransactions(addresses, Number.POSITIVE_INFINITY);
       return all.flatMap((transaction) => {
         const { status } = transaction;
         const block = status.confirmed
           ? { height: status.block_height, hash: status.block_hash, time: new Date(status.block_time * 1000) }
           : undefined;
-        return transfersTo(transaction, addresses).map((transfer): Recent => ({ ...transfer, block }));
+        return transfersTo(transaction, addresses).map((transfer): RecentTransfers => ({ ...transfer, block }));
       });
     },
   };

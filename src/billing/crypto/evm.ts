@@ -1,20 +1,20 @@
 /**
- * An EVM chain by a node's JSON-RPC. Coins are found by reading blocks with their transactions, tokens by the Transfer logs of
- * each block, asked for by its hash: so both are of the same block, or the block is not there.
+ * Reads an EVM chain by a node's JSON-RPC. Coins are found by reading blocks with their transactions, tokens by the
+ * Transfer logs of each block, queried by its hash. So both are of the same block, or the block is not there.
  *
- * The limit: coins that a contract sends on (an "internal" transfer, as some exchanges and multisig wallets do) are in no
- * transaction and no log, and nodes do not tell of them without tracing. They are not lost, since the address is ours: the
- * sweep plan compares what each address holds with what was credited, and names the difference.
+ * The limit: no transaction and no log shows coins that a contract sends on (an "internal" transfer, as some exchanges
+ * and multisig wallets do). Nodes do not report them without tracing. They are not lost, since the address is ours. The
+ * sweep plan compares each address's balance with its credits, and names the difference.
  */
 import type { Hex } from 'viem';
 import { decodeAbiParameters, hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
-import { type Block, type Chain, ChainError, type Found, type Transfer } from './chain.ts';
+import { type Block, type Chain, ChainError, type FoundTransfer, type Transfer } from './chain.ts';
 import { createRpc } from './rpc.ts';
 import type { EvmNetwork } from './spec.ts';
 
-/** Transfer(address,address,uint256): ERC-20. That of ERC-721 has one topic more. */
+/** Transfer(address,address,uint256) of ERC-20. The event of ERC-721 has one topic more. */
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** Blocks that are asked for at the same time. */
+/** Blocks read at the same time. */
 const AT_ONCE = 5;
 interface RpcTransaction {
   hash: Hex;
@@ -51,28 +51,31 @@ interface RpcReceipt {
 const addressIn = (topic: Hex | undefined): string | undefined =>
   topic !== undefined && /^0x0{24}[0-9a-f]{40}$/i.test(topic) ? `0x${topic.slice(26).toLowerCase()}` : undefined;
 
-const amountOf = ({ data }: RpcLog): bigint | undefined =>
+const readAmount = ({ data }: RpcLog): bigint | undefined =>
   data.length === 66 ? decodeAbiParameters([{ type: 'uint256' }], data)[0] : undefined;
 
 const isTransfer = ({ topics }: RpcLog): boolean => topics.length === 3 && topics[0] === TRANSFER;
 
 export function createEvmChain(network: EvmNetwork): Chain {
   const ask = createRpc(network);
-  /** What `find` was answered, for many transfers of one transaction; until the height is asked for again. */
+  /** Receipts of `find`, for many transfers of one transaction; until the next `height`. */
   let kept = new Map<string, Promise<RpcReceipt | null>>();
 
   const header = ({ number, hash, parentHash, timestamp }: RpcBlock) => ({
-    ...{ height: hexToNumber(number), hash, parentHash, time: new Date(hexToNumber(timestamp) * 1000) },
+    height: hexToNumber(number),
+    hash,
+    parentHash,
+    time: new Date(hexToNumber(timestamp) * 1000),
   });
   const blockAt = async (height: number, full: boolean): Promise<RpcBlock | undefined> => {
     const block = await ask<RpcBlock | null>('eth_getBlockByNumber', [numberToHex(height), full]);
-    // Some nodes answer with their highest block when they are asked for one that is higher.
+    // Some nodes return their highest block for a higher number.
     return block && hexToNumber(block.number) === height ? block : undefined;
   };
-  const receiptOf = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);
+  const readReceipt = (txid: string) => ask<RpcReceipt | null>('eth_getTransactionReceipt', [txid]);
 
   /** undefined when the block has left the chain; another refusal of the node is one. */
-  async function logsOf({ hash, number }: RpcBlock): Promise<RpcLog[] | undefined> {
+  async function readLogs({ hash, number }: RpcBlock): Promise<RpcLog[] | undefined> {
     try {
       return await ask<RpcLog[]>('eth_getLogs', [{ blockHash: hash, topics: [TRANSFER] }]);
     } catch (error) {
@@ -82,16 +85,16 @@ export function createEvmChain(network: EvmNetwork): Chain {
   }
 
   /** Transfers to the addresses; undefined when the block has left the chain while it was read. */
-  async function transfersOf(block: RpcBlock, addresses: ReadonlySet<string>): Promise<Transfer[] | undefined> {
+  async function readTransfers(block: RpcBlock, addresses: ReadonlySet<string>): Promise<Transfer[] | undefined> {
     const coins = block.transactions.filter(
       ({ to, value }) => to !== null && addresses.has(to.toLowerCase()) && hexToBigInt(value) > 0n,
     );
-    const logs = await logsOf(block);
+    const logs = await readLogs(block);
     if (logs === undefined) return undefined;
     const tokens = logs.filter((log) => isTransfer(log) && addresses.has(addressIn(log.topics[2]) ?? ''));
     const txids = [...new Set([...coins.map(({ hash }) => hash), ...tokens.map((log) => log.transactionHash)])];
     const receipts = new Map<string, RpcReceipt>();
-    for (const receipt of await Promise.all(txids.map(receiptOf))) {
+    for (const receipt of await Promise.all(txids.map(readReceipt))) {
       if (receipt === null || receipt.blockHash !== block.hash) return undefined;
       receipts.set(receipt.transactionHash, receipt);
     }
@@ -102,7 +105,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
     const moved = tokens.flatMap((log): Transfer[] => {
       const place =
         receipts.get(log.transactionHash)?.logs.findIndex(({ logIndex }) => logIndex === log.logIndex) ?? -1;
-      const [to, amount] = [addressIn(log.topics[2]), amountOf(log)];
+      const [to, amount] = [addressIn(log.topics[2]), readAmount(log)];
       if (place < 0 || to === undefined || amount === undefined || amount === 0n) return [];
       const contract = log.address.toLowerCase();
       return [{ txid: log.transactionHash, index: String(place), to, contract, amount }];
@@ -112,7 +115,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
 
   async function read(height: number, addresses: ReadonlySet<string>): Promise<Block | undefined> {
     const block = await blockAt(height, true);
-    const transfers = block && (await transfersOf(block, addresses));
+    const transfers = block && (await readTransfers(block, addresses));
     return block && transfers && { ...header(block), transfers };
   }
 
@@ -140,8 +143,8 @@ export function createEvmChain(network: EvmNetwork): Chain {
       }
       return blocks;
     },
-    async find({ txid, index, contract, amount }): Promise<Found> {
-      const asked = kept.get(txid) ?? receiptOf(txid);
+    async find({ txid, index, contract, amount }): Promise<FoundTransfer> {
+      const asked = kept.get(txid) ?? readReceipt(txid);
       kept.set(txid, asked);
       const receipt = await asked;
       if (receipt === null) {
@@ -150,7 +153,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
       }
       const log = receipt.logs[Number(index)];
       const isSame = log !== undefined && isTransfer(log) && log.address.toLowerCase() === contract;
-      const isThere = index === 'value' ? receipt.status === '0x1' : isSame && amountOf(log) === amount;
+      const isThere = index === 'value' ? receipt.status === '0x1' : isSame && readAmount(log) === amount;
       if (!isThere) return undefined;
       return { height: hexToNumber(receipt.blockNumber), hash: receipt.blockHash };
     },

@@ -1,25 +1,25 @@
 /**
- * Follows one chain: reads its blocks in order, each of which must name the one before as its parent, and goes back to where it
- * parted when the node shows another chain. What a node says of its height is only how far there may be something to read; no
- * block is skipped for it and none forgotten. Each step is one transaction that moves on from the very block that it began at,
- * so that it may be killed anywhere and done by two at once.
+ * Follows one chain: reads its blocks in order, each of which must name the one before as its parent. When the node
+ * shows another chain, it goes back to the fork. The node's height only limits how far to read; no block is skipped for
+ * it and none forgotten. Each step is one transaction that starts at the very block where the last one ended. So it may
+ * be killed anywhere, and two may run at once.
  */
 
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Block, type Chain, ChainError } from './chain.ts';
-import { lost, rowsOf, type Seen } from './sightings.ts';
+import { lost, type SeenTransfer, updateRows } from './sightings.ts';
 import type { NetworkSetting } from './spec.ts';
-import type { Place } from './store.ts';
+import type { AddressPlace } from './store.ts';
 import * as store from './store.ts';
 
 /** Blocks that are read at a time. */
 const BATCH = 20;
-/** Blocks that are asked for at a time to find where a chain parted. */
+/** Blocks read at a time to find a fork. */
 const STEPS_BACK = 50;
 /** How often a run goes back. */
 const TURNS = 3;
-/** Of transfers that are in no block, those of deposits are looked for that were made within this time. */
+/** Transfers in no block are looked up for deposits made within this time. */
 const RECENT_MS = 2 * 86_400_000;
 
 export interface FollowDeps {
@@ -32,9 +32,9 @@ export interface FollowDeps {
   clock: Clock;
 }
 
-export interface Progress {
+export interface ScanProgress {
   /** Up to where it was read. */
-  at: Place;
+  at: AddressPlace;
   /** How high the node says that its chain is. */
   tip: number;
   /** Blocks that have left the chain. */
@@ -42,7 +42,7 @@ export interface Progress {
 }
 
 /** How many of the blocks follow on `from` and on one another. */
-export function linked(from: Place, blocks: readonly Block[]): number {
+export function linked(from: AddressPlace, blocks: readonly Block[]): number {
   let before = from;
   let count = 0;
   for (const block of blocks) {
@@ -57,17 +57,17 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   const name = network.network;
 
   /** Writes down what was seen, with what is known of it. */
-  async function note(trx: Db, seen: readonly Seen[]): Promise<void> {
+  async function note(trx: Db, seen: readonly SeenTransfer[]): Promise<void> {
     if (seen.length === 0) return;
     const deposits = await store.findDeposits(trx, [...new Set(seen.map(({ to }) => to))]);
     const payments = await store.lockPayments(trx, name, [...new Set(seen.map(({ txid }) => txid))]);
     const ids = [...deposits.values()].map(({ id }) => id);
     const ignored = await store.countIgnored(trx, ids);
     const known = { network, creditsPerUnit, now: clock.now(), deposits, payments, ignored };
-    await store.writePayments(trx, rowsOf(seen, known));
+    await store.writePayments(trx, updateRows(seen, known));
   }
 
-  async function begin(tip: number): Promise<Place | undefined> {
+  async function begin(tip: number): Promise<AddressPlace | undefined> {
     // A node may say any height; only one that it has a block of counts.
     const header = await chain.header(tip);
     if (header === undefined) return undefined;
@@ -76,7 +76,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   }
 
   /** The highest block that was read and that the node still has. */
-  async function parting(below: number): Promise<Place> {
+  async function parting(below: number): Promise<AddressPlace> {
     for (let height = below; ; height -= STEPS_BACK) {
       const known = await store.listBlocks(db, name, height, STEPS_BACK);
       if (known.length === 0)
@@ -90,7 +90,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   }
 
   /** Goes back to where the node's chain parted from what was read. False when somebody else moved meanwhile. */
-  async function goBack(from: Place, tip: number): Promise<Place | undefined> {
+  async function goBack(from: AddressPlace, tip: number): Promise<AddressPlace | undefined> {
     const to = await parting(Math.min(from.height, tip));
     const done = await db.transaction().execute(async (trx) => {
       if (!(await store.rewindScan(trx, name, from, to))) return false;
@@ -101,8 +101,11 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return done ? to : undefined;
   }
 
-  /** Whether the node's chain is still the one that was read; one that has fallen behind is asked at its own height. */
-  async function isSame(at: Place, tip: number): Promise<boolean> {
+  /**
+   * Whether the node's chain is still the one that was read; a node that has fallen behind is compared at its own
+   * height.
+   */
+  async function isSame(at: AddressPlace, tip: number): Promise<boolean> {
     const [known] = await store.listBlocks(db, name, Math.min(at.height, tip), 1);
     if (known === undefined) return true;
     const header = await chain.header(known.height);
@@ -110,7 +113,11 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return header.hash === known.hash;
   }
 
-  async function goOn(at: Place, tip: number, addresses: ReadonlySet<string>): Promise<Place | 'parted' | undefined> {
+  async function goOn(
+    at: AddressPlace,
+    tip: number,
+    addresses: ReadonlySet<string>,
+  ): Promise<AddressPlace | 'parted' | undefined> {
     const blocks = await chain.read(at.height + 1, Math.min(tip, at.height + BATCH), addresses);
     const good = blocks.slice(0, linked(at, blocks));
     if (good.length === 0) return blocks.length === 0 ? undefined : 'parted';
@@ -123,7 +130,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
     return done ? good.at(-1) : undefined;
   }
 
-  /** What is in no block yet, and what is in one that was read without it. */
+  /** Looks up transfers that are in no block yet, and those in a block that was read without them. */
   async function lookAround(): Promise<void> {
     if (chain.recent === undefined) return;
     const since = new Date(clock.now().getTime() - RECENT_MS);
@@ -134,29 +141,29 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
       const heights = found.map(({ block }) => block?.height ?? 0);
       const known = await store.listBlocks(trx, name, Math.max(0, ...heights), heights.length === 0 ? 0 : 2_000);
       const hashes = new Map(known.map(({ height, hash }) => [height, hash]));
-      // What is in a block that was not read yet comes with it.
-      const isRead = ({ block }: Seen) => block === undefined || hashes.get(block.height) === block.hash;
+      // A transfer in an unread block comes with that block.
+      const isRead = ({ block }: SeenTransfer) => block === undefined || hashes.get(block.height) === block.hash;
       await note(trx, found.filter(isRead));
     });
   }
 
   return {
     /** Reads all that there is to read. undefined before anything of the chain was ever read. Throws ChainError. */
-    async follow(signal: AbortSignal): Promise<Progress | undefined> {
+    async follow(signal: AbortSignal): Promise<ScanProgress | undefined> {
       const tip = await chain.height();
       let at = (await store.readScans(db)).get(name) ?? (await begin(tip));
       if (at === undefined) return undefined;
       let left = 0;
       let turns = 0;
-      const back = async (from: Place): Promise<Place | undefined> => {
+      const back = async (from: AddressPlace): Promise<AddressPlace | undefined> => {
         // A node that shows one chain and then the other is left alone until the next run.
         if (++turns > TURNS) return undefined;
         const to = await goBack(from, tip);
         if (to) left += from.height - to.height;
         return to;
       };
-      let next: Place | undefined = (await isSame(at, tip)) ? at : await back(at);
-      // After the height was asked for: whoever pays in one of these blocks was given the address before.
+      let next: AddressPlace | undefined = (await isSame(at, tip)) ? at : await back(at);
+      // Addresses are read after the height: a payer in one of these blocks got the address before.
       const addresses = new Set(await store.listAddresses(db, kin));
       while (next !== undefined && !signal.aborted) {
         at = next;

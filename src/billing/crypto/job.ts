@@ -1,4 +1,7 @@
-/** The scans of chains for deposits, as jobs of the role `billing`: one for each network, so that a node that is away holds up no other. */
+/**
+ * Scans chains for deposits as jobs of the role `billing`: one for each network, so that a node that is away holds up
+ * no other.
+ */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -14,7 +17,7 @@ import type { CryptoSettings } from './settings.ts';
 import { createSettler } from './settle.ts';
 import type { NetworkSetting } from './spec.ts';
 
-/** Between two looks at a chain: less than it takes for a block, so that people who wait see it come. */
+/** Pause between two scans of a chain: less than a block takes, so that users see their payment soon. */
 const EVERY_MS = { evm: 5_000, btc: 20_000 } as const;
 
 export interface ScanDeps {
@@ -35,8 +38,8 @@ export async function openChain(network: NetworkSetting): Promise<Chain> {
   return (await import('./esplora.ts')).createBtcChain(network);
 }
 
-/** Of the same kind, so that an address of one is an address of the other. */
-const kinOf = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
+/** Networks of the same kind, so that an address of one is an address of the other. */
+const listKin = (network: NetworkSetting, { networks }: CryptoSettings): string[] =>
   [...networks.values()]
     .filter(({ setting }) =>
       setting.kind === 'btc' && network.kind === 'btc'
@@ -53,7 +56,7 @@ export async function createScan(
   const { db, ledger, settings, metrics, log, clock = systemClock, rates } = deps;
   const chain = await (deps.open ?? openChain)(network);
   const shared = { db, chain, network, creditsPerUnit: settings.creditsPerUnit, clock };
-  const follower = createFollower({ ...shared, kin: kinOf(network, settings) });
+  const follower = createFollower({ ...shared, kin: listKin(network, settings) });
   const onSettled = (result: 'credited' | 'reversed' | 'ignored') => metrics.settled(network.network, result);
   const settler = createSettler({ ...shared, ledger, rates, log, onSettled });
   return async (signal) => {

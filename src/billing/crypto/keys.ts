@@ -1,8 +1,8 @@
 /**
- * Addresses from an extended public key (BIP 32): the server can make addresses and can never spend from them, since there is
- * no private key on it. Deposits have the external addresses of the key's account, `0/<index>`: with the key of
- * m/44'/60'/0' those of EVM wallets, with that of m/84'/0'/0' the native segwit addresses of BIP 84.
- * Pure: no I/O, no clock.
+ * Derives addresses from an extended public key (BIP 32): the server can make addresses and can never spend from them,
+ * since it has no private key. Deposits have the external addresses of the key's account, `0/<index>`. The key of
+ * m/44'/60'/0' gives those of EVM wallets, that of m/84'/0'/0' the native segwit addresses of BIP 84. Pure: no I/O, no
+ * clock.
  */
 import { HDKey, type Versions } from '@scure/bip32';
 import { Address, NETWORK, p2wpkh, TEST_NETWORK } from '@scure/btc-signer';
@@ -34,10 +34,10 @@ const READ_AS: Record<BtcNetwork['chain'] | 'evm', { versions: readonly Versions
 };
 
 /** Throws KeyError, which repeats nothing of the key, for what is none, is one of another network, or can spend. */
-function readKey(text: string, of: keyof typeof READ_AS): HDKey {
-  // Said first, and whatever else is wrong: it must leave the machine.
+function readKey(text: string, kind: keyof typeof READ_AS): HDKey {
+  // A private key is reported before any other mistake: it must leave the machine.
   if (/^[a-z]prv/i.test(text)) throw new KeyError('is a private key, which must not be on this machine');
-  const { versions, names } = READ_AS[of];
+  const { versions, names } = READ_AS[kind];
   for (const one of versions) {
     try {
       return HDKey.fromExtendedKey(text, one);
@@ -58,24 +58,26 @@ function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-const hexOf = (number: bigint): string => number.toString(16).padStart(64, '0');
+const formatHex = (number: bigint): string => number.toString(16).padStart(64, '0');
 
-/** Of a point on the curve as BIP 32 has it: 33 bytes, of which the first tells whether y is odd. */
+/**
+ * Derives the address of a point on the curve as BIP 32 has it: 33 bytes, of which the first shows whether y is odd.
+ */
 function evmAddress(compressed: Uint8Array): string {
   const x = BigInt(bytesToHex(compressed.subarray(1)));
   const root = power((power(x, 3n) + 7n) % P, (P + 1n) / 4n);
   const y = (root & 1n) === BigInt((compressed[0] ?? 0) & 1) ? root : P - root;
-  return getAddress(`0x${keccak256(`0x${hexOf(x)}${hexOf(y)}`).slice(-40)}`);
+  return getAddress(`0x${keccak256(`0x${formatHex(x)}${formatHex(y)}`).slice(-40)}`);
 }
 
 export interface AddressMaker {
-  /** The same for the same key, whatever the network: its addresses are counted once. It tells nothing of the key. */
+  /** The same for the same key on all networks: its addresses are counted once. It reveals nothing of the key. */
   keyId: string;
-  /** As people are shown it. `index` from 0. */
+  /** The address as wallets show it. `index` from 0. */
   address(index: number): string;
-  /** What the address is made from, for whoever is to sign. */
+  /** The public key of the address, for the signer. */
   publicKey(index: number): Uint8Array;
-  /** Of the account's key (BIP 32). */
+  /** The fingerprint of the account's key (BIP 32). */
   fingerprint: number;
 }
 

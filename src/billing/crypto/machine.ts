@@ -1,33 +1,34 @@
 /**
- * What becomes of a payment, and what a deposit is by its payments: all rules, and none of their effects (spec.ts has the
- * states). Heights are those that were verified block by block, never what a node says of itself. Pure: no I/O, no clock.
+ * Decides the next state of a payment, and derives a deposit's state from its payments: all rules, and none of their
+ * effects (spec.ts has the states). Heights are those verified block by block, never the node's own claim. Pure: no
+ * I/O, no clock.
  */
 import type { DepositState, IgnoredReason, PaymentState } from './spec.ts';
 
 export interface Payment {
   state: PaymentState;
-  /** Of the block that it is in; null while it is in none. */
+  /** The height of its block; null while it is in none. */
   height: number | null;
-  /** Of the block that it was in, when that has left the chain. */
+  /** The height of its former block, when that has left the chain. */
   lostHeight: number | null;
   /** How often it was credited and taken back. */
   reversals: number;
 }
 
-/** What the scanner saw of a transfer: in a block, or in none yet. */
-export type Sighting = { height: number } | 'pending';
+/** A transfer as the scanner saw it: in a block, or in none yet. */
+export type TransferSighting = { height: number } | 'pending';
 
 /** A transfer that is seen for the first time. */
-export function begin(sighting: Sighting, reason: IgnoredReason | undefined): Payment {
+export function begin(sighting: TransferSighting, reason: IgnoredReason | undefined): Payment {
   const height = sighting === 'pending' ? null : sighting.height;
   const state = reason !== undefined ? 'ignored' : height === null ? 'seen' : 'confirming';
   return { state, height, lostHeight: null, reversals: 0 };
 }
 
 /** A transfer that is known is seen again: in its block, in another one, or in none. */
-export function seeAgain(payment: Payment, sighting: Sighting): Payment {
+export function seeAgain(payment: Payment, sighting: TransferSighting): Payment {
   if (sighting === 'pending') {
-    // To be in no block again is news of a rewind, which has told it.
+    // Only a rewind, which reports it, can move a transfer out of its block.
     const isBack = payment.state === 'dropped' || (payment.state === 'reorged' && payment.height === null);
     return isBack ? { ...payment, state: 'seen' } : payment;
   }
@@ -42,11 +43,11 @@ export function lose(payment: Payment): Payment {
   return { ...payment, state, height: null, lostHeight: payment.height ?? payment.lostHeight };
 }
 
-/** What is to be done about a payment that can be decided on now; `drop`, and `reverse`, unless the node still knows it. */
-export type Verdict = 'wait' | 'credit' | 'reverse' | 'drop';
+/** The decision about a payment. `drop` and `reverse` only apply if the node no longer knows it. */
+export type PaymentVerdict = 'wait' | 'credit' | 'reverse' | 'drop';
 
 /** `verified`: the height up to which the chain was read. */
-export function judge(payment: Payment, verified: number, needed: number): Verdict {
+export function judge(payment: Payment, verified: number, needed: number): PaymentVerdict {
   if (payment.state === 'confirming' && payment.height !== null)
     return confirmations(payment.height, verified) >= needed ? 'credit' : 'wait';
   // Its transaction mostly comes back within a block or two; until then nobody loses anything.
@@ -62,13 +63,13 @@ export function judge(payment: Payment, verified: number, needed: number): Verdi
 export const confirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
 
 export interface DepositFacts {
-  /** In the smallest unit of the asset that was asked for; null: anything. */
+  /** In the smallest unit of the requested asset; null: anything. */
   amount: bigint | null;
   expiresAt: Date;
 }
 
 export interface PaymentFacts extends Payment {
-  /** Whether it is of the asset that was asked for. */
+  /** Whether it is of the requested asset. */
   isAsked: boolean;
   amount: bigint;
 }
@@ -77,11 +78,11 @@ export interface DepositView {
   state: DepositState;
   /** While it is `confirming`: of the payment that has the fewest. */
   confirmations: number | null;
-  /** Credited and in the chain, of the asset that was asked for. */
+  /** Credited and in the chain, of the requested asset. */
   received: bigint;
 }
 
-/** What a deposit is, by what was paid. What is on its way is told before what has come. */
+/** Derives a deposit's state from its payments. Incoming payments take precedence over credited ones. */
 export function view(
   deposit: DepositFacts,
   payments: readonly PaymentFacts[],

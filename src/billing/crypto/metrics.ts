@@ -1,4 +1,4 @@
-/** Numbers of the scanners of chains for Prometheus, by network; no address and no transaction is a label. */
+/** Exposes the numbers of the chain scanners to Prometheus, by network; no address and no transaction is a label. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 

@@ -1,4 +1,7 @@
-/** Opens crypto deposits as the settings have them. The libraries of keys are large: they are loaded where there are any. */
+/**
+ * Opens crypto deposits by the settings. The libraries of keys are large: they are loaded only where keys are
+ * configured.
+ */
 import { fixedRates, httpRates, type Rates } from './rates.ts';
 import type { CryptoConfig, CryptoSettings } from './settings.ts';
 
@@ -7,7 +10,7 @@ export interface Crypto {
   rates: Rates;
 }
 
-/** undefined where no networks are set. Throws ConfigError; nothing is asked of anybody yet. */
+/** Undefined where no networks are set. Throws ConfigError; no request is sent yet. */
 export async function openCrypto(config: CryptoConfig): Promise<Crypto | undefined> {
   if (config.networks === undefined) return undefined;
   const { cryptoSettings } = await import('./settings.ts');

@@ -1,4 +1,6 @@
-/** What a coin costs now: by a fixed table, or asked of a source by HTTP (ratetable.ts has its document). */
+/**
+ * Returns the current price of a coin: from a fixed table, or from a source by HTTP (ratetable.ts has its document).
+ */
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type RateTable, ratesAt, rateTable } from './ratetable.ts';

@@ -1,5 +1,5 @@
 /**
- * Prices as a rate source tells them. The document, which is also that of the setting LOOPSTREAM_CRYPTO_RATES (there without
+ * Parses the prices of a rate source. The document, which is also that of the setting LOOPSTREAM_CRYPTO_RATES (there without
  * `at`):
  *
  *     {"currency": "USD", "at": "2027-01-31T17:42:05Z", "prices": {"BTC": "61234.56", "ETH": "3012.4", "USDC": "1"}}

@@ -1,4 +1,7 @@
-/** Deposits as clients see them. Amounts are whole numbers of the asset's smallest unit, as texts. Pure: no I/O, no clock. */
+/**
+ * Builds the deposits that clients see. Amounts are whole numbers of the asset's smallest unit, as texts. Pure: no I/O,
+ * no clock.
+ */
 import { type Static, Type } from 'typebox';
 import { DEPOSIT_STATES, PAYMENT_STATES } from './spec.ts';
 

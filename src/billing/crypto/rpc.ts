@@ -1,4 +1,4 @@
-/** Questions to an EVM node by JSON-RPC, many in one request. */
+/** Sends JSON-RPC requests to an EVM node, many in one HTTP request. */
 import { createClient, http } from 'viem';
 import { ChainError } from './chain.ts';
 import type { EvmNetwork } from './spec.ts';
@@ -7,10 +7,10 @@ const TIMEOUT_MS = 15_000;
 /** Questions in one request. */
 const BATCH = 100;
 
-export type Ask = <T>(method: string, params: readonly unknown[]) => Promise<T>;
+export type CallRpc = <T>(method: string, params: readonly unknown[]) => Promise<T>;
 
 /** Rejects with ChainError; the library's own errors have the node's address in them, which may hold a key. */
-export function createRpc({ network, rpcUrl }: Pick<EvmNetwork, 'network' | 'rpcUrl'>): Ask {
+export function createRpc({ network, rpcUrl }: Pick<EvmNetwork, 'network' | 'rpcUrl'>): CallRpc {
   const client = createClient({
     transport: http(rpcUrl, { batch: { batchSize: BATCH }, timeout: TIMEOUT_MS, retryCount: 1 }),
   });

@@ -1,6 +1,6 @@
 /**
- * Deposits of crypto currencies: an address of its own for each, with a quote. What is paid there is found and credited by the
- * scanner (follow.ts, settle.ts), which this service never waits for.
+ * Creates crypto deposits: an address of its own for each, with a quote. The scanner finds and credits payments
+ * (follow.ts, settle.ts), and this service never waits for it.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -12,16 +12,16 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
 import { creditsOfMinor } from '../ledger/money.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
+import { explainDeposit, explainPayment } from './explanations.ts';
 import { confirmations, view } from './machine.ts';
 import type { Crypto } from './open.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
 import type { Network } from './settings.ts';
 import { payment } from './sightings.ts';
-import { type AssetSetting, addressKey, assetsOf, MAX_OPEN } from './spec.ts';
-import type { DepositRow, PaymentRow, Place } from './store.ts';
+import { type AssetSetting, addressKey, listAssets, MAX_OPEN } from './spec.ts';
+import type { AddressPlace, DepositRow, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 import { paymentUri } from './uri.ts';
-import { explainDeposit, explainPayment } from './words.ts';
 
 export interface CryptoServiceDeps {
   db: Db;
@@ -49,11 +49,16 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     throw new AppError('crypto_disabled', 'This service takes no crypto deposits.');
   };
 
-  function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, Place>): CryptoPayment {
+  function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, AddressPlace>): CryptoPayment {
     const verified = scans.get(row.network)?.height ?? 0;
     return {
-      ...{ txid: row.txid, index: row.index, network: row.network, asset: row.asset, contract: row.contract },
-      ...{ amount: String(row.amount), state: row.state },
+      txid: row.txid,
+      index: row.index,
+      network: row.network,
+      asset: row.asset,
+      contract: row.contract,
+      amount: String(row.amount),
+      state: row.state,
       confirmations: row.height === null ? null : confirmations(row.height, verified),
       credits: row.state === 'credited' && row.credits !== null ? String(row.credits) : null,
       explanation: explainPayment(row, deposit, settings?.currency ?? ''),
@@ -61,23 +66,35 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     };
   }
 
-  function show(row: DepositRow, payments: readonly PaymentRow[], scans: ReadonlyMap<string, Place>): CryptoDeposit {
+  function show(
+    row: DepositRow,
+    payments: readonly PaymentRow[],
+    scans: ReadonlyMap<string, AddressPlace>,
+  ): CryptoDeposit {
     const isAsked = (one: PaymentRow) => one.asset === row.asset && one.network === row.network;
     const facts = payments.map((one) => ({ ...payment(one), isAsked: isAsked(one), amount: one.amount }));
     const deposit = { amount: row.amount, expiresAt: row.expires_at };
     const seen = view(deposit, facts, scans.get(row.network)?.height ?? 0, clock.now());
     const network = settings?.networks.get(row.network)?.setting;
-    const asset = network && assetsOf(network).find(({ asset: name }) => name === row.asset);
+    const asset = network && listAssets(network).find(({ asset: name }) => name === row.asset);
     const expiresAt = row.expires_at.toISOString();
     const credited = payments.filter(({ state }) => state === 'credited').map(({ credits }) => credits ?? 0n);
     return {
-      ...{ id: row.id, asset: row.asset, network: row.network, decimals: row.decimals, state: seen.state },
-      ...{ confirmations: seen.confirmations, neededConfirmations: network?.confirmations ?? 0, address: row.address },
+      id: row.id,
+      asset: row.asset,
+      network: row.network,
+      decimals: row.decimals,
+      state: seen.state,
+      confirmations: seen.confirmations,
+      neededConfirmations: network?.confirmations ?? 0,
+      address: row.address,
       paymentUri: network && asset ? paymentUri(network, asset, row.address, row.amount ?? undefined) : row.address,
       amount: row.amount === null ? null : String(row.amount),
       receivedAmount: String(seen.received),
       quote: {
-        ...{ rate: formatRate(row.rate), currency: settings?.currency ?? '', expiresAt },
+        rate: formatRate(row.rate),
+        currency: settings?.currency ?? '',
+        expiresAt,
         credits: row.credits === null ? null : String(row.credits),
       },
       expiresAt,
@@ -100,14 +117,14 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const all = open().settings.networks;
     const found = all.get(network);
     if (!found) throw validationFailed([{ path: '/network', message: `must be one of ${[...all.keys()].join(', ')}` }]);
-    const assets = assetsOf(found.setting);
-    const of = assets.find((one) => one.asset === asset);
-    if (of) return { network: found, asset: of };
+    const assets = listAssets(found.setting);
+    const matches = assets.find((one) => one.asset === asset);
+    if (matches) return { network: found, asset: matches };
     const names = assets.map((one) => one.asset).join(', ');
     throw validationFailed([{ path: '/asset', message: `must be one of ${names} on ${network}` }]);
   }
 
-  /** What is to be paid and what that is worth; nulls where anything may be paid. */
+  /** Returns the requested amount and its worth; nulls where any amount may be paid. */
   function wished(input: CryptoDepositCreate, asset: AssetSetting, rate: bigint) {
     const { amount: given, amountMinor: minor } = input;
     const path = minor === undefined ? '/amount' : '/amountMinor';
@@ -131,16 +148,20 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     id.includes('\0') ? undefined : (await showAll(on, await store.listDeposits(on, accountId, id)))[0];
 
   return {
-    /** What can be paid, and what it is worth now. */
+    /** Lists the accepted assets and their current rates. */
     async assets(): Promise<CryptoAsset[]> {
       const { settings, rates } = open();
       const all = [...settings.networks.values()].flatMap(({ setting }) =>
-        assetsOf(setting).map((asset) => ({ setting, asset })),
+        listAssets(setting).map((asset) => ({ setting, asset })),
       );
       return Promise.all(
         all.map(async ({ setting, asset }) => ({
-          ...{ asset: asset.asset, network: setting.network, contract: asset.contract ?? null },
-          ...{ decimals: asset.decimals, minimumAmount: asset.minimum ?? '0', confirmations: setting.confirmations },
+          asset: asset.asset,
+          network: setting.network,
+          contract: asset.contract ?? null,
+          decimals: asset.decimals,
+          minimumAmount: asset.minimum ?? '0',
+          confirmations: setting.confirmations,
           rate: await rates.rate(asset.asset).then(formatRate, () => null),
           currency: settings.currency,
         })),
@@ -171,9 +192,19 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
         const index = await store.takeIndex(trx, addresses.keyId);
         const address = addresses.address(index);
         const row: DepositRow = {
-          ...{ id, account_id: accountId, network: setting.network, asset: asset.asset, decimals: asset.decimals },
-          ...{ address, address_key: addressKey(address), key_id: addresses.keyId, address_index: index },
-          ...{ ...wish, rate, created_at: now, expires_at: new Date(now.getTime() + open().settings.quoteMs) },
+          id,
+          account_id: accountId,
+          network: setting.network,
+          asset: asset.asset,
+          decimals: asset.decimals,
+          address,
+          address_key: addressKey(address),
+          key_id: addresses.keyId,
+          address_index: index,
+          ...wish,
+          rate,
+          created_at: now,
+          expires_at: new Date(now.getTime() + open().settings.quoteMs),
         };
         await store.insertDeposit(trx, row);
         return show(row, [], await store.readScans(trx));

@@ -1,6 +1,6 @@
 /**
- * The settings of crypto deposits, read and checked: which networks there are, with whose addresses, and where rates come from.
- * What is wrong is named by the setting and its place, and never repeated: addresses of nodes hold keys. Pure: no I/O, no clock.
+ * Reads and checks the settings of crypto deposits: networks, keys and the source of rates. An error names the setting
+ * and the place in it, and never repeats the value: addresses of nodes hold keys. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -8,15 +8,15 @@ import { ConfigError } from '../../settings/settings.ts';
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
 import { FixedRates, type RateTable, rateTable } from './ratetable.ts';
-import { assetsOf, type NetworkSetting, NetworkSettings } from './spec.ts';
+import { listAssets, type NetworkSetting, NetworkSettings } from './spec.ts';
 
-/** As config.ts reads them. */
+/** The settings as config.ts reads them. */
 export interface CryptoConfig {
   /** JSON: NetworkSettings. */
   networks: unknown;
   /** JSON: fixed prices. */
   rates: unknown;
-  /** Where prices are asked for; instead of `rates`. */
+  /** The address of the rate source; instead of `rates`. */
   ratesUrl: string | undefined;
   quoteSeconds: number;
   currency: string;
@@ -29,7 +29,7 @@ export interface Network {
 
 export interface CryptoSettings {
   networks: ReadonlyMap<string, Network>;
-  /** Undefined: they are asked for at `ratesUrl`. */
+  /** Undefined: rates come from `ratesUrl`. */
   fixed: RateTable | undefined;
   ratesUrl: string | undefined;
   quoteMs: number;
@@ -53,7 +53,7 @@ function openNetwork(setting: NetworkSetting): Network {
   const name = `${NETWORKS} (${setting.network})`;
   if (!isHttp(setting.kind === 'evm' ? setting.rpcUrl : setting.esploraUrl))
     throw new ConfigError(`${name}: the node’s address must be http://… or https://….`);
-  const assets = assetsOf(setting);
+  const assets = listAssets(setting);
   const contracts = assets.map(({ contract }) => contract?.toLowerCase());
   if (new Set(assets.map(({ asset }) => asset)).size < assets.length || new Set(contracts).size < assets.length)
     throw new ConfigError(`${name}: each asset, and each contract, may stand there once.`);
@@ -82,7 +82,11 @@ export function cryptoSettings(config: CryptoConfig): CryptoSettings | undefined
   if (rates !== undefined && fixed === undefined)
     throw new ConfigError(`LOOPSTREAM_CRYPTO_RATES must be prices in ${currency}, as texts such as "61234.56".`);
   return {
-    ...{ networks, fixed, ratesUrl, currency, quoteMs: config.quoteSeconds * 1000 },
+    networks,
+    fixed,
+    ratesUrl,
+    currency,
+    quoteMs: config.quoteSeconds * 1000,
     creditsPerUnit: CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)),
   };
 }

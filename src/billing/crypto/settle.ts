@@ -1,7 +1,7 @@
 /**
- * Credits what has its confirmations, and takes back what has left the chain for good. Each payment is one transaction of the
- * database, in which the ledger and the payment's row change together; the ledger's key is the payment's own, so that nothing
- * is credited twice whoever tries.
+ * Credits payments that have their confirmations, and reverses those that have left the chain for good. Each payment is
+ * one transaction of the database, in which the ledger and the payment's row change together. The ledger's key is the
+ * payment's own, so that nothing is credited twice.
  */
 
 import type { Db } from '../../db/pool.ts';
@@ -12,11 +12,11 @@ import { customer, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { readBalance } from '../ledger/store.ts';
 import { creditsFor, formatRate } from './amounts.ts';
 import type { Chain } from './chain.ts';
-import { judge, type Verdict } from './machine.ts';
+import { judge, type PaymentVerdict } from './machine.ts';
 import type { Rates } from './rates.ts';
 import { payment, refusal } from './sightings.ts';
-import { type AssetSetting, assetsOf, type NetworkSetting } from './spec.ts';
-import type { PaymentRow, Place } from './store.ts';
+import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
+import type { AddressPlace, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 
 /** Payments at work at a time: each has a connection to the database, of which others need some too. */
@@ -42,16 +42,19 @@ export const ledgerKey = ({ network, txid, index, reversals }: PaymentRow, kind 
   `${kind}:${network}:${txid}:${index}${reversals === 0 ? '' : `:${reversals}`}`;
 
 const wanted = ({ txid, index, amount, contract }: PaymentRow) => ({
-  ...{ txid, index, amount, contract: contract ?? undefined },
+  txid,
+  index,
+  amount,
+  contract: contract ?? undefined,
 });
 
 export function createSettler(deps: SettleDeps) {
   const { db, ledger, chain, network, rates, creditsPerUnit, clock, log, onSettled = () => undefined } = deps;
   const name = network.network;
-  const assets = new Map(assetsOf(network).map((one) => [one.asset, one]));
+  const assets = new Map(listAssets(network).map((one) => [one.asset, one]));
 
   /** The row as it is now, locked, if what was decided of it still holds. */
-  async function still(trx: Db, row: PaymentRow, verdict: Verdict): Promise<PaymentRow | undefined> {
+  async function still(trx: Db, row: PaymentRow, verdict: PaymentVerdict): Promise<PaymentRow | undefined> {
     const now = await store.lockPayment(trx, row);
     const at = (await store.readScans(trx)).get(name);
     if (now === undefined || at === undefined || now.block_hash !== row.block_hash) return undefined;
@@ -60,8 +63,12 @@ export function createSettler(deps: SettleDeps) {
 
   const cash = (row: PaymentRow): string => `cash:crypto:${row.asset}`;
   const details = (row: PaymentRow, rate: bigint) => ({
-    ...{ deposit: row.deposit_id, network: name, txid: row.txid, asset: row.asset ?? '' },
-    ...{ amount: String(row.amount), rate: formatRate(rate) },
+    deposit: row.deposit_id,
+    network: name,
+    txid: row.txid,
+    asset: row.asset ?? '',
+    amount: String(row.amount),
+    rate: formatRate(rate),
   });
 
   async function ignore(row: PaymentRow, reason: 'dust' | 'too_large'): Promise<void> {
@@ -82,7 +89,7 @@ export function createSettler(deps: SettleDeps) {
     const done = await db.transaction().execute(async (trx) => {
       const now = await still(trx, row, 'credit');
       if (now === undefined) return false;
-      // What was written off when it was taken back has come after all.
+      // The amount that its reversal wrote off has arrived after all.
       const mine = [
         { account: customer(deposit.account_id), credits: credits - now.written_off },
         { account: 'writeoff', credits: now.written_off },
@@ -90,8 +97,12 @@ export function createSettler(deps: SettleDeps) {
       ].filter((entry) => entry.credits !== 0n);
       await ledger.post(
         {
-          ...{ key: ledgerKey(now), kind: 'deposit', accountId: deposit.account_id, entries: mine },
-          ...{ at: now.at, details: details(now, rate) },
+          key: ledgerKey(now),
+          kind: 'deposit',
+          accountId: deposit.account_id,
+          entries: mine,
+          at: now.at,
+          details: details(now, rate),
         },
         { trx },
       );
@@ -120,8 +131,12 @@ export function createSettler(deps: SettleDeps) {
         ].filter((entry) => entry.credits !== 0n);
         await ledger.post(
           {
-            ...{ key: ledgerKey(now, 'deposit-reversal'), kind: 'correction', accountId: deposit.account_id, entries },
-            ...{ at: clock.now(), details: { ...details(now, now.rate ?? 0n), reason: 'reorganisation' } },
+            key: ledgerKey(now, 'deposit-reversal'),
+            kind: 'correction',
+            accountId: deposit.account_id,
+            entries,
+            at: clock.now(),
+            details: { ...details(now, now.rate ?? 0n), reason: 'reorganisation' },
           },
           { trx },
         );
@@ -148,7 +163,7 @@ export function createSettler(deps: SettleDeps) {
   }
 
   /** It is in a block that was read, though not seen there: a node that had not made up its mind. */
-  async function putBack(row: PaymentRow, { height, hash }: Place): Promise<void> {
+  async function putBack(row: PaymentRow, { height, hash }: AddressPlace): Promise<void> {
     await db.transaction().execute(async (trx) => {
       const now = await still(trx, row, 'reverse');
       const [known] = await store.listBlocks(trx, name, height, 1);
@@ -157,7 +172,7 @@ export function createSettler(deps: SettleDeps) {
     });
   }
 
-  async function settle(row: PaymentRow, verdict: Verdict, at: Place): Promise<void> {
+  async function settle(row: PaymentRow, verdict: PaymentVerdict, at: AddressPlace): Promise<void> {
     // The node is asked once more, by the transaction itself: a block that was read can have left the chain since.
     const found = await chain.find(wanted(row));
     if (verdict === 'credit') {
@@ -182,7 +197,7 @@ export function createSettler(deps: SettleDeps) {
 
   return {
     /** All that can be settled now, `at` being up to where the chain was read. */
-    async settleAll(at: Place, signal: AbortSignal): Promise<void> {
+    async settleAll(at: AddressPlace, signal: AbortSignal): Promise<void> {
       const rows = await store.paymentsAtWork(db, name);
       const due = rows.flatMap((row) => {
         const verdict = judge(payment(row), at.height, network.confirmations);

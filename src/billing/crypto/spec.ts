@@ -1,23 +1,21 @@
 /**
- * What a deposit and its payments are, in words that the scanner, the API and the tables share. A deposit is an address with a
- * quote, for one account; a payment is one transfer that the chain shows to such an address. Pure: no I/O, no clock.
+ * Declares deposits and payments for the scanner, the API and the tables. A deposit is an address with a quote, for one
+ * account; a payment is one transfer that the chain shows to such an address. Pure: no I/O, no clock.
  *
  * A payment is in one of these states:
  * - `seen`: the network has heard of it and it is in no block yet (Bitcoin alone tells);
  * - `confirming`: it is in a block, which is one of fewer than the network's confirmations;
- * - `credited`: the ledger has it. When its block leaves the chain it stays so, without a height, until as many blocks as its
- *   confirmations have come since: mostly the transaction is in another block by then, and nothing had to be taken back;
+ * - `credited`: the ledger has it. When its block leaves the chain it stays so, without a height, for as many blocks as its
+ *   confirmations: mostly the transaction is in another block by then, and nothing has to be taken back;
  * - `reversed`: it was credited and has left the chain; a correction took the credits back. When it comes back to the chain it
  *   is `confirming` again, and is credited once more under a key of its own;
  * - `reorged`: its block has left the chain before it was credited; it comes back, or is `dropped` in the end;
- * - `dropped`: it was seen and is known no more: another transaction has taken its place;
- * - `ignored`: it is not credited, and `reason` says why. It stays so.
+ * - `dropped`: the network no longer knows it: another transaction has taken its place;
+ * - `ignored`: it is never credited, and `reason` says why.
  */
 import { type Static, Type } from 'typebox';
 
-export const DEPOSIT_STATES = [
-  ...['waiting', 'seen', 'confirming', 'credited', 'underpaid', 'expired', 'reorged'],
-] as const;
+export const DEPOSIT_STATES = ['waiting', 'seen', 'confirming', 'credited', 'underpaid', 'expired', 'reorged'] as const;
 export const PAYMENT_STATES = ['seen', 'confirming', 'credited', 'reversed', 'reorged', 'dropped', 'ignored'] as const;
 export type DepositState = 'waiting' | 'seen' | 'confirming' | 'credited' | 'underpaid' | 'expired' | 'reorged';
 export type PaymentState = (typeof PAYMENT_STATES)[number];
@@ -31,8 +29,8 @@ export const IGNORED: Readonly<Record<IgnoredReason, string>> = {
 export type IgnoredReason = 'wrong_token' | 'dust' | 'too_large';
 
 /**
- * Unpaid deposits that an account may have open: wallets stop to look for money after 20 addresses without any (the gap limit
- * of BIP 44), and a stranger must not be able to make such gaps without end.
+ * Maximum of unpaid deposits for an account. Wallets stop looking for money after 20 unused addresses (the gap limit of
+ * BIP 44), and a stranger must not be able to make such gaps without end.
  */
 export const MAX_OPEN = 10;
 /** Payments of tokens that are not taken, which anybody can send for nothing, are kept for a deposit up to so many. */
@@ -47,10 +45,10 @@ const Url = Type.String({ minLength: 1, maxLength: 2048 });
 
 const AssetSetting = Type.Object(
   {
-    /** As it is traded, e.g. ETH, and as the rate source names it. */
+    /** The traded symbol, e.g. ETH, which the rate source uses too. */
     asset: AssetName,
     decimals: Type.Integer({ minimum: 0, maximum: 24 }),
-    /** Of an ERC-20 token; without it, the coin of the network. */
+    /** The contract of an ERC-20 token; without it, the coin of the network. */
     contract: Type.Optional(Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })),
     /** In the smallest unit: what is less is not credited. */
     minimum: Type.Optional(Units),
@@ -98,10 +96,10 @@ const BITCOIN: AssetSetting = { asset: 'BTC', decimals: 8 };
 /** How an address is looked for: EVM addresses differ by the case of their letters alone, which is a check. */
 export const addressKey = (address: string): string => address.toLowerCase();
 
-/** What the network can be paid in. */
-export const assetsOf = (network: NetworkSetting): readonly AssetSetting[] =>
+/** Lists the assets accepted on the network. */
+export const listAssets = (network: NetworkSetting): readonly AssetSetting[] =>
   network.kind === 'evm' ? network.assets : [{ ...BITCOIN, ...(network.minimum && { minimum: network.minimum }) }];
 
 /** The asset of a transfer on the network: undefined for a token that is not taken. `contract` in lower case. */
 export const assetFor = (network: NetworkSetting, contract: string | undefined): AssetSetting | undefined =>
-  assetsOf(network).find((one) => one.contract?.toLowerCase() === contract);
+  listAssets(network).find((one) => one.contract?.toLowerCase() === contract);

@@ -1,4 +1,4 @@
-/** The SQL of crypto deposits: what the API asks for. That of the scanner is in the second half. */
+/** Queries crypto deposits with SQL: first for the API, then for the scanner. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { IgnoredReason, PaymentState } from './spec.ts';
@@ -10,13 +10,13 @@ export interface DepositRow {
   asset: string;
   decimals: number;
   address: string;
-  /** What is looked for on the chain. */
+  /** The form of the address that the scanner looks for. */
   address_key: string;
   key_id: string;
   address_index: number;
   /** Asked for, in the smallest unit; null: anything. */
   amount: bigint | null;
-  /** What `amount` is worth at `rate`. */
+  /** The worth of `amount` at `rate`. */
   credits: bigint | null;
   /** See amounts.ts. */
   rate: bigint;
@@ -46,11 +46,11 @@ export interface PaymentRow {
   /** Null until it is known: late payments have the rate of the time when they are credited. */
   rate: bigint | null;
   credits: bigint | null;
-  /** What could not be taken back of it. */
+  /** The part that its reversal could not take back. */
   written_off: bigint;
 }
 
-/** The next address of a key. Whoever asks at the same moment waits, and gets the next one; what fails gives it back. */
+/** Takes the next index of a key. Concurrent callers wait, and get the following one; a rollback returns the index. */
 export async function takeIndex(trx: Db, keyId: string): Promise<number> {
   const { rows } = await sql<{ index: number }>`
     insert into loopstream.crypto_keys as k (key_id, next_index) values (${keyId}, 1)
@@ -74,7 +74,7 @@ export async function listDeposits(db: Db, accountId: string, id?: string): Prom
   return rows;
 }
 
-/** Of these deposits, in the order in which they came. */
+/** Lists the payments of these deposits, in the order in which they came. */
 export async function listPayments(db: Db, depositIds: readonly string[]): Promise<PaymentRow[]> {
   const { rows } = await sql<PaymentRow>`select * from loopstream.crypto_payments
     where deposit_id = any(${depositIds}) order by at, txid, index`.execute(db);
@@ -90,20 +90,20 @@ export async function countOpen(trx: Db, accountId: string, now: Date): Promise<
   return (rows[0] as { count: number }).count;
 }
 
-export interface Place {
+export interface AddressPlace {
   height: number;
   hash: string;
 }
 
 /** Up to where each chain was read. */
-export async function readScans(db: Db): Promise<Map<string, Place>> {
-  const { rows } = await sql<Place & { network: string }>`
+export async function readScans(db: Db): Promise<Map<string, AddressPlace>> {
+  const { rows } = await sql<AddressPlace & { network: string }>`
     select network, height, hash from loopstream.crypto_scans`.execute(db);
   return new Map(rows.map(({ network, ...place }) => [network, place]));
 }
 
 /** Nothing when somebody else has begun. */
-export async function beginScan(db: Db, network: string, { height, hash }: Place): Promise<void> {
+export async function beginScan(db: Db, network: string, { height, hash }: AddressPlace): Promise<void> {
   await sql`with begun as (
       insert into loopstream.crypto_scans (network, height, hash) values (${network}, ${height}, ${hash})
       on conflict do nothing returning network, height, hash)
@@ -114,7 +114,12 @@ export async function beginScan(db: Db, network: string, { height, hash }: Place
 const KEPT_BLOCKS = 2_000;
 
 /** False, and nothing has changed, when somebody else has moved it from `from`. */
-export async function moveScan(trx: Db, network: string, from: Place, blocks: readonly Place[]): Promise<boolean> {
+export async function moveScan(
+  trx: Db,
+  network: string,
+  from: AddressPlace,
+  blocks: readonly AddressPlace[],
+): Promise<boolean> {
   const to = blocks.at(-1) ?? from;
   const { numAffectedRows } = await sql`update loopstream.crypto_scans set height = ${to.height}, hash = ${to.hash}
     where network = ${network} and height = ${from.height} and hash = ${from.hash}`.execute(trx);
@@ -128,7 +133,7 @@ export async function moveScan(trx: Db, network: string, from: Place, blocks: re
 }
 
 /** The chain is another one above `to`. False as moveScan. */
-export async function rewindScan(trx: Db, network: string, from: Place, to: Place): Promise<boolean> {
+export async function rewindScan(trx: Db, network: string, from: AddressPlace, to: AddressPlace): Promise<boolean> {
   const { numAffectedRows } = await sql`update loopstream.crypto_scans set height = ${to.height}, hash = ${to.hash}
     where network = ${network} and height = ${from.height} and hash = ${from.hash}`.execute(trx);
   if (numAffectedRows !== 1n) return false;
@@ -138,8 +143,8 @@ export async function rewindScan(trx: Db, network: string, from: Place, to: Plac
 }
 
 /** The latest blocks that were read, the highest first: at or below `height`. */
-export async function listBlocks(db: Db, network: string, height: number, limit: number): Promise<Place[]> {
-  const { rows } = await sql<Place>`select height, hash from loopstream.crypto_blocks
+export async function listBlocks(db: Db, network: string, height: number, limit: number): Promise<AddressPlace[]> {
+  const { rows } = await sql<AddressPlace>`select height, hash from loopstream.crypto_blocks
     where network = ${network} and height <= ${height} order by height desc limit ${limit}`.execute(db);
   return rows;
 }
@@ -157,7 +162,7 @@ export async function findDeposits(db: Db, addressKeys: readonly string[]): Prom
   return new Map(rows.map((row) => [row.address_key, row]));
 }
 
-/** All that have addresses of this key, of whichever network they were made for. */
+/** All deposits with addresses of this key, on any network. */
 export async function allDeposits(db: Db, keyId: string): Promise<DepositRow[]> {
   const { rows } = await sql<DepositRow>`select * from loopstream.crypto_deposits
     where key_id = ${keyId} order by address_index`.execute(db);
@@ -171,7 +176,7 @@ export async function lockPayments(trx: Db, network: string, txids: readonly str
   return rows;
 }
 
-/** One of them, as it is now. */
+/** Locks a payment and returns its current row. */
 export async function lockPayment(trx: Db, row: PaymentRow): Promise<PaymentRow | undefined> {
   const { rows } = await sql<PaymentRow>`select * from loopstream.crypto_payments
     where network = ${row.network} and txid = ${row.txid} and index = ${row.index} for update`.execute(trx);
@@ -193,7 +198,7 @@ export async function countIgnored(trx: Db, depositIds: readonly string[]): Prom
   return new Map(rows.map(({ deposit_id, count }) => [deposit_id, count]));
 }
 
-/** What may change of a payment is set as it is in the row; what is known of it for good is written once. */
+/** Writes the mutable fields of a payment as the row has them; its immutable fields are written once. */
 export async function writePayments(trx: Db, rows: readonly PaymentRow[]): Promise<void> {
   if (rows.length === 0) return;
   const list = JSON.stringify(rows, (_key, value) => (typeof value === 'bigint' ? value.toString() : value));

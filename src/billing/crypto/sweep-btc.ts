@@ -1,5 +1,7 @@
-/** The sweep plan of Bitcoin: partially signed transactions (BIP 174) without any signature yet. */
+/** Plans the sweep of Bitcoin: partially signed transactions (BIP 174) without any signature yet. */
+
 import { p2wpkh, Transaction } from '@scure/btc-signer';
+import pMap from 'p-map';
 import type { Db } from '../../db/pool.ts';
 import { createEsplora } from './esplora.ts';
 import { type AddressMaker, bitcoinNetwork } from './keys.ts';
@@ -9,7 +11,7 @@ import { type Coin, planBtc } from './sweep.ts';
 
 /** Blocks within which it is to be in one; there is no hurry. */
 const FEE_BLOCKS = 6;
-/** Where the server tells none. */
+/** The fee rate when the server gives none. */
 const FALLBACK_RATE = 10;
 /** Addresses that are asked about at the same time. */
 const AT_ONCE = 4;
@@ -33,7 +35,7 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   const enough = (await esplora.height()) - network.confirmations + 1;
   const feeRate = (await esplora.feeRate(FEE_BLOCKS)) ?? FALLBACK_RATE;
 
-  async function coinsOf({ address, address_index: addressIndex }: store.DepositRow): Promise<OwnCoin[]> {
+  async function readCoins({ address, address_index: addressIndex }: store.DepositRow): Promise<OwnCoin[]> {
     return (await esplora.unspent(address)).flatMap(({ txid, vout, value, status }) =>
       status.confirmed && status.block_height <= enough
         ? [{ txid, index: vout, value: BigInt(value), addressIndex }]
@@ -41,7 +43,7 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
     );
   }
 
-  function psbtOf(inputs: readonly OwnCoin[], amount: bigint): string {
+  function buildPsbt(inputs: readonly OwnCoin[], amount: bigint): string {
     const transaction = new Transaction();
     for (const { txid, index, value, addressIndex } of inputs) {
       const publicKey = addresses.publicKey(addressIndex);
@@ -49,7 +51,9 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
       // The path is from the account's key on: nothing of what is above it is known here.
       const derivation = { fingerprint: addresses.fingerprint, path: [0, addressIndex] };
       transaction.addInput({
-        ...{ txid, index, witnessUtxo: { script, amount: value } },
+        txid,
+        index,
+        witnessUtxo: { script, amount: value },
         bip32Derivation: [[publicKey, derivation]],
       });
     }
@@ -58,11 +62,12 @@ export async function sweepBtc(db: Db, network: BtcNetwork, addresses: AddressMa
   }
 
   const rows = await store.allDeposits(db, addresses.keyId);
-  const coins: OwnCoin[] = [];
-  for (let i = 0; i < rows.length; i += AT_ONCE)
-    coins.push(...(await Promise.all(rows.slice(i, i + AT_ONCE).map(coinsOf))).flat());
+  const coins = (await pMap(rows, readCoins, { concurrency: AT_ONCE })).flat();
   const transactions = planBtc(coins, feeRate).map(({ inputs, amount, fee }) => ({
-    ...{ amount: String(amount), fee: String(fee), inputs: inputs.length, psbt: psbtOf(inputs, amount) },
+    amount: String(amount),
+    fee: String(fee),
+    inputs: inputs.length,
+    psbt: buildPsbt(inputs, amount),
   }));
   return { network: network.network, to, feeRate, transactions };
 }

@@ -1,4 +1,7 @@
-/** `loopstream sweep-plan`: what the operator of the service signs, elsewhere, to bring together what deposits have brought. */
+/**
+ * Runs `loopstream sweep-plan`: prints the transactions that collect the deposits, for the operator of the service to
+ * sign elsewhere.
+ */
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../db/pool.ts';
 import { environment } from '../../settings/environment.ts';

@@ -1,10 +1,10 @@
 /**
- * A plan to bring together what deposits have brought: transactions that nobody has signed, for the operator of the service,
- * whose keys are elsewhere. Nothing is sent, and nothing of it is written down. Pure: no I/O, no clock.
+ * Plans the collection of deposits: unsigned transactions for the operator of the service, whose keys are elsewhere.
+ * Nothing is sent, and nothing is stored. Pure: no I/O, no clock.
  */
 import type { AssetSetting } from './spec.ts';
 
-/** What a transfer of coins takes (yellow paper, G_transaction). */
+/** The gas of a coin transfer (yellow paper, G_transaction). */
 export const COIN_GAS = 21_000n;
 
 export interface Fees {
@@ -19,7 +19,7 @@ export interface Holding {
   /** Below the account's key: `0/<index>`. */
   path: string;
   nonce: number;
-  /** Of the coin, in wei. */
+  /** The balance of the coin, in wei. */
   balance: bigint;
   tokens: readonly { asset: AssetSetting; balance: bigint; gas: bigint; data: string }[];
 }
@@ -29,7 +29,7 @@ export interface EvmTransaction {
   from: string;
   path: string;
   asset: string;
-  /** What arrives, in the asset's smallest unit. */
+  /** The amount that arrives, in the asset's smallest unit. */
   amount: string;
   /** Wei that have to be sent to `from` first, so that it can pay for its gas. */
   missingWei: string;
@@ -48,7 +48,7 @@ export interface EvmTransaction {
 
 export interface EvmGoal {
   chainId: number;
-  /** Where all goes. */
+  /** The address that receives everything. */
   to: string;
   /** The asset that is the network's coin. */
   coin: string;
@@ -67,10 +67,20 @@ export function planEvm({ address, path, nonce, balance, tokens }: Holding, goal
     const missing = cost > left ? cost - left : 0n;
     left = cost > left ? 0n : left - cost;
     plan.push({
-      ...{ from: address, path, asset: asset.asset, amount: String(held), missingWei: String(missing) },
+      from: address,
+      path,
+      asset: asset.asset,
+      amount: String(held),
+      missingWei: String(missing),
       transaction: {
-        ...{ type: 'eip1559', chainId, nonce: nonce + plan.length, to: asset.contract, value: '0', data },
-        ...{ gas: String(gas), ...price },
+        type: 'eip1559',
+        chainId,
+        nonce: nonce + plan.length,
+        to: asset.contract,
+        value: '0',
+        data,
+        gas: String(gas),
+        ...price,
       },
     });
   }
@@ -78,17 +88,27 @@ export function planEvm({ address, path, nonce, balance, tokens }: Holding, goal
   if (left <= cost) return plan;
   const value = String(left - cost);
   plan.push({
-    ...{ from: address, path, asset: coin, amount: value, missingWei: '0' },
+    from: address,
+    path,
+    asset: coin,
+    amount: value,
+    missingWei: '0',
     transaction: {
-      ...{ type: 'eip1559', chainId, nonce: nonce + plan.length, to, value, data: '0x' },
-      ...{ gas: String(COIN_GAS), ...price },
+      type: 'eip1559',
+      chainId,
+      nonce: nonce + plan.length,
+      to,
+      value,
+      data: '0x',
+      gas: String(COIN_GAS),
+      ...price,
     },
   });
   return plan;
 }
 
-/** What an address holds beyond what was seen to come: coins that a contract sent on, above all (evm.ts has the limit). */
-export interface Difference {
+/** A balance beyond the transfers that were seen: coins that a contract sent on, above all (evm.ts has the limit). */
+export interface SweepDifference {
   deposit: string;
   address: string;
   asset: string;

@@ -1,4 +1,4 @@
-/** What a QR code of a deposit holds, for wallets: EIP-681 and BIP 21. Pure: no I/O, no clock. */
+/** Builds the text of a deposit's QR code for wallets: EIP-681 and BIP 21. Pure: no I/O, no clock. */
 import { formatUnits } from './amounts.ts';
 import type { AssetSetting, NetworkSetting } from './spec.ts';
 

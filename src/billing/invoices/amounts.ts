@@ -1,7 +1,7 @@
 /**
- * The sums of an invoice: credits are exact, and money is credits rounded to the minor unit, half to even. What lines lose or
- * gain by that stands in a line of its own, so that all can be added up. Prices contain the taxes.
- * Pure: no I/O, no clock.
+ * Computes the sums of an invoice: credits are exact, and money is credits rounded to the minor unit, half to even. A
+ * line of its own holds the rounding difference of the lines, so that all add up. Prices contain the taxes. Pure: no
+ * I/O, no clock.
  */
 import { CREDITS_PER_MINOR_UNIT } from '../ledger/money.ts';
 
@@ -15,7 +15,7 @@ export function roundHalfEven(numerator: bigint, denominator: bigint): bigint {
   return sign * (up ? whole + 1n : whole);
 }
 
-export const minorOf = (credits: bigint): bigint => roundHalfEven(credits, CREDITS_PER_MINOR_UNIT);
+export const roundToMinor = (credits: bigint): bigint => roundHalfEven(credits, CREDITS_PER_MINOR_UNIT);
 
 export interface Tax {
   name: string;
@@ -23,15 +23,15 @@ export interface Tax {
   ratePercent: string;
 }
 
-export interface Sums {
+export interface InvoiceSums {
   credits: bigint;
-  /** Of each line. */
+  /** The amount of each line. */
   amountsMinor: bigint[];
-  /** What they are short of the total; 0 mostly. */
+  /** Their difference from the total; 0 mostly. */
   roundingMinor: bigint;
   totalMinor: bigint;
   netMinor: bigint;
-  /** Of each tax; with the net amount they are the total. */
+  /** The amount of each tax; with the net amount they are the total. */
   taxesMinor: bigint[];
 }
 
@@ -44,15 +44,18 @@ function thousandths(ratePercent: string): bigint {
   return BigInt(whole) * 1000n + BigInt(fraction.padEnd(3, '0'));
 }
 
-export function sumsOf(lines: readonly bigint[], taxes: readonly Tax[]): Sums {
+export function computeSums(lines: readonly bigint[], taxes: readonly Tax[]): InvoiceSums {
   const sum = (numbers: readonly bigint[]) => numbers.reduce((total, number) => total + number, 0n);
   const credits = sum(lines);
-  const amountsMinor = lines.map(minorOf);
-  const totalMinor = minorOf(credits);
+  const amountsMinor = lines.map(roundToMinor);
+  const totalMinor = roundToMinor(credits);
   const rates = taxes.map(({ ratePercent }) => thousandths(ratePercent));
   const taxesMinor = rates.map((rate) => roundHalfEven(totalMinor * rate, WHOLE + sum(rates)));
   return {
-    ...{ credits, amountsMinor, totalMinor, taxesMinor },
+    credits,
+    amountsMinor,
+    totalMinor,
+    taxesMinor,
     roundingMinor: totalMinor - sum(amountsMinor),
     netMinor: totalMinor - sum(taxesMinor),
   };

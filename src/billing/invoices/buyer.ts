@@ -1,4 +1,7 @@
-/** Whom an invoice is sent to: the account's address, and what is known of its user where that says nothing. Pure: no I/O, no clock. */
+/**
+ * Builds the buyer of an invoice from the account's address, and from its user where the address is incomplete. Pure:
+ * no I/O, no clock.
+ */
 import type { Party } from './document.ts';
 import type { BillingAddress } from './record.ts';
 
@@ -7,7 +10,7 @@ const some = (text: string | undefined): string | null => (text === undefined ||
 /** `DE` → `Germany`. */
 const countryName = (code: string): string => new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? code;
 
-export function buyerOf(
+export function buildBuyer(
   accountId: string,
   user: { name: string; email: string } | undefined,
   address: BillingAddress = {},

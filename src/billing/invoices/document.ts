@@ -1,9 +1,9 @@
 /**
- * An invoice, or a credit note, as it is kept: all that is printed on it, in words and whole numbers, so that it stays what it
- * was when prices, names and settings change. Pure: no I/O, no clock.
+ * Declares the stored content of an invoice or credit note: everything printed on it, as texts and whole numbers. So it
+ * stays the same when prices, names and settings change. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
-import { sumsOf } from './amounts.ts';
+import { computeSums } from './amounts.ts';
 import type { Seller } from './settings.ts';
 
 const whole = (description: string) => Type.String({ pattern: '^-?[0-9]+$', description });
@@ -68,8 +68,8 @@ export const Content = Type.Object({
 });
 export type Content = Static<typeof Content>;
 
-/** What was charged or given back, before it is money. */
-export type Charged = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
+/** A charge or refund, before its conversion into money. */
+export type ChargedLine = Pick<InvoiceLine, 'streamID' | 'name' | 'profile' | 'seconds' | 'creditsPerHour'> & {
   credits: bigint;
 };
 
@@ -80,13 +80,17 @@ export interface Draft {
   currency: string;
   seller: Seller;
   buyer: Party;
-  charged: readonly Charged[];
+  charged: readonly ChargedLine[];
   corrects?: { number: string } | undefined;
   reason?: string | undefined;
 }
 
 const sellerParty = ({ name, address, country, taxID, email }: Seller): Party => ({
-  ...{ name, address, country, taxID: taxID ?? null, email: email ?? null },
+  name,
+  address,
+  country,
+  taxID: taxID ?? null,
+  email: email ?? null,
 });
 
 /** Whether the buyer owes the tax instead of the seller. */
@@ -98,10 +102,10 @@ export const isReverseCharge = ({ reverseCharge, country }: Seller, buyer: Pick<
   reverseCharge.countries.includes(buyer.country);
 
 /** A sum that is in the customer's favour makes a credit note. */
-export function contentOf({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
+export function buildContent({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
   const reversed = isReverseCharge(seller, buyer);
   const taxes = reversed ? [] : (seller.taxes ?? []);
-  const sums = sumsOf(
+  const sums = computeSums(
     charged.map(({ credits }) => credits),
     taxes,
   );
@@ -111,8 +115,13 @@ export function contentOf({ number, issuedOn, period, currency, seller, buyer, c
     : 'Paid from the prepaid balance of the account. Nothing is due.';
   return {
     kind: isCredit ? 'credit_note' : 'invoice',
-    ...{ number, issuedOn, currency, buyer, seller: sellerParty(seller) },
-    ...{ periodFrom: period?.firstDay ?? null, periodTo: period?.lastDay ?? null },
+    number,
+    issuedOn,
+    currency,
+    buyer,
+    seller: sellerParty(seller),
+    periodFrom: period?.firstDay ?? null,
+    periodTo: period?.lastDay ?? null,
     lines: charged.map((line, index) => ({
       ...line,
       credits: String(line.credits),

@@ -1,6 +1,6 @@
 /**
- * The font that is added for letters which ours lack, such as Chinese, Japanese and Korean ones: a file of the machine, since
- * those fonts are many times as large as all else of ours.
+ * Reads an additional font for letters that ours lack, such as Chinese, Japanese and Korean ones. It is a file of the
+ * machine, since those fonts are many times as large as our whole image.
  */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from '../../settings/settings.ts';
@@ -18,7 +18,7 @@ export async function readInvoiceFont(setting: string | undefined): Promise<Adde
   const bytes = await readFile(path).catch(() => {
     throw new ConfigError(`The file of ${SETTING} cannot be read.`);
   });
-  // The library is large: it is loaded at the start only where there is a font to look at.
+  // The library is large: it is loaded at the start only where a font is configured.
   const { canDraw } = await import('./pdf.ts');
   const font = { bytes, name };
   if (canDraw(font)) return font;

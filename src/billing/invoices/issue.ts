@@ -1,22 +1,23 @@
 /**
- * Issues invoices: for each month, in the seller's time zone, what the ledger has charged an account in it. All is decided and
- * kept in one transaction of the database, so that whoever is killed in between has issued nothing, and used no number.
+ * Issues invoices: one for each month in the seller's time zone, with the ledger's charges of an account. All is
+ * decided and stored in one transaction of the database, so that a process killed in between has issued nothing and
+ * used no number.
  *
- * What is billed is known by two numbers of an account: until when, and up to which entry of the ledger. An entry that comes
- * later and is of before is on the next invoice; so every one is on one, and none on two.
+ * Two values of an account record the billed part: until when, and up to which entry of the ledger. A late entry of an
+ * earlier month is on the next invoice; so every entry is on one invoice, and none on two.
  */
 import { ulid } from 'ulid';
 import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { dayAt } from '../ledger/days.ts';
 import { customer, type Ledger } from '../ledger/ledger.ts';
-import { buyerOf } from './buyer.ts';
-import { type Charged, type Content, contentOf, type Draft } from './document.ts';
+import { buildBuyer } from './buyer.ts';
+import { buildContent, type ChargedLine, type Content, type Draft } from './document.ts';
 import { monthStart, type Period, periodAt } from './period.ts';
 import type { Seller } from './settings.ts';
 import * as store from './store.ts';
 
-/** What was used at the end of a month may be charged some time after it. */
+/** Usage at the end of a month may be charged some time after it. */
 const SETTLED_MS = 2 * 3_600_000;
 
 export interface IssueDeps {
@@ -28,18 +29,18 @@ export interface IssueDeps {
 
 export interface Correction {
   invoiceId: string;
-  /** What the customer gets back: more than 0, and in all no more than the invoice. */
+  /** The refund: more than 0, and in all no more than the invoice. */
   credits: bigint;
   reason: string;
   /** The same one is issued once. */
   key: string;
-  /** What is to be true with it, in the same transaction. */
+  /** Further changes for the same transaction. */
   also?: (trx: Db, accountId: string) => Promise<void>;
 }
 
-const zoneOf = ({ timeZone = 'UTC' }: Seller): string => timeZone;
+const getZone = ({ timeZone = 'UTC' }: Seller): string => timeZone;
 
-const charged = (row: store.UnbilledRow): Charged => ({
+const charged = (row: store.UnbilledRow): ChargedLine => ({
   streamID: row.kind === 'charge' ? row.stream_id : null,
   name: row.kind === 'charge' ? (row.name ?? row.stream_id ?? '') : (row.reason ?? 'Correction'),
   profile: row.kind === 'charge' ? row.profile : null,
@@ -49,7 +50,7 @@ const charged = (row: store.UnbilledRow): Charged => ({
 });
 
 export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
-  const zone = zoneOf(seller);
+  const zone = getZone(seller);
 
   /** In the caller's transaction: the last thing that it does, since all others wait for the number. */
   const keep = async (
@@ -62,12 +63,12 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     }: { accountId: string; now: Date; periodUntil: Date | null } & Partial<Pick<store.NewInvoice, 'corrects' | 'key'>>,
   ): Promise<store.InvoiceRow> => {
     const [known, address] = [await store.findBuyer(trx, accountId), await store.findAddress(trx, accountId)];
-    const buyer = buyerOf(accountId, known, address);
+    const buyer = buildBuyer(accountId, known, address);
     const issuedOn = dayAt(now, zone);
     const series = `${seller.numberPrefix ?? ''}${issuedOn.slice(0, 4)}`;
     const sequence = await store.nextNumber(trx, series);
     const number = `${series}-${String(sequence).padStart(5, '0')}`;
-    const content: Content = contentOf({ ...draft, number, issuedOn, currency, seller, buyer });
+    const content: Content = buildContent({ ...draft, number, issuedOn, currency, seller, buyer });
     const row = { id: `inv-${ulid(now.getTime()).toLowerCase()}`, accountId, issuedAt: now, content };
     const full = { corrects: null, key: null, ...more, ...row, series, sequence };
     await store.insertInvoice(trx, full);
@@ -92,7 +93,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     });
 
   return {
-    /** All months of all accounts that are over; answers how many invoices there are more. */
+    /** Issues all past months of all accounts; returns the number of new invoices. */
     async issueDue(now: Date, signal: AbortSignal): Promise<number> {
       const closed = monthStart(new Date(now.getTime() - SETTLED_MS), zone);
       for (let issued = 0; ; ) {
@@ -108,8 +109,8 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     },
 
     /**
-     * Gives credits of an invoice back, by a credit note: the ledger and the note say so at once. Throws `invoice_not_found`
-     * and `validation_failed`; the same key answers the note that there is.
+     * Refunds credits of an invoice by a credit note: the ledger and the note say so at once. Throws
+     * `invoice_not_found` and `validation_failed`; the same key returns the existing note.
      */
     correct: ({ invoiceId, credits, reason, key, also }: Correction, now: Date): Promise<store.InvoiceRow> =>
       store.inTransaction(db, async (trx) => {
@@ -126,7 +127,10 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           throw validationFailed([{ path: '/credits', message: `must be from 1 to ${left}` }]);
         await ledger.post(
           {
-            ...{ key: `correction:${key}`, kind: 'correction', accountId, at: now },
+            key: `correction:${key}`,
+            kind: 'correction',
+            accountId,
+            at: now,
             entries: [
               { account: customer(accountId), credits },
               { account: 'revenue:streaming', credits: -credits },
@@ -135,8 +139,12 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
           },
           { trx },
         );
-        const line: Charged = {
-          ...{ streamID: null, name: reason, profile: null, seconds: null, creditsPerHour: null },
+        const line: ChargedLine = {
+          streamID: null,
+          name: reason,
+          profile: null,
+          seconds: null,
+          creditsPerHour: null,
           credits: -credits,
         };
         await also?.(trx, accountId);

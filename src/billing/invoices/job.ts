@@ -1,4 +1,4 @@
-/** The job that issues invoices: a month after it is over, and after a time without it all months that were missed. */
+/** Runs the job that issues invoices: each month after its end, and any months that were missed. */
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';

@@ -1,9 +1,9 @@
 /**
- * Where everything of an invoice stands, on as many pages as it takes: each text with its place, so that drawing it decides
- * nothing. In points (1/72 inch) from the upper left corner of an A4 page. Pure: no I/O, no clock.
+ * Lays out an invoice on as many pages as it takes: each text with its place, so that drawing it decides nothing. The
+ * unit is the point (1/72 inch), from the upper left corner of an A4 page. Pure: no I/O, no clock.
  */
 import type { Content, InvoiceLine, Party } from './document.ts';
-import { amountText, dayText, hoursText, type Measure, priceText, type Weight, wholeText, wrap } from './text.ts';
+import { amountText, dayText, hoursText, type MeasureText, priceText, type Weight, wholeText, wrap } from './text.ts';
 
 export const PAGE = { width: 595.28, height: 841.89 };
 const LEFT = 51;
@@ -17,9 +17,9 @@ export type Colour = 'ink' | 'grey' | 'accent';
 
 export interface TextOp {
   text: string;
-  /** Of its left edge, or of its right one. */
+  /** Of the text's left edge, or its right one. */
   x: number;
-  /** Of its upper edge. */
+  /** Of the text's upper edge. */
   y: number;
   align: 'left' | 'right';
   size: number;
@@ -53,9 +53,9 @@ const leading = (size: number): number => Math.round(size * 1.45 * 10) / 10;
 class Paper {
   readonly pages: PageOps[] = [{ texts: [], boxes: [] }];
   y = TOP;
-  readonly #measure: Measure;
+  readonly #measure: MeasureText;
 
-  constructor(measure: Measure) {
+  constructor(measure: MeasureText) {
     this.#measure = measure;
   }
 
@@ -63,15 +63,20 @@ class Paper {
     return this.pages.at(-1) as PageOps;
   }
 
-  /** Draws at `y` without moving on; answers the height. */
+  /** Draws at `y` without moving on; returns the height. */
   put(text: string, x: number, width: number, style: Style = {}, y = this.y): number {
     const { size = 9, weight = 'regular', colour = 'ink', align = 'left' } = style;
     const lines = this.lines(text, width, style);
     for (const [index, line] of lines.entries())
       if (line !== '')
         this.#page.texts.push({
-          ...{ text: line, x: align === 'left' ? x : x + width, y: y + index * leading(size) },
-          ...{ align, size, weight, colour },
+          text: line,
+          x: align === 'left' ? x : x + width,
+          y: y + index * leading(size),
+          align,
+          size,
+          weight,
+          colour,
         });
     return lines.length * leading(size);
   }
@@ -97,7 +102,7 @@ class Paper {
 const SMALL = { size: 7.5, colour: 'grey' } as const;
 const HALF = WIDTH / 2 - 12;
 
-export function layOut(content: Content, measure: Measure): PageOps[] {
+export function layOut(content: Content, measure: MeasureText): PageOps[] {
   const paper = new Paper(measure);
   const title = content.kind === 'invoice' ? 'Invoice' : 'Credit note';
   masthead(paper, content, title);
@@ -153,7 +158,7 @@ function parties(paper: Paper, content: Content): void {
   paper.y = Math.max(left, right) + 18;
 }
 
-/** What most people look for. */
+/** The part that most readers look for. */
 function summary(paper: Paper, { totalMinor, currency, notes }: Content): void {
   paper.box('tint', 42);
   const amount = `${amountText(totalMinor, currency)} ${currency}`;
@@ -201,7 +206,7 @@ const ofLine = (line: InvoiceLine, currency: string): string[] => [
   amountText(line.amountMinor, currency),
 ];
 
-/** What of a very long name is printed. */
+/** Longer names are cut after this many lines. */
 const MAX_NAME_LINES = 4;
 
 function row(paper: Paper, content: Content, line: InvoiceLine, title: string): void {
@@ -234,7 +239,7 @@ function table(paper: Paper, content: Content, title: string): void {
   for (const line of content.lines) row(paper, content, line, title);
 }
 
-/** Which invoice a further page is of. */
+/** The header of a further page names its invoice. */
 function running(paper: Paper, { number, seller }: Content, title: string): void {
   const name = paper.lines(seller.name, HALF, { size: 8 })[0] ?? '';
   paper.put(name, LEFT, HALF + 4, { size: 8, colour: 'grey' });
@@ -300,8 +305,13 @@ function notes(paper: Paper, content: Content, title: string): void {
 function feet(paper: Paper, { number, imprint }: Content, title: string): void {
   for (const [index, page] of paper.pages.entries()) {
     const place = (y: number, text: string, align: 'left' | 'right'): TextOp => ({
-      ...{ text, x: align === 'left' ? LEFT : RIGHT, y, align, size: 7 },
-      ...{ weight: 'regular', colour: 'grey' },
+      text,
+      x: align === 'left' ? LEFT : RIGHT,
+      y,
+      align,
+      size: 7,
+      weight: 'regular',
+      colour: 'grey',
     });
     page.boxes.push({ x: LEFT, y: BOTTOM + 14, width: WIDTH, height: 0.5, colour: 'rule' });
     const lines = imprint.flatMap((text) => paper.lines(text, WIDTH - 150, { size: 7 })).slice(0, 4);

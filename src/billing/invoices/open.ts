@@ -1,4 +1,4 @@
-/** Reads who sends invoices, where that is in a file. */
+/** Reads the seller's settings from their file, if there is one. */
 import { readFile } from 'node:fs/promises';
 import type { SecretSetting } from '../../settings/settings.ts';
 import { ConfigError } from '../../settings/settings.ts';

@@ -1,29 +1,38 @@
 /**
- * An invoice as a PDF: the same content gives the same bytes, whenever and wherever it is made, as long as the font that was
- * added is the same. So the file bears the date of the invoice and no other, and its own fonts come with us.
+ * Renders an invoice as a PDF: the same content gives the same bytes, whenever and wherever it is made, as long as the
+ * additional font is the same. So the file bears the date of the invoice and no other, and we ship our own fonts.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import PDFDocument from 'pdfkit';
 import type { Content } from './document.ts';
 import { layOut, PAGE, type TextOp } from './layout.ts';
-import { type Face, type FaceOf, type Measure, MISSING, type Piece, pieces, printable, type Weight } from './text.ts';
+import {
+  type Face,
+  type FaceOf,
+  type MeasureText,
+  MISSING,
+  pieces,
+  printable,
+  type TextPiece,
+  type Weight,
+} from './text.ts';
 
 /** DejaVu Sans has Latin, Greek, Cyrillic, Armenian, Georgian, Hebrew and Arabic letters. */
 const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`dejavu-fonts-ttf/ttf/${name}`));
 const FILES: Record<Weight, string> = { regular: fontFile('DejaVuSans.ttf'), bold: fontFile('DejaVuSans-Bold.ttf') };
 const COLOURS = { ink: '#17191b', grey: '#5b6066', accent: '#0a7768', tint: '#eef4f2', rule: '#d5d9d8' } as const;
-/** Where something could not be printed. */
+/** The note on a document with unprintable signs. */
 const INCOMPLETE = `${MISSING} stands for a sign that cannot be printed here; the data of this document have the exact text.`;
 
 /** A font for letters that ours lack (font.ts). */
 export interface AddedFont {
   bytes: Uint8Array;
-  /** Of a collection (.ttc), the PostScript name of the one that is meant. */
+  /** For a collection (.ttc), the PostScript name of the font in it. */
   name: string | undefined;
 }
 
-/** What the library has of a font, besides what its types tell. */
+/** Properties of the library's font that its types lack. */
 interface OpenFont {
   font: { hasGlyphForCodePoint(codePoint: number): boolean };
   /** In thousandths of the size. */
@@ -32,7 +41,7 @@ interface OpenFont {
 
 type Doc = PDFKit.PDFDocument;
 
-/** Of the library's font that is in use. */
+/** Returns the library's current font. */
 const openFont = (doc: Doc): OpenFont => (doc as unknown as { _font: OpenFont })._font;
 
 /** Whether the library can draw with it. */
@@ -54,8 +63,8 @@ function printed<T>(value: T, print: (text: string) => string): T {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, printed(part, print)])) as T;
 }
 
-/** Which font has a letter; the added one is opened when it is asked about first. */
-function facesOf(doc: Doc, hasAdded: boolean): FaceOf {
+/** Selects the font for a letter; the additional one is opened at its first use. */
+function createFaceFinder(doc: Doc, hasAdded: boolean): FaceOf {
   const known = new Map<number, Face | undefined>();
   const has = (name: string, codePoint: number) => openFont(doc.font(name)).font.hasGlyphForCodePoint(codePoint);
   const look: FaceOf = (codePoint) => {
@@ -68,16 +77,16 @@ function facesOf(doc: Doc, hasAdded: boolean): FaceOf {
   };
 }
 
-/** Draws lines of text, and tells how wide they are, whichever fonts they take. */
+/** Draws lines of text and measures their width, in all their fonts. */
 function createPen(doc: Doc, faceOf: FaceOf) {
-  const take = ({ face }: Piece, size: number, weight: Weight): Doc =>
+  const take = ({ face }: TextPiece, size: number, weight: Weight): Doc =>
     doc.font(face === 'own' ? weight : face).fontSize(size);
-  // Of the size 1: the same beginnings of lines are asked about again and again.
+  // At size 1: the same beginnings of lines are measured again and again.
   const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
-  const widthOf = (text: string, weight: Weight): number =>
+  const measureText = (text: string, weight: Weight): number =>
     pieces(text, faceOf).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
-  const measure: Measure = (text, size, weight) => {
-    const width = widths[weight].get(text) ?? widthOf(text, weight);
+  const measure: MeasureText = (text, size, weight) => {
+    const width = widths[weight].get(text) ?? measureText(text, weight);
     widths[weight].set(text, width);
     return width * size;
   };
@@ -96,22 +105,33 @@ function createPen(doc: Doc, faceOf: FaceOf) {
   };
 }
 
-/** `added`: for letters that ours lack. What neither has is shown as MISSING, and said at the end. */
+/**
+ * `added` is for letters that ours lack. Letters in neither font are shown as MISSING, and a note at the end says so.
+ */
 export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffer> {
   const issued = new Date(`${kept.issuedOn}T00:00:00Z`);
   const doc = new PDFDocument({
-    ...{ size: [PAGE.width, PAGE.height], margin: 0, autoFirstPage: false, font: FILES.regular, lang: 'en' },
-    ...{ pdfVersion: '1.7', displayTitle: true },
+    size: [PAGE.width, PAGE.height],
+    margin: 0,
+    autoFirstPage: false,
+    font: FILES.regular,
+    lang: 'en',
+    pdfVersion: '1.7',
+    displayTitle: true,
     info: {
-      ...{ Title: `${kept.number}`, Author: kept.seller.name, CreationDate: issued, ModDate: issued },
-      ...{ Creator: 'loopstream', Producer: 'loopstream' },
+      Title: `${kept.number}`,
+      Author: kept.seller.name,
+      CreationDate: issued,
+      ModDate: issued,
+      Creator: 'loopstream',
+      Producer: 'loopstream',
     },
   });
   const bytes = collect(doc as AsyncIterable<Buffer>);
   for (const [weight, file] of Object.entries(FILES)) doc.registerFont(weight, readFileSync(file));
   if (added) doc.registerFont('added', added.bytes as Buffer, added.name);
 
-  const faceOf = facesOf(doc, added !== undefined);
+  const faceOf = createFaceFinder(doc, added !== undefined);
   let isComplete = true;
   const onMissing = () => {
     isComplete = false;

@@ -1,4 +1,4 @@
-/** The months that invoices are for, in the seller's time zone. Pure: no I/O, no clock. */
+/** Computes the months of invoices in the seller's time zone. Pure: no I/O, no clock. */
 import { addDays, dayAt, startOfDay } from '../ledger/days.ts';
 
 export interface Period {
@@ -11,11 +11,11 @@ export interface Period {
 }
 
 /** The first day of the month that a day is in, and of the next one. */
-const firstOf = (day: string): string => `${day.slice(0, 7)}-01`;
-const nextFirst = (day: string): string => firstOf(addDays(firstOf(day), 31));
+const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
+const nextFirst = (day: string): string => firstOfMonth(addDays(firstOfMonth(day), 31));
 
 /** When the month that it is at this time began. */
-export const monthStart = (at: Date, timeZone: string): Date => startOfDay(firstOf(dayAt(at, timeZone)), timeZone);
+export const monthStart = (at: Date, timeZone: string): Date => startOfDay(firstOfMonth(dayAt(at, timeZone)), timeZone);
 
 /** The month that `at` is in; of one that has been billed to the middle, as after a change of the zone, what is left of it. */
 export function periodAt(at: Date, billedUntil: Date | undefined, timeZone: string): Period {

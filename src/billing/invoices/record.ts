@@ -1,4 +1,4 @@
-/** Invoices and whom they are sent to, as clients see them. Pure: no I/O, no clock. */
+/** Builds the invoices and buyers that clients see. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../lib/sentences.ts';
 import { Content } from './document.ts';
@@ -44,6 +44,8 @@ export const BillingAddress = Type.Object(
 export type BillingAddress = Static<typeof BillingAddress>;
 
 export const BillingAddressUpdate = Type.Object(BillingAddress.properties, {
-  ...{ title: 'BillingAddressUpdate', additionalProperties: false, minProperties: 1 },
+  title: 'BillingAddressUpdate',
+  additionalProperties: false,
+  minProperties: 1,
 });
 export type BillingAddressUpdate = Static<typeof BillingAddressUpdate>;

@@ -1,4 +1,4 @@
-/** Invoices of an account, and the address that they are sent to. */
+/** Lists the invoices of an account, and stores its billing address. */
 
 import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -26,7 +26,7 @@ function show({ id, issuedAt, corrects, content: { imprint: _printed, ...content
 }
 
 /** Without what only one by itself shows. */
-export const summaryOf = ({
+export const summarize = ({
   lines: _lines,
   roundingMinor: _rounding,
   taxes: _taxes,
@@ -61,7 +61,7 @@ export function createInvoiceService({ db, font }: InvoiceServiceDeps) {
     /** The same bytes each time, as long as the font that was added is the same. */
     async pdf(asking: Asking, id: string): Promise<{ name: string; bytes: Buffer }> {
       const { content } = await find(asking, id);
-      // Loaded for the first that is asked for: it brings what fonts are made of.
+      // Loaded at the first request: it brings the library of fonts.
       const { renderPdf } = await import('./pdf.ts');
       return { name: `${content.number}.pdf`, bytes: await renderPdf(content, font) };
     },

@@ -1,6 +1,6 @@
 /**
- * Who sends invoices, and with which taxes: one JSON text, read by config.ts from LOOPSTREAM_SELLER or from the file that
- * LOOPSTREAM_SELLER_FILE names (open.ts). Pure: no I/O, no clock.
+ * Reads the settings of the seller and its taxes: one JSON text, read by config.ts from LOOPSTREAM_SELLER or from the
+ * file that LOOPSTREAM_SELLER_FILE names (open.ts). Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -15,7 +15,7 @@ const PERCENT = '^(0|[1-9][0-9]?)(\\.[0-9]{1,3})?$';
 const Seller = Type.Object(
   {
     name: text(),
-    /** As it is printed, a line each, with the country at the end. */
+    /** The printed address, one entry a line, with the country at the end. */
     address: lines,
     /** ISO 3166-1, two letters. */
     country: Type.String({ pattern: '^[A-Z]{2}$' }),
@@ -24,7 +24,7 @@ const Seller = Type.Object(
     registration: Type.Optional(text()),
     email: Type.Optional(text()),
     website: Type.Optional(text()),
-    /** Of the months that invoices are for, and of their dates. */
+    /** The time zone of the months and dates of invoices. */
     timeZone: Type.Optional(text()),
     /** Numbers are `<prefix><year>-<number>`. */
     numberPrefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9-]{0,12}$' })),

@@ -1,4 +1,4 @@
-/** The SQL of invoices. */
+/** Queries invoices with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Content } from './document.ts';
@@ -38,7 +38,7 @@ export async function listInvoices(db: Db, accountId: string): Promise<InvoiceRo
   return rows;
 }
 
-/** The next number of a series; whoever wants another one waits until this transaction has kept it, or given it back. */
+/** Takes the next number of a series; concurrent callers wait until this transaction has kept it, or given it back. */
 export async function nextNumber(trx: Db, series: string): Promise<bigint> {
   const { rows } = await sql<{ last: bigint }>`insert into loopstream.invoice_counters as c (series, last)
     values (${series}, 1) on conflict (series) do update set last = c.last + 1 returning last`.execute(trx);
@@ -69,14 +69,14 @@ export async function listDue(db: Db, until: Date, limit: number): Promise<strin
   return rows.map(({ id }) => id);
 }
 
-export interface Progress {
+export interface InvoiceProgress {
   until: Date | undefined;
-  /** Number of the last entry of the account that was looked at. */
+  /** Number of the last billed entry of the account. */
   through: bigint;
 }
 
 /** Holds the account: nobody else bills it, or moves its balance, until the transaction ends. */
-export async function lockProgress(trx: Db, accountId: string): Promise<{ before: Progress; last: bigint }> {
+export async function lockProgress(trx: Db, accountId: string): Promise<{ before: InvoiceProgress; last: bigint }> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`invoice ${accountId}`}, 0))`.execute(trx);
   const { rows } = await sql<{ until: Date; through: bigint }>`select until, through from loopstream.invoice_progress
     where account_id = ${accountId}`.execute(trx);
@@ -92,11 +92,11 @@ export async function keepProgress(trx: Db, accountId: string, until: Date, thro
 }
 
 /**
- * Of an account what has been charged, or given back of that, and stands on no invoice yet: what came since, and what was too
- * late for the invoice of its month. A credit note by itself brings its own. Transactions that are not about what was used,
- * such as top-ups, gifts and what goes back to a card, are of no concern.
+ * Selects an account's charges and refunds that are on no invoice yet: new ones, and those too late for the invoice of
+ * their month. A separate credit note covers its own refund. Transactions that are not about usage, such as top-ups,
+ * gifts and card reversals, are left out.
  */
-const unbilled = (accountId: string, { until, through }: Progress, before: Date) => sql`
+const unbilled = (accountId: string, { until, through }: InvoiceProgress, before: Date) => sql`
   loopstream.ledger_transactions t
     join loopstream.ledger_entries e on e.transaction_id = t.id and e.account = ${`customer:${accountId}`}
   where t.account_id = ${accountId} and t.at < ${before} and not t.details ? 'invoiceKey'
@@ -108,7 +108,7 @@ const unbilled = (accountId: string, { until, through }: Progress, before: Date)
 export async function firstUnbilled(
   trx: Db,
   accountId: string,
-  progress: Progress,
+  progress: InvoiceProgress,
   before: Date,
 ): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date | null }>`select min(t.at) as at
@@ -131,7 +131,7 @@ export interface UnbilledRow {
 export async function sumUnbilled(
   trx: Db,
   accountId: string,
-  progress: Progress,
+  progress: InvoiceProgress,
   before: Date,
 ): Promise<UnbilledRow[]> {
   const { rows } = await sql<UnbilledRow>`select t.kind, t.details ->> 'streamID' as stream_id,
@@ -146,7 +146,7 @@ export async function sumUnbilled(
   return rows;
 }
 
-/** Who is billed; undefined when the account is no more. */
+/** Finds the buyer; undefined when the account no longer exists. */
 export async function findBuyer(db: Db, accountId: string): Promise<{ name: string; email: string } | undefined> {
   const row = await db
     .selectFrom('auth.user')

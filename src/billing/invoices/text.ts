@@ -1,9 +1,9 @@
-/** How numbers, dates and names stand on paper. Pure: no I/O, no clock. */
+/** Formats numbers, dates and names for paper. Pure: no I/O, no clock. */
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 
 export type Weight = 'regular' | 'bold';
 /** Width of a text in points. */
-export type Measure = (text: string, size: number, weight: Weight) => number;
+export type MeasureText = (text: string, size: number, weight: Weight) => number;
 
 /** No hyphen, which is shorter than a digit. */
 const MINUS = '−';
@@ -19,7 +19,7 @@ function decimal(number: bigint, digits: number): string {
 export const amountText = (minor: string, currency: string): string => decimal(BigInt(minor), minorDigits(currency));
 export const wholeText = (number: string): string => decimal(BigInt(number), 0);
 
-/** Of credits their exact worth in money, which has two digits more than the currency. */
+/** Formats the exact worth of credits, which has two digits more than the currency. */
 export const priceText = (credits: string, currency: string): string =>
   decimal(BigInt(credits), minorDigits(currency) + String(CREDITS_PER_MINOR_UNIT).length - 1);
 
@@ -41,7 +41,7 @@ export type Face = 'own' | 'regular' | 'added';
 /** undefined: in none. */
 export type FaceOf = (codePoint: number) => Face | undefined;
 
-/** What cannot be seen: control, direction, what joins and colours pictures. Nothing is lost with it. */
+/** Invisible characters: control, direction, joiners and emoji colours. Removing them loses nothing. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Variation_Selector}]/gu;
 const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** In the place of what no font has. */
@@ -51,8 +51,8 @@ const hasAll = (text: string, faceOf: FaceOf): boolean =>
   Array.from(text).every((sign) => faceOf(sign.codePointAt(0) ?? 0) !== undefined);
 
 /**
- * A name as it can be printed: a line, in which MISSING stands for each sign, however many parts it has, that no font has, so
- * that nobody takes the rest for all. `onMissing` hears of it.
+ * Returns the printable form of a name: one line, in which MISSING replaces each sign that no font has. So no reader
+ * takes the rest for the whole name. `onMissing` is called for a missing sign.
  */
 export function printable(text: string, faceOf: FaceOf, onMissing: () => void = () => undefined): string {
   const plain = text.normalize('NFC').replace(/\s+/gu, ' ');
@@ -77,7 +77,7 @@ function inOrder(words: readonly string[]): string[] {
   const ordered: string[] = [];
   let run: string[] = [];
   const close = () => {
-    // What is neither, such as a number, belongs to the line where it stands at the end.
+    // A neutral word at the end of a line, such as a number, belongs to that line.
     const last = run.findLastIndex((word) => RIGHT_TO_LEFT.test(word)) + 1;
     ordered.push(...run.slice(0, last).reverse(), ...run.slice(last));
     run = [];
@@ -94,13 +94,13 @@ function inOrder(words: readonly string[]): string[] {
   return ordered;
 }
 
-export interface Piece {
+export interface TextPiece {
   text: string;
   face: Face;
 }
 
 /** A line as it is drawn from the left: the library draws the letters of a word in their order, and words in ours. */
-export function pieces(line: string, faceOf: FaceOf): Piece[] {
+export function pieces(line: string, faceOf: FaceOf): TextPiece[] {
   // A space that ends a word of the one direction would be drawn at its beginning: there it is a piece by itself.
   const parts = RIGHT_TO_LEFT.test(line)
     ? inOrder(line.split(' '))
@@ -108,7 +108,7 @@ export function pieces(line: string, faceOf: FaceOf): Piece[] {
         .slice(1)
     : [line];
   return parts.flatMap((part) => {
-    const all: Piece[] = [];
+    const all: TextPiece[] = [];
     for (const sign of part) {
       const last = all.at(-1);
       // Spaces go with what is before them.
@@ -121,7 +121,7 @@ export function pieces(line: string, faceOf: FaceOf): Piece[] {
 }
 
 /** In lines of no more than `width`; a word that is longer than a line is broken. Always one line at least. */
-export function wrap(text: string, width: number, size: number, weight: Weight, measure: Measure): string[] {
+export function wrap(text: string, width: number, size: number, weight: Weight, measure: MeasureText): string[] {
   const lines: string[] = [];
   let line = '';
   const fits = (candidate: string) => measure(candidate, size, weight) <= width;

@@ -1,4 +1,7 @@
-/** Days of a time zone: when each begins there, also where clocks change. A day is `2027-01-31`. Pure: no I/O, no clock. */
+/**
+ * Computes the days of a time zone: when each begins, also where clocks change. A day is `2027-01-31`. Pure: no I/O, no
+ * clock.
+ */
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -11,7 +14,18 @@ const QUARTER_MS = 900_000;
  */
 const BETWEEN_HOURS: ReadonlySet<number> = new Set(
   [
-    ...['02:30', '03:30', '09:30', '10:15', '11:15', '13:30', '14:30', '15:15', '17:30', '18:15', '18:30', '19:30'],
+    '02:30',
+    '03:30',
+    '09:30',
+    '10:15',
+    '11:15',
+    '13:30',
+    '14:30',
+    '15:15',
+    '17:30',
+    '18:15',
+    '18:30',
+    '19:30',
     '20:30',
   ].map((time) => Date.parse(`1970-01-01T${time}Z`) / QUARTER_MS),
 );
@@ -19,7 +33,7 @@ const BETWEEN_HOURS: ReadonlySet<number> = new Set(
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** In its own way of writing numbers, a day is written as ISO 8601 has it. */
-function formatOf(timeZone: string): Intl.DateTimeFormat {
+function getFormat(timeZone: string): Intl.DateTimeFormat {
   let format = formats.get(timeZone);
   if (!format) {
     const fields = { year: 'numeric', month: '2-digit', day: '2-digit' } as const;
@@ -38,7 +52,7 @@ export function isDay(text: string): boolean {
 }
 
 /** The day that it is at this time there. */
-export const dayAt = (at: Date, timeZone: string): string => formatOf(timeZone).format(at);
+export const dayAt = (at: Date, timeZone: string): string => getFormat(timeZone).format(at);
 
 /** The day so many days later. */
 export const addDays = (day: string, days: number): string =>
@@ -61,7 +75,7 @@ export function startOfDay(day: string, timeZone: string): Date {
   return new Date(after);
 }
 
-/** Of the times between these two, in milliseconds, those at which a day begins somewhere on earth: ascending. */
+/** Returns the times between these two, in milliseconds, at which a day begins somewhere on earth: ascending. */
 export function midnightsBetween(from: number, to: number): number[] {
   const found: number[] = [];
   for (let quarter = Math.floor(from / QUARTER_MS) + 1; quarter * QUARTER_MS < to; quarter++)

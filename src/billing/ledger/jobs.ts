@@ -1,10 +1,12 @@
 /**
- * What the role `loopstream billing` does again and again: each job by itself, by one process at a time, however many there
- * are. Whoever holds a job's lease (db/leases.ts) leaves with it when the job ended last, so that two processes do it no more
- * often than one. One that fails is tried again soon, then ever more seldom, and never keeps another one waiting.
+ * Runs the jobs of the role `billing`: each by itself, by one process at a time, however many there are. The holder of
+ * a job's lease (db/leases.ts) leaves the job's last end in it, so that two processes run it no more often than one. A
+ * failed job is retried with growing pauses, and never delays another one.
  */
+
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { Lease, Leases } from '../../db/leases.ts';
+import { exponentialMs } from '../../lib/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -69,7 +71,7 @@ export interface JobTools {
 
 /** How long to wait after so many failures in a row; the first ones are tried again before the job's own time. */
 export const retryMs = (failures: number, everyMs: number): number =>
-  Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 20), Math.max(everyMs, MAX_RETRY_MS));
+  exponentialMs({ baseMs: FIRST_RETRY_MS, maxMs: Math.max(everyMs, MAX_RETRY_MS) }, failures - 1);
 
 /** A tenth more or less, so that what began together does not stay together. */
 const jitter = (ms: number): number => ms * (0.9 + 0.2 * Math.random());
@@ -83,7 +85,7 @@ export function dueInMs(note: string | undefined, everyMs: number, now: Date): n
   return passed >= 0 && passed < everyMs ? everyMs - passed : 0;
 }
 
-/** Takes the lease, runs the job if it is due; answers how long to wait until it is due again. */
+/** Takes the lease, runs the job if it is due; returns the time until it is due again. */
 async function once(job: Job, { leases, metrics, clock = systemClock }: JobTools, stopping: AbortSignal) {
   const lost = new AbortController();
   let lease: Lease | undefined;

@@ -1,33 +1,33 @@
 /**
- * The ledger: what customers have paid and used, as double entry that is only added to. Its accounts are texts:
+ * Posts to the ledger: payments and usage of customers, as append-only double entry. Its accounts are texts:
  *
- * - customer:<accountId>  what the customer may still use: positive is what we owe; it has a floor, 0 unless set otherwise
- * - revenue:streaming     what was used, positive
- * - cash:card, cash:crypto:<assetId>   what came in, negative: the other side of what a customer was credited
+ * - customer:<accountId>  the customer's credit: positive is what we owe; it has a floor, 0 unless set otherwise
+ * - revenue:streaming     usage, positive
+ * - cash:card, cash:crypto:<assetId>   received money, negative: the other side of a customer's credit
  * - grants, refunds, disputes, writeoff …   the other sides of what they say
  *
- * That each transaction sums to 0, that none is posted twice under its key, that no balance falls below its floor and that
- * nothing is changed later is enforced by the database (db/migrations/ledger.ts).
+ * The database enforces the rules (db/migrations/ledger.ts): each transaction sums to 0 and is posted once under its key,
+ * no balance falls below its floor, and nothing is changed later.
  */
 import type { Db } from '../../db/pool.ts';
 import * as store from './store.ts';
 
 export const KINDS = ['charge', 'topup', 'deposit', 'grant', 'refund', 'dispute', 'correction', 'writeoff'] as const;
-export type Kind = (typeof KINDS)[number];
+export type TransactionKind = (typeof KINDS)[number];
 
 /** One movement of a transaction: adds `credits` (may be negative, not 0) to `account`; those of a transaction sum to 0. */
-export interface Entry {
+export interface LedgerLine {
   account: string;
   credits: bigint;
 }
 
-export interface Transaction {
+export interface LedgerTransaction {
   /** The same key posts once, for ever: `topup:<id>`, `deposit:<txid>:<index>`, `grant:<id>`. */
   key: string;
-  kind: Kind;
+  kind: TransactionKind;
   /** The customer it concerns, when it concerns one. */
   accountId?: string | undefined;
-  entries: readonly Entry[];
+  entries: readonly LedgerLine[];
   /** When what it stands for happened. */
   at: Date;
   /** Ids and words for statements; never secrets. */
@@ -38,11 +38,13 @@ export interface Posted {
   id: string;
   /** False when it was there already: nothing has changed. */
   posted: boolean;
-  /** Of the customer, after it. */
+  /** The customer's balance after the transaction. */
   balance: bigint;
 }
 
-/** What a stream has used. Details: `streamID`, `session`, `seconds` (on air, those of this charge), `profile` (1080p30). */
+/**
+ * The usage of a stream. Details: `streamID`, `session`, `seconds` (on air, those of this charge), `profile` (1080p30).
+ */
 export interface Charge {
   /** E.g. `charge:<streamID>:<session>:<n>`. */
   key: string;
@@ -56,12 +58,12 @@ export interface Charge {
 }
 
 export interface Charged extends Posted {
-  /** What the customer paid of it, and what was not there above the floor and is ours to bear: their sum is `credits`. */
+  /** The part that the customer paid, and the part below the floor that is our loss: their sum is `credits`. */
   charged: bigint;
   writtenOff: bigint;
 }
 
-/** Why the ledger refused to book: for its callers to tell apart; one that reaches a client is a fault of ours. */
+/** The reason why the ledger refused to book, for its callers; if it reaches a client, that is a fault of ours. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
   readonly code: 'insufficient_credits' | 'ledger_key_reused';
@@ -85,10 +87,10 @@ export interface Ledger {
    * Throws LedgerError `insufficient_credits` when a customer's balance would fall below the floor (`floor`, or the account's own), and
    * `ledger_key_reused` when the key stands for other entries.
    */
-  post(transaction: Transaction, options?: InTransaction & { floor?: bigint }): Promise<Posted>;
+  post(transaction: LedgerTransaction, options?: InTransaction & { floor?: bigint }): Promise<Posted>;
   /** Charges at most what is there above the floor; the rest goes to `writeoff`. Throws LedgerError `ledger_key_reused`. */
   charge(charge: Charge, options?: InTransaction): Promise<Charged>;
-  /** Many at once and in one transaction: all or none. The answers are in the order of the charges. */
+  /** Many at once and in one transaction: all or none. The results are in the order of the charges. */
   chargeAll(charges: readonly Charge[], options?: InTransaction): Promise<Charged[]>;
   balance(accountId: string, options?: InTransaction): Promise<bigint>;
 }

@@ -1,7 +1,7 @@
 /**
- * Credits and money. A credit is the ledger's unit, a whole number: a BigInt here, `numeric(38,0)` in SQL, a string in JSON. A
- * minor unit of the currency (a cent) is CREDITS_PER_MINOR_UNIT of them, fine enough for a second on air.
- * Pure: no I/O, no clock.
+ * Converts credits and money. A credit is the ledger's unit, a whole number: a BigInt here, `numeric(38,0)` in SQL, a
+ * string in JSON. A minor unit of the currency (a cent) is CREDITS_PER_MINOR_UNIT of them, fine enough for a second on
+ * air. Pure: no I/O, no clock.
  */
 
 export const CREDITS_PER_MINOR_UNIT = 100n;
@@ -13,7 +13,7 @@ export const creditsOfMinor = (amountMinor: bigint): bigint => amountMinor * CRE
 /** Whole minor units in so many credits; what is left over is dropped, towards 0. */
 export const minorOfCredits = (credits: bigint): bigint => credits / CREDITS_PER_MINOR_UNIT;
 
-/** What so much time on air costs, rounded down: never above. */
+/** Computes the cost of time on air, rounded down: never above. */
 export const creditsForSeconds = (onAirSeconds: number, creditsPerHour: bigint): bigint =>
   (BigInt(Math.floor(onAirSeconds * 1000)) * creditsPerHour) / MS_PER_HOUR;
 

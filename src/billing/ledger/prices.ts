@@ -1,8 +1,7 @@
 /**
- * What an hour on air costs, by quality and frame rate: data with dates. A price holds from its `from` until the next one of
- * the same quality and frame rate begins; the first one has none and holds since ever, so there is a price at any time. A
- * price that has begun is never changed: another one is added, or what was charged could not be computed again.
- * Pure: no I/O, no clock.
+ * Lists the prices of an hour on air, by quality and frame rate: data with dates. A price holds from its `from` until
+ * the next one of the same quality and frame rate begins. The first one has no `from`, so there is a price at any time.
+ * A price that has begun never changes, or charges could not be recomputed: add another one. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -29,7 +28,7 @@ const Price = Type.Object(
 );
 const Prices = Type.Array(Price);
 
-/** Of each profile its prices, the earliest first; times in milliseconds. */
+/** The prices of each profile, the earliest first; times in milliseconds. */
 export type PriceList = ReadonlyMap<Profile, readonly { from: number; creditsPerHour: bigint }[]>;
 
 /** Credits for an hour at 30 frames a second, which 60 cost half as much again of: 3 cents for 1080p. */
@@ -68,20 +67,20 @@ export function parsePrices(text?: string): PriceList {
     if (from !== undefined && !isTime(from))
       throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
     const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-    const of = list.get(profileOf(quality, framerate)) ?? [];
-    if (of.some((other) => other.from === at))
+    const history = list.get(profileOf(quality, framerate)) ?? [];
+    if (history.some((other) => other.from === at))
       throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
-    of.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
+    history.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
   }
-  for (const [profile, of] of list) {
-    of.sort((a, b) => a.from - b.from);
-    if (of[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
+  for (const [profile, history] of list) {
+    history.sort((a, b) => a.from - b.from);
+    if (history[0]?.from !== Number.NEGATIVE_INFINITY) throw wrong(`has no price for ${profile} without a "from"`);
   }
   return list;
 }
 
 /** Credits for an hour on air at this time. */
-export function priceAt(list: PriceList, of: { quality: Quality; framerate: Framerate }, at: Date): bigint {
-  const held = list.get(profileOf(of.quality, of.framerate))?.findLast(({ from }) => from <= at.getTime());
+export function priceAt(list: PriceList, profile: { quality: Quality; framerate: Framerate }, at: Date): bigint {
+  const held = list.get(profileOf(profile.quality, profile.framerate))?.findLast(({ from }) => from <= at.getTime());
   return held?.creditsPerHour ?? 0n;
 }

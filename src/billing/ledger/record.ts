@@ -1,4 +1,4 @@
-/** What clients see of money: the balance, what was used, and what was booked. Pure: no I/O, no clock. */
+/** Builds the records of billing that clients see: the balance, usage and entries. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { KINDS } from './ledger.ts';
 
@@ -53,7 +53,9 @@ export const usageFields = {
   to: Type.Optional(Type.String({ format: 'date', description: 'Last day; today. A year at most is told at once.' })),
   groupBy: Type.Enum(GROUPS, { default: 'day', description: 'What is summed up: each day, or each stream.' }),
   timeZone: Type.String({
-    ...{ minLength: 1, maxLength: 64, default: 'UTC' },
+    minLength: 1,
+    maxLength: 64,
+    default: 'UTC',
     description: 'IANA name of the zone whose days are meant, e.g. Europe/Berlin.',
   }),
 };

@@ -1,4 +1,4 @@
-/** Money as its owner sees it: what is left, what was used, and what was booked. */
+/** Reads an account's balance, usage and entries for its user. */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -7,18 +7,18 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
 import type { Billing, LedgerEntry, PaymentMethod, Usage, UsageAsked } from './record.ts';
-import { askedOf, connectEntries, type StatementArgs, showEntry, sliceOf } from './statement.ts';
+import { computeSlice, connectEntries, parseArgs, type StatementArgs, showEntry } from './statement.ts';
 import * as store from './store.ts';
-import { rangeOf, usageOf } from './usage.ts';
+import { computeUsage, parseRange } from './usage.ts';
 
 /** How fast an account's credit goes, and what of it is left. */
 export interface Rate {
   creditsPerHour: bigint;
-  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  /** The credit that can still be used, without usage that is not charged yet; below 0 when it is used up. */
   available: bigint;
 }
 
-/** What an account has left and uses at present. Rejects with the database's error. */
+/** Returns an account's credit and current usage. Rejects with the database's error. */
 export type CurrentRate = (accountId: string) => Promise<Rate>;
 
 const LOW_SECONDS = 86_400n;
@@ -28,7 +28,7 @@ export interface BillingDeps {
   /** False where nothing costs anything. */
   enabled: boolean;
   currency: string;
-  /** How credit can be bought; none unless told. */
+  /** The ways to buy credit; none by default. */
   paymentMethods?: readonly PaymentMethod[];
   currentRate: CurrentRate;
   clock?: Clock;
@@ -73,8 +73,8 @@ export function createBillingService({
     /** Throws `validation_failed` for a range that makes no sense. */
     async usage({ accountId }: Principal, asked: UsageAsked): Promise<Usage> {
       ensure();
-      const range = rangeOf(asked, clock.now());
-      return usageOf(range, await store.readUsage(db, accountId, range));
+      const range = parseRange(asked, clock.now());
+      return computeUsage(range, await store.readUsage(db, accountId, range));
     },
 
     /** All of them, oldest first, for the account's own copy: also where nothing costs anything any more. */
@@ -91,13 +91,13 @@ export function createBillingService({
       where?: store.EntryWhere | null,
     ): Promise<Connection<LedgerEntry>> {
       ensure();
-      const { after, before, ascending } = askedOf(args);
+      const { after, before, ascending } = parseArgs(args);
       const range = { accountId, where: where ?? undefined, ascending };
       const total = await store.countEntries(db, range);
       const standing = (number: bigint, itself: boolean) => store.countEntries(db, range, { number, itself });
       const from = after === undefined ? 0 : await standing(after, true);
       const to = before === undefined ? total : await standing(before, false);
-      const [start, end] = sliceOf(args, from, to);
+      const [start, end] = computeSlice(args, from, to);
       const rows = end > start ? await store.readStatement(db, range, { skip: start, limit: end - start }) : [];
       return connectEntries(rows, { total, start, end });
     },

@@ -1,6 +1,6 @@
 /**
- * A customer's entries as a list in pages. They are numbered without a gap, so a place in the list is a number, and nothing
- * has to be read to know how many stand before it. Pure: no I/O, no clock.
+ * Pages a customer's entries. They are numbered without a gap, so a place in the list is a number, and nothing has to
+ * be read to know how many precede it. Pure: no I/O, no clock.
  */
 import {
   type Connection,
@@ -10,38 +10,45 @@ import {
   type PageArgs,
 } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
-import type { Kind } from './ledger.ts';
+import type { TransactionKind } from './ledger.ts';
 import type { LedgerEntry } from './record.ts';
 import type { StatementRow } from './store.ts';
 
 const LIST = 'led';
 
-/** What entries can be ordered by: the order in which they were booked. */
+/** The order of entries: that in which they were booked. */
 export type StatementOrder = 'number';
 export type StatementArgs = ListArgs<StatementOrder>;
 
-const cursorOf = (number: bigint): string =>
+const buildCursor = (number: bigint): string =>
   encodeCursor(LIST, { key: String(number).padStart(20, '0'), id: `n${number}` }, 'name');
 
-const numberOf = (cursor: string, path: string | undefined): bigint =>
+const parseCursor = (cursor: string, path: string | undefined): bigint =>
   BigInt(decodeCursor(LIST, cursor, path, 'name').id.slice(1));
 
-/** Which entries are asked for, and of which cursors: numbers. */
-export interface Asked {
+/** The requested entries and cursors: numbers. */
+export interface StatementRequest {
   after: bigint | undefined;
   before: bigint | undefined;
   ascending: boolean;
 }
 
 /** Throws `validation_failed` for a cursor of another list. */
-export const askedOf = (args: StatementArgs): Asked => ({
-  after: args.after ? numberOf(args.after, args.afterPath) : undefined,
-  before: args.before ? numberOf(args.before, '/before') : undefined,
+export const parseArgs = (args: StatementArgs): StatementRequest => ({
+  after: args.after ? parseCursor(args.after, args.afterPath) : undefined,
+  before: args.before ? parseCursor(args.before, '/before') : undefined,
   ascending: args.orderBy?.descending === false,
 });
 
-/** As Relay has it: what `first` leaves is cut by `last`. `from` entries stand up to `after`, and `to` before `before`. */
-export function sliceOf({ first, last }: Pick<PageArgs, 'first' | 'last'>, from: number, to: number): [number, number] {
+/**
+ * Slices as Relay does: `last` cuts the result of `first`. `from` entries stand up to `after`, and `to` before
+ * `before`.
+ */
+export function computeSlice(
+  { first, last }: Pick<PageArgs, 'first' | 'last'>,
+  from: number,
+  to: number,
+): [number, number] {
   const until = Math.max(from, to);
   const end = Math.min(until, from + (first ?? (last === undefined ? DEFAULT_PAGE : until - from)));
   return [Math.max(from, end - (last ?? end - from)), end];
@@ -55,7 +62,7 @@ export function showEntry(row: StatementRow): LedgerEntry {
   return {
     id: row.transaction_id,
     number: Number(row.number),
-    kind: row.kind as Kind,
+    kind: row.kind as TransactionKind,
     credits: String(row.credits),
     balanceCredits: String(row.balance),
     at: row.at.toISOString(),
@@ -71,7 +78,7 @@ export function connectEntries(
   rows: readonly StatementRow[],
   place: { total: number; start: number; end: number },
 ): Connection<LedgerEntry> {
-  const edges = rows.map((row) => ({ cursor: cursorOf(row.number), node: showEntry(row) }));
+  const edges = rows.map((row) => ({ cursor: buildCursor(row.number), node: showEntry(row) }));
   return {
     totalCount: place.total,
     pageInfo: {

@@ -1,4 +1,4 @@
-/** The SQL of the ledger. What makes it a ledger is in db/migrations/ledger.ts. */
+/** Queries the ledger with SQL. db/migrations/ledger.ts enforces its rules. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 
@@ -18,7 +18,7 @@ export const BELOW_FLOOR = 'LS402';
 export const KEY_REUSED = 'LS409';
 export const DEADLOCK = '40P01';
 
-/** Of an error of the database its SQLSTATE. */
+/** Returns the SQLSTATE of a database error. */
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
@@ -52,7 +52,7 @@ export interface ChargeArgs {
   floor: bigint | null;
 }
 
-/** All in one transaction, in the order given; so are the answers. */
+/** All in one transaction, in the order given; so are the results. */
 export async function chargeAll(db: Db, charges: readonly ChargeArgs[]): Promise<ChargeRow[]> {
   const column = <K extends keyof ChargeArgs>(name: K) => charges.map((charge) => charge[name]);
   const { rows } = await sql<ChargeRow>`select c.* from unnest(
@@ -87,13 +87,13 @@ export interface StatementRow {
   posted_at: Date;
   details: Record<string, string>;
   credits: bigint;
-  /** Of the entry within the customer's account: 1, 2, 3 … */
+  /** The number of the entry within the customer's account: 1, 2, 3 … */
   number: bigint;
   /** After it. */
   balance: bigint;
 }
 
-/** What is asked of entries, as GraphQL's `where` has it: all that is given must hold; null is the same as left out. */
+/** Conditions on entries, as in GraphQL's `where`: all that are given must hold; null equals left out. */
 export type EntryWhere = { [field: string]: unknown };
 
 const COLUMNS: Record<string, RawBuilder<unknown>> = {
@@ -114,7 +114,7 @@ function condition(column: RawBuilder<unknown>, operator: string, wanted: unknow
 
 const isGiven = ([, value]: [string, unknown]): boolean => value !== null && value !== undefined;
 
-/** Of a field that is not known there is nothing to ask: GraphQL's schema lets none through. */
+/** GraphQL's schema admits no unknown field. */
 function holds(where: EntryWhere): RawBuilder<unknown> {
   const parts = Object.entries(where)
     .filter(isGiven)
@@ -137,7 +137,7 @@ export interface EntryRange {
   ascending: boolean;
 }
 
-const entriesOf = ({
+const selectEntries = ({
   accountId,
   where,
 }: Pick<EntryRange, 'accountId' | 'where'>) => sql`from loopstream.ledger_entries e
@@ -152,7 +152,7 @@ export async function countEntries(
 ): Promise<number> {
   const compare = sql.raw(`${range.ascending ? '<' : '>'}${place?.itself ? '=' : ''}`);
   const { rows } = await (range.where
-    ? sql<{ count: bigint }>`select count(*) as count ${entriesOf(range)}
+    ? sql<{ count: bigint }>`select count(*) as count ${selectEntries(range)}
         and ${place ? sql`e.number ${compare} ${place.number}` : sql`true`}`
     : // They are numbered without a gap: nothing has to be counted.
       sql<{ count: bigint }>`select case
@@ -179,7 +179,7 @@ export async function readStatement(
       : undefined;
   const { rows } = await sql<StatementRow>`select e.transaction_id, t.kind, t.at, t.posted_at, t.details,
       e.credits, e.number, e.balance
-    ${entriesOf(range)} and ${numbered ?? sql`true`}
+    ${selectEntries(range)} and ${numbered ?? sql`true`}
     order by e.number ${sql.raw(range.ascending ? 'asc' : 'desc')}
     limit ${limit} offset ${numbered ? 0 : skip}`.execute(db);
   return rows;

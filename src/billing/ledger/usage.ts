@@ -1,4 +1,4 @@
-/** Usage: the days that are asked for, and what was charged in them, in lines and as CSV. Pure: no I/O, no clock. */
+/** Computes usage: the requested days and their charges, in lines and as CSV. Pure: no I/O, no clock. */
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { brokenRule, TIME_ZONE } from '../../lib/sentences.ts';
 import { isTimeZone } from '../../resources/stream/recurrence.ts';
@@ -8,7 +8,7 @@ import type { UsageRow } from './store.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 366;
-/** What no credit was bought before, and no stream will be on air after. */
+/** No credit was bought before the first day, and no stream will be on air after the last. */
 const [FIRST_DAY, LAST_DAY] = ['2000-01-01', '2200-01-01'];
 
 /** A request that makes sense: all is said in it. */
@@ -22,7 +22,7 @@ export interface UsageRange {
 }
 
 /** Throws `validation_failed`, naming what is wrong. */
-export function rangeOf({ from, to, timeZone, groupBy }: UsageAsked, now: Date): UsageRange {
+export function parseRange({ from, to, timeZone, groupBy }: UsageAsked, now: Date): UsageRange {
   if (brokenRule([TIME_ZONE], timeZone) || !isTimeZone(timeZone))
     throw validationFailed([{ path: '/timeZone', message: TIME_ZONE.sentence }]);
   const last = to ?? dayAt(now, timeZone);
@@ -46,7 +46,7 @@ const sum = (rows: readonly UsageRow[]) => ({
 });
 
 /** Days all have a line, also those without a charge, since a chart has room for them; streams only those that used something. */
-export function usageOf({ from, to, timeZone, groupBy, starts }: UsageRange, rows: readonly UsageRow[]): Usage {
+export function computeUsage({ from, to, timeZone, groupBy, starts }: UsageRange, rows: readonly UsageRow[]): Usage {
   const byDay = Map.groupBy(rows, ({ day }) => day);
   const lines: UsageLine[] =
     groupBy === 'day'

@@ -1,8 +1,8 @@
-/** Who pays for a stream. Pure: no I/O, no clock. */
+/** Finds the account that pays for a stream. Pure: no I/O, no clock. */
 
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 
 /** The account of a stream; nobody pays for one that carries no label. */
-export const accountOf = ({ metadata }: Pick<LoopStream, 'metadata'>): string | undefined =>
+export const findAccount = ({ metadata }: Pick<LoopStream, 'metadata'>): string | undefined =>
   metadata.labels?.[ACCOUNT_LABEL] || undefined;

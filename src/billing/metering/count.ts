@@ -1,13 +1,12 @@
 /**
- * From the book of a stream's sessions (streams/sessions.ts) to what is charged: what the book has of a session beyond what
- * is counted of it already, in tenths of a second as the book has them, never more than were on air. Looked at again, or by two
- * at once, the same book gives the same charges, once: what is counted is the caller's to keep in one transaction with what is
- * charged.
+ * Computes charges from a stream's sessions (streams/sessions.ts): the time of a session beyond its count so far, in
+ * tenths of a second, never more than was on air. A repeated or concurrent run over the same sessions charges once: the
+ * caller stores counts and charges in one transaction.
  *
- * A price holds at its time. Of the seconds that a session has had since it was last counted it is not known when each of
- * them was: they are taken to lie evenly between then and its end (or now, while it is open), and are divided by the times at
- * which the price or the profile changed. They are also divided where a day begins anywhere on earth, so that each charge is of
- * one day, whatever zone somebody asks for or is sent an invoice in. Pure: no I/O, no clock.
+ * A price holds at its time. The sessions do not say when each second since the last count was. These seconds are
+ * spread evenly between then and the session's end (or now, while it is open), and divided at changes of price or
+ * profile. They are also divided where a day begins anywhere on earth. So each charge is of one day, whatever the time
+ * zone of a query or an invoice. Pure: no I/O, no clock.
  */
 
 import type { Profile } from '../../resources/stream/profile.ts';
@@ -15,8 +14,8 @@ import { lastNumber, type Session } from '../../resources/stream/sessions.ts';
 import { midnightsBetween } from '../ledger/days.ts';
 import type { PriceList } from '../ledger/prices.ts';
 
-/** What is counted of a session, as the database keeps it, by the session's number. */
-export interface Counted {
+/** The count of a session, as the database stores it, by the session's number. */
+export interface CountedSession {
   number: number;
   /** Time on air, in tenths of a second. */
   tenths: number;
@@ -52,17 +51,17 @@ export interface SessionCharge {
 }
 
 export interface Posting {
-  /** As it is after these charges. */
-  counted: Counted;
+  /** The count after these charges. */
+  counted: CountedSession;
   charges: SessionCharge[];
 }
 
-export interface Given {
+export interface CountInput {
   entry: Session;
-  /** Of all sessions that the entry stands for, those that are counted, in whatever part. */
-  known: readonly Counted[];
+  /** The counted ones of all sessions that the entry stands for, whether in part or fully. */
+  known: readonly CountedSession[];
   played: readonly Played[];
-  /** What it is taken to have been on air in where nobody has seen it. */
+  /** The profile to assume where nobody has seen it. */
   fallback: Profile;
   prices: PriceList;
   now: Date;
@@ -70,18 +69,24 @@ export interface Given {
 
 const TENTHS_PER_HOUR = 36_000n;
 
-/** Of seconds, as books have them: a digit behind the point, which is not exact in a float. */
-export const tenthsOf = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
-/** As a decimal number. */
+/** Converts seconds of a session: they have one decimal digit, which is not exact in a float. */
+export const toTenths = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
+/** Formats them as a decimal number. */
 export const secondsText = (tenths: number): string => String(tenths / 10);
-/** Nobody counts later than this but by a clock that is wrong: of which day it was is not known then. */
+/** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
 const LONGEST_MS = 31 * 86_400_000;
 
-export const notCounted = (number: number): Counted => ({
-  ...{ number, tenths: 0, cost: 0n, credits: 0n, chargedTenths: 0, charges: 0, until: undefined },
+export const notCounted = (number: number): CountedSession => ({
+  number,
+  tenths: 0,
+  cost: 0n,
+  credits: 0n,
+  chargedTenths: 0,
+  charges: 0,
+  until: undefined,
 });
 
-interface Piece {
+interface TimePiece {
   profile: Profile;
   creditsPerHour: bigint;
   from: number;
@@ -90,19 +95,22 @@ interface Piece {
 }
 
 /** At a time in milliseconds. */
-export const priceOf = (prices: PriceList, profile: Profile, at: number): bigint =>
+export const findPrice = (prices: PriceList, profile: Profile, at: number): bigint =>
   prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
 
-/** What has been seen of the session's pod; of the whole stream, where a session stands for several or nobody saw the pod. */
-function seenOf({ entry, played }: Given): readonly Played[] {
+/**
+ * Returns the profiles seen of the session's pod, or of the whole stream where a session stands for several or nobody
+ * saw the pod.
+ */
+function selectPlayed({ entry, played }: CountInput): readonly Played[] {
   const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
   return own.length > 0 ? own : played;
 }
 
 /** The interval cut where the profile, the price or a day changes, with the seconds divided in proportion, none lost. */
-function piecesOf(given: Given, tenths: number, from: number, to: number): Piece[] {
+function splitTime(given: CountInput, tenths: number, from: number, to: number): TimePiece[] {
   const { fallback, prices } = given;
-  const seen = seenOf(given);
+  const seen = selectPlayed(given);
   // Before it was seen for the first time it played what it was seen with then.
   const profileAt = (at: number) =>
     (seen.findLast(({ since }) => since.getTime() <= at) ?? seen[0])?.profile ?? fallback;
@@ -113,7 +121,7 @@ function piecesOf(given: Given, tenths: number, from: number, to: number): Piece
   ];
   const midnights = new Set(to - from > LONGEST_MS ? [] : midnightsBetween(from, to));
   const cuts = new Set([...midnights, ...changes.filter((at) => at > from && at < to)].sort((a, b) => a - b));
-  const pieces: Piece[] = [];
+  const pieces: TimePiece[] = [];
   let done = 0;
   let begin = from;
   for (const end of [...cuts, to]) {
@@ -121,7 +129,7 @@ function piecesOf(given: Given, tenths: number, from: number, to: number): Piece
     const profile = profileAt(begin);
     const piece = {
       profile,
-      creditsPerHour: priceOf(prices, profile, begin),
+      creditsPerHour: findPrice(prices, profile, begin),
       from: begin,
       to: end,
       tenths: upTo - done,
@@ -139,7 +147,7 @@ function piecesOf(given: Given, tenths: number, from: number, to: number): Piece
 }
 
 /** Since when what is not counted yet may have been on air, and up to when. A clock that has jumped moves neither beyond it. */
-function intervalOf({ entry, known, now }: Given, before: number, total: number): [from: number, to: number] {
+function findInterval({ entry, known, now }: CountInput, before: number, total: number): [from: number, to: number] {
   const started = Date.parse(entry.startedAt);
   // It cannot have had what is counted in less time.
   const earliest = started + before * 100;
@@ -150,18 +158,18 @@ function intervalOf({ entry, known, now }: Given, before: number, total: number)
   return [Math.min(from, to), to];
 }
 
-/** What is to be counted and charged of one entry of the book; undefined when nothing is. */
-export function countEntry(given: Given): Posting | undefined {
+/** Computes the count and the charges of one session entry; undefined when there are none. */
+export function countEntry(given: CountInput): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);
-  const total = tenthsOf(entry.onAirSeconds);
+  const total = toTenths(entry.onAirSeconds);
   const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
   const tenths = total - before;
   if (tenths <= 0) return undefined;
-  const [from, to] = intervalOf(given, before, total);
+  const [from, to] = findInterval(given, before, total);
   const counted = { ...(known.find((one) => one.number === number) ?? notCounted(number)) };
   const charges: SessionCharge[] = [];
-  for (const piece of piecesOf(given, tenths, from, to)) {
+  for (const piece of splitTime(given, tenths, from, to)) {
     counted.tenths += piece.tenths;
     counted.cost += BigInt(piece.tenths) * piece.creditsPerHour;
     const credits = counted.cost / TENTHS_PER_HOUR - counted.credits;
@@ -169,8 +177,12 @@ export function countEntry(given: Given): Posting | undefined {
     counted.credits += credits;
     counted.charges += 1;
     charges.push({
-      ...{ n: counted.charges, credits, tenths: counted.tenths - counted.chargedTenths, profile: piece.profile },
-      ...{ from: new Date(piece.from), to: new Date(piece.to) },
+      n: counted.charges,
+      credits,
+      tenths: counted.tenths - counted.chargedTenths,
+      profile: piece.profile,
+      from: new Date(piece.from),
+      to: new Date(piece.to),
     });
     counted.chargedTenths = counted.tenths;
   }
@@ -191,8 +203,8 @@ export function acknowledgeable(sessions: readonly Session[], acknowledged: numb
   return last > (acknowledged ?? 0) ? last : undefined;
 }
 
-/** The same for the same book: what has been counted in whole need not be looked at again. */
+/** The same for the same sessions: fully counted ones need not be read again. */
 export const signature = (sessions: readonly Session[]): string =>
   sessions
-    .map((one) => `${one.number}-${lastNumber(one)}:${tenthsOf(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
+    .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
     .join(' ');

@@ -1,13 +1,13 @@
 /**
- * How long the credit of an account lasts, and what follows from that for its streams:
+ * Computes how long the credit of an account lasts, and the effects on its streams:
  *
  * - it lasts: they may be on air. With less than a day left, and again with less than an hour, they say so (an Event).
- * - it is used up: after the grace that is set, those on air stop; none starts. Their condition CreditAvailable is False then,
- *   which the operator heeds (spec.readinessGates), and so does a schedule.
- * - it is there again: the condition is True, and what is meant to run goes on by itself.
+ * - it is used up: after the configured grace, those on air stop; none starts. Their condition CreditAvailable is False then,
+ *   which the operator and schedules respect (spec.readinessGates).
+ * - it is restored: the condition is True, and streams that should run start again by themselves.
  *
- * Of a session that is open the book tells whole hours. What it has had since is taken from the time it has been live without
- * a break: never more than it was on air, so that nobody is stopped for time that he did not use.
+ * The status counts an open session in whole hours. Its later time is taken from how long it has been live without a break:
+ * never more than it was on air, so that no stream stops for time that it did not use.
  * Pure: no I/O, no clock.
  */
 
@@ -18,7 +18,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { isWanted, type Phase } from '../../resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
-import { type Counted, tenthsOf } from './count.ts';
+import { type CountedSession, toTenths } from './count.ts';
 
 /** Hours of credit left at which streams say so, the most first. */
 export const WARN_HOURS = [24, 1] as const;
@@ -33,7 +33,7 @@ const isOnAir = ({ status }: LoopStream): boolean => ON_AIR.includes(status?.pha
 const isClosing = (stream: LoopStream): boolean =>
   !isOnAir(stream) && (stream.status?.sessions ?? []).some(({ endedAt }) => endedAt === undefined);
 
-/** What the database keeps of an account. */
+/** The database's state of an account. */
 export interface Credit {
   balance: bigint;
   floor: bigint;
@@ -42,20 +42,23 @@ export interface Credit {
 }
 
 export interface Estimate {
-  /** What may still be used, without what was used and is not charged yet; below 0 when it is used up. */
+  /** The credit that can still be used, without usage that is not charged yet; below 0 when it is used up. */
   available: bigint;
-  /** Of all streams that are on air, at the prices of now. */
+  /** The rate of all streams on air, at current prices. */
   creditsPerHour: bigint;
   /** How long it lasts if nothing changes, in whole seconds; undefined while nothing is on air. */
   secondsLeft: number | undefined;
-  /** Where it was used up, it is there again with more than this: what stops at once would not be worth a start. */
+  /** Used-up credit counts as restored above this amount: a stream that would stop at once is not worth a start. */
   toResume: bigint;
 }
 
-/** Whole seconds that a stream has had since what is `counted` of its sessions, at least. What is acknowledged is counted. */
+/**
+ * Returns the whole seconds that a stream has had since its last `counted` time, at least. Acknowledged time is
+ * counted.
+ */
 export function uncharged(
   stream: LoopStream,
-  counted: readonly Pick<Counted, 'number' | 'tenths'>[],
+  counted: readonly Pick<CountedSession, 'number' | 'tenths'>[],
   now: Date,
 ): number {
   const { sessions = [], acknowledgedSession = 0, liveSince, podUID, phase } = stream.status ?? {};
@@ -67,7 +70,7 @@ export function uncharged(
       seconds = Math.max(seconds, (now.getTime() - since) / 1000);
     }
     const known = counted.filter(({ number }) => number >= session.number && number <= lastNumber(session));
-    return sum + Math.max(0, tenthsOf(seconds) - known.reduce((total, one) => total + one.tenths, 0));
+    return sum + Math.max(0, toTenths(seconds) - known.reduce((total, one) => total + one.tenths, 0));
   }, 0);
   return Math.floor(tenths / 10);
 }
@@ -88,7 +91,7 @@ export function estimate(
     if (stream.status?.phase === 'live') creditsPerHour += price;
     if (isWanted(stream.spec)) wanted += price;
   }
-  // What has stopped for want of credit would start again for a moment, before its last hour is in the book.
+  // Streams that stopped for lack of credit would start again for a moment, before their last hour is recorded.
   const isUnknown = exhaustedAt !== undefined && streams.some(({ stream }) => isClosing(stream));
   if (isUnknown && available > 0n) available = 0n;
   const left = available > 0n ? available : 0n;
@@ -96,19 +99,19 @@ export function estimate(
   return { available, creditsPerHour, secondsLeft, toResume: (wanted * RESUME_SECONDS) / 3600n };
 }
 
-export interface Verdict {
+export interface CreditVerdict {
   /** Since when the credit is used up; undefined while it is not. */
   exhaustedAt: Date | undefined;
   warnedHours: number | undefined;
-  /** To be told now: less than so many hours are left. */
+  /** The warning to send now: less than so many hours are left. */
   warn: number | undefined;
   /** Whether the time after it was used up is over. */
   isOver: boolean;
 }
 
-/** What is so of an account now, and what is to be said. */
-export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: Date): Verdict {
-  const { available, secondsLeft, toResume } = of;
+/** Decides the state of an account now, and its warnings. */
+export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): CreditVerdict {
+  const { available, secondsLeft, toResume } = estimate;
   const enough = credit.exhaustedAt === undefined ? 0n : toResume;
   const exhaustedAt = available > enough ? undefined : (credit.exhaustedAt ?? now);
   // A clock that was set back does not make the grace longer.
@@ -123,16 +126,19 @@ export function judge(credit: Credit, of: Estimate, graceSeconds: number, now: D
   return { exhaustedAt, warnedHours: warn ?? before ?? undefined, warn, isOver };
 }
 
-/** What a stream is to say of it: the same words for the same state, so that a steady stream is not written. */
-export function conditionOf(
+/** Returns the condition of a stream: the same text for the same state, so that a steady stream is not written. */
+export function buildCondition(
   stream: LoopStream,
-  { exhaustedAt, isOver }: Pick<Verdict, 'exhaustedAt' | 'isOver'>,
+  { exhaustedAt, isOver }: Pick<CreditVerdict, 'exhaustedAt' | 'isOver'>,
   graceSeconds: number,
   now: Date,
 ): Condition {
   const before = findCondition(stream.status?.conditions, CREDIT_CONDITION);
   const say = (status: Condition['status'], reason: string, message: string): Condition => ({
-    ...{ type: CREDIT_CONDITION, status, reason, message },
+    type: CREDIT_CONDITION,
+    status,
+    reason,
+    message,
     lastTransitionTime: before && before.status === status ? before.lastTransitionTime : kubeTime(now),
   });
   if (exhaustedAt === undefined) return say('True', 'CreditAvailable', 'The account has credit.');

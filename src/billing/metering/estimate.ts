@@ -1,4 +1,4 @@
-/** The credit of accounts as it stands, from the database and the streams: for billing, and for the API to show. */
+/** Estimates the credit of accounts from the database and the streams: for billing, and for the API to show. */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -21,11 +21,13 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
     streams: ReadonlyMap<string, readonly LoopStream[]>,
   ): Promise<Map<string, AccountCredit>> => {
     const sessions = [...streams.values()].flat().flatMap((stream) =>
-      // What has been acknowledged is counted, and of a stream off air that is all.
+      // Acknowledged time is counted, and a stream off air has no other.
       (stream.status?.sessions ?? [])
         .filter((session) => lastNumber(session) > (stream.status?.acknowledgedSession ?? 0))
         .map((session) => ({
-          ...{ streamUID: stream.metadata.uid, from: session.number, through: lastNumber(session) },
+          streamUID: stream.metadata.uid,
+          from: session.number,
+          through: lastNumber(session),
         })),
     );
     // Before what is counted: what is charged in between is then left out for a moment, and never taken twice.
@@ -34,9 +36,9 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
     const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
     const now = clock.now();
     const found = new Map<string, AccountCredit>();
-    for (const [accountId, of] of streams) {
+    for (const [accountId, owned] of streams) {
       const credit = credits.get(accountId) as Credit;
-      const used = of.map((stream) => ({
+      const used = owned.map((stream) => ({
         stream,
         uncharged: uncharged(stream, known.get(stream.metadata.uid) ?? [], now),
       }));

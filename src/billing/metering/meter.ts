@@ -1,29 +1,29 @@
 /**
- * Counts the time on air of streams and charges it, exactly once. What is counted of a session and what is charged for it is
- * one transaction of the database; only then Kubernetes is told that the session is done with, so that a meter that is killed
- * anywhere in between finds either nothing done or the acknowledgement left to do. Two meters at the same streams wait for one
- * another in the database, and the second one finds nothing left to count.
+ * Counts the time on air of streams and charges it, exactly once. The count of a session and its charge are one
+ * transaction of the database. Only then the session is acknowledged in Kubernetes. So a meter killed in between leaves
+ * either nothing done or the acknowledgement to do. Two meters of the same streams wait for each other in the database,
+ * and the second one finds nothing left to count.
  */
 
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { forEachConcurrently } from '../../lib/pool.ts';
 import { profileOf } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import type { Charge, Ledger } from '../ledger/ledger.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
-import { accountOf } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import {
-  type Counted,
+  type CountedSession,
   countEntry,
+  findPrice,
   type Played,
   type Posting,
-  priceOf,
   secondsText,
   signature,
-  tenthsOf,
+  toTenths,
 } from './count.ts';
-import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
@@ -32,7 +32,7 @@ const BATCH = 250;
 const AT_ONCE = 2;
 
 export interface Meter {
-  /** Counts what is in the books of these streams. What another one counts meanwhile is waited for and left alone. */
+  /** Counts the sessions of these streams. Concurrent counts of another process are awaited and left alone. */
   count(streams: readonly LoopStream[], signal: AbortSignal): Promise<void>;
   /** Whether all that is in the book of this stream, as it is here, is counted. */
   isCounted(stream: LoopStream): boolean;
@@ -40,7 +40,7 @@ export interface Meter {
   uncountedSeconds(streams: readonly LoopStream[]): number;
 }
 
-/** What was counted and charged in one transaction. */
+/** The counts and charges of one transaction. */
 export interface CountedSum {
   seconds: number;
   charged: bigint;
@@ -59,23 +59,23 @@ export interface MeterDeps {
 }
 
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
-const sessionsOf = ({ status }: LoopStream) => status?.sessions ?? [];
-const toldTenths = (stream: LoopStream): number => total(sessionsOf(stream), (one) => tenthsOf(one.onAirSeconds));
+const listSessions = ({ status }: LoopStream) => status?.sessions ?? [];
+const toldTenths = (stream: LoopStream): number => total(listSessions(stream), (one) => toTenths(one.onAirSeconds));
 
 export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
-  /** Of each stream, by its UID, the book as it was counted last. */
+  /** The last counted sessions of each stream, by its UID. */
   const counted = new Map<string, { book: string; tenths: number }>();
 
   const isCounted = (stream: LoopStream): boolean => {
-    const sessions = sessionsOf(stream);
+    const sessions = listSessions(stream);
     return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signature(sessions);
   };
 
   const uncounted = (streams: readonly LoopStream[]): LoopStream[] =>
-    streams.filter((stream) => accountOf(stream) !== undefined && !isCounted(stream));
+    streams.filter((stream) => findAccount(stream) !== undefined && !isCounted(stream));
 
   const remember = (stream: LoopStream): void => {
-    counted.set(stream.metadata.uid, { book: signature(sessionsOf(stream)), tenths: toldTenths(stream) });
+    counted.set(stream.metadata.uid, { book: signature(listSessions(stream)), tenths: toldTenths(stream) });
   };
 
   async function countBatch(streams: readonly LoopStream[]): Promise<void> {
@@ -84,12 +84,12 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
       streams.map(({ metadata }) => metadata.uid),
     );
     const sum = await db.transaction().execute(async (trx) => {
-      await store.holdStreams(trx, streams.map(placeOf));
-      const rows = await store.readCounted(trx, streams.flatMap(rangesOf));
+      await store.holdStreams(trx, streams.map(locate));
+      const rows = await store.readCounted(trx, streams.flatMap(listRanges));
       const known = Map.groupBy(rows, ({ streamUID }) => streamUID);
       const done = streams.map((stream) => {
         const { uid } = stream.metadata;
-        return { stream, postings: postingsOf(stream, known.get(uid) ?? [], played.get(uid) ?? []) };
+        return { stream, postings: buildPostings(stream, known.get(uid) ?? [], played.get(uid) ?? []) };
       });
       const changed = done.flatMap(({ stream, postings }) =>
         postings.map((posting) => ({ streamUID: stream.metadata.uid, ...posting.counted })),
@@ -97,9 +97,9 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
       if (changed.length === 0) return undefined;
       await store.writeCounted(trx, changed);
       const charges = done.flatMap(({ stream, postings }) =>
-        postings.flatMap((posting) => chargesOf(stream, posting, prices)),
+        postings.flatMap((posting) => buildCharges(stream, posting, prices)),
       );
-      const floors = await floorsOf(trx, charges);
+      const floors = await readFloors(trx, charges);
       const booked = await ledger.chargeAll(
         charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
         { trx },
@@ -115,8 +115,8 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     for (const stream of streams) remember(stream);
   }
 
-  /** Of each account that may owe what it uses in its grace, how much. Time beyond that is ours to bear. */
-  async function floorsOf(trx: Db, charges: readonly Charge[]): Promise<Map<string, bigint>> {
+  /** Returns the debt allowed for each account in grace. Time beyond that is our loss. */
+  async function readFloors(trx: Db, charges: readonly Charge[]): Promise<Map<string, bigint>> {
     const { seconds, ofAccount } = grace ?? { seconds: 0, ofAccount: () => [] };
     if (seconds === 0) return new Map();
     const accountIds = [...new Set(charges.map(({ accountId }) => accountId))];
@@ -129,10 +129,10 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     );
   }
 
-  function postingsOf(stream: LoopStream, rows: readonly Counted[], played: readonly Played[]): Posting[] {
+  function buildPostings(stream: LoopStream, rows: readonly CountedSession[], played: readonly Played[]): Posting[] {
     const fallback = profileOf(stream.spec.quality, stream.spec.framerate);
     const now = clock.now();
-    return sessionsOf(stream).flatMap((entry) => {
+    return listSessions(stream).flatMap((entry) => {
       const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));
       return countEntry({ entry, known, played, fallback, prices, now }) ?? [];
     });
@@ -142,11 +142,11 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     isCounted,
     async count(streams, signal) {
       // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
-      const left = uncounted(streams).sort((a, b) => compare(accountOf(a) ?? '', accountOf(b) ?? ''));
+      const left = uncounted(streams).sort((a, b) => compare(findAccount(a) ?? '', findAccount(b) ?? ''));
       const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
         left.slice(i * BATCH, (i + 1) * BATCH),
       );
-      await eachOf(batches, countBatch, signal, AT_ONCE);
+      await forEachConcurrently(batches, countBatch, signal, AT_ONCE);
     },
     uncountedSeconds(streams) {
       const known = new Set(streams.map(({ metadata }) => metadata.uid));
@@ -158,36 +158,41 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   };
 }
 
-const total = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((sum, item) => sum + of(item), 0);
+const total = <T>(items: readonly T[], read: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + read(item), 0);
 
-const placeOf = (stream: LoopStream) => ({
+const locate = (stream: LoopStream) => ({
   streamUID: stream.metadata.uid,
   streamID: stream.metadata.name,
-  accountId: accountOf(stream) ?? '',
+  accountId: findAccount(stream) ?? '',
 });
 
-const rangesOf = (stream: LoopStream): store.Range[] =>
-  sessionsOf(stream).map((entry) => ({
+const listRanges = (stream: LoopStream): store.Range[] =>
+  listSessions(stream).map((entry) => ({
     streamUID: stream.metadata.uid,
     from: entry.number,
     through: lastNumber(entry),
   }));
 
-function chargesOf(stream: LoopStream, { counted, charges }: Posting, prices: PriceList): Charge[] {
+function buildCharges(stream: LoopStream, { counted, charges }: Posting, prices: PriceList): Charge[] {
   const { uid, name: streamID } = stream.metadata;
-  // As they are now: an invoice shows them, when the stream may be gone and the price another one.
+  // Current values: an invoice shows them when the stream may be gone and the price another one.
   const { displayName: streamName = streamID } = stream.spec;
   return charges.map(({ n, credits, tenths, profile, from, to }) => ({
     key: `charge:${uid}:${counted.number}:${n}`,
-    accountId: accountOf(stream) ?? '',
+    accountId: findAccount(stream) ?? '',
     credits,
     // Its last moment: what ended at midnight was of the day before.
     at: new Date(to.getTime() - 1),
     details: {
-      ...{ streamID, session: String(counted.number), seconds: secondsText(tenths), profile },
-      ...{ streamName, creditsPerHour: String(priceOf(prices, profile, from.getTime())) },
-      ...{ from: from.toISOString(), to: to.toISOString() },
+      streamID,
+      session: String(counted.number),
+      seconds: secondsText(tenths),
+      profile,
+      streamName,
+      creditsPerHour: String(findPrice(prices, profile, from.getTime())),
+      from: from.toISOString(),
+      to: to.toISOString(),
     },
   }));
 }

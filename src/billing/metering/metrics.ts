@@ -1,4 +1,4 @@
-/** Numbers of the role `billing` for Prometheus. */
+/** Exposes the numbers of the role `billing` to Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { poolMetrics } from '../../db/metrics.ts';
 import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
@@ -16,7 +16,7 @@ export interface BillingMetrics {
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   jobs: JobMetrics;
   scans: ScanMetrics;
-  /** What was counted and charged, together. */
+  /** Records the sum of one transaction. */
   counted(what: CountedSum): void;
   /** From now on it is shown how much there is that is not counted yet. */
   showMeter(uncountedSeconds: () => number): void;

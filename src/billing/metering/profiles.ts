@@ -1,10 +1,12 @@
-/** In which profile each pod plays, and since when: seen in what the operator has given it. An edit changes it on air. */
+/**
+ * Records the profile in which each pod plays, and since when, from the operator's program. An edit changes it on air.
+ */
 
 import type { Db } from '../../db/pool.ts';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Profile, parseProfile } from '../../resources/stream/profile.ts';
 import { programOfPod } from '../../resources/stream/program.ts';
@@ -12,13 +14,13 @@ import * as store from './store.ts';
 
 const RETRY_MS = 1_000;
 
-const profileOf = (pod: Pod): Profile | undefined => {
+const readProfile = (pod: Pod): Profile | undefined => {
   const profile = programOfPod(pod)?.profile ?? '';
   return parseProfile(profile) && (profile as Profile);
 };
 
 /** The stream that a pod is of, by its owner. */
-const streamOf = ({ metadata }: Pod): string | undefined =>
+const findStream = ({ metadata }: Pod): string | undefined =>
   metadata.ownerReferences?.find(({ kind, controller }) => kind === 'LoopStream' && controller)?.uid;
 
 export type PodCache = Reflector<KubeObject<PodSpec, PodStatus>>;
@@ -28,10 +30,10 @@ export function watchProfiles(
   { pods, db, log, clock = systemClock }: { pods: PodCache; db: Db; log: Logger; clock?: Clock },
   signal: AbortSignal,
 ): { settled(): Promise<void> } {
-  let waiting: store.Seen[] = [];
+  let waiting: store.SeenProfile[] = [];
   let writing: Promise<void> | undefined;
   const write = async (): Promise<void> => {
-    // What comes in one turn is written together.
+    // Changes of the same event-loop turn are written together.
     await Promise.resolve();
     for (let failures = 0; waiting.length > 0 && !signal.aborted; ) {
       const seen = waiting;
@@ -42,16 +44,16 @@ export function watchProfiles(
       } catch (err) {
         waiting = [...seen, ...waiting];
         if (failures++ === 0) log.warn({ err }, 'the profiles of pods could not be written down; tried again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await sleep(RETRY_MS);
       }
     }
     writing = undefined;
   };
   pods.onChange(
     (_key, pod, before) => {
-      const [profile, streamUID] = pod ? [profileOf(pod), streamOf(pod)] : [];
+      const [profile, streamUID] = pod ? [readProfile(pod), findStream(pod)] : [];
       if (!pod || profile === undefined || streamUID === undefined) return;
-      if (before && before.metadata.uid === pod.metadata.uid && profileOf(before) === profile) return;
+      if (before && before.metadata.uid === pod.metadata.uid && readProfile(before) === profile) return;
       waiting.push({ streamUID, podUID: pod.metadata.uid, since: clock.now(), profile });
       writing ??= write();
     },

@@ -1,8 +1,8 @@
-/** The SQL of the meter. */
+/** Queries the meter's tables with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import { type Counted, type Played, secondsText, tenthsOf } from './count.ts';
+import { type CountedSession, type Played, secondsText, toTenths } from './count.ts';
 import type { Credit } from './credit.ts';
 
 /** Sessions of a stream, from one number through another. */
@@ -12,11 +12,11 @@ export interface Range {
   through: number;
 }
 
-export interface CountedRow extends Counted {
+export interface CountedRow extends CountedSession {
   streamUID: string;
 }
 
-interface SessionRow {
+interface CountedSqlRow {
   stream_uid: string;
   session: bigint;
   /** With a digit behind the point, and so as texts. */
@@ -28,20 +28,20 @@ interface SessionRow {
   until: Date;
 }
 
-const toCounted = (row: SessionRow): CountedRow => ({
+const toCounted = (row: CountedSqlRow): CountedRow => ({
   streamUID: row.stream_uid,
   number: Number(row.session),
-  tenths: tenthsOf(Number(row.seconds)),
+  tenths: toTenths(Number(row.seconds)),
   cost: row.cost,
   credits: row.credits,
-  chargedTenths: tenthsOf(Number(row.charged_seconds)),
+  chargedTenths: toTenths(Number(row.charged_seconds)),
   charges: row.charges,
   until: row.until,
 });
 
-/** What is counted of these sessions. */
+/** Reads the counts of these sessions. */
 export async function readCounted(db: Db, ranges: readonly Range[]): Promise<CountedRow[]> {
-  const { rows } = await sql<SessionRow>`select s.* from unnest(
+  const { rows } = await sql<CountedSqlRow>`select s.* from unnest(
       ${ranges.map(({ streamUID }) => streamUID)}::text[], ${ranges.map(({ from }) => from)}::bigint[],
       ${ranges.map(({ through }) => through)}::bigint[]) as w (stream_uid, first, last)
     join loopstream.meter_sessions s on s.stream_uid = w.stream_uid and s.session between w.first and w.last`.execute(
@@ -99,12 +99,12 @@ export async function readPlayed(db: Db, streamUIDs: readonly string[]): Promise
   return found;
 }
 
-export interface Seen extends Played {
+export interface SeenProfile extends Played {
   streamUID: string;
 }
 
 /** Written where it differs from what was seen of the pod last. */
-export async function writePlayed(db: Db, seen: readonly Seen[]): Promise<void> {
+export async function writePlayed(db: Db, seen: readonly SeenProfile[]): Promise<void> {
   await sql`insert into loopstream.meter_profiles (stream_uid, pod_uid, since, profile)
     select w.* from unnest(${seen.map(({ streamUID }) => streamUID)}::text[], ${seen.map(({ podUID }) => podUID)}::text[],
       ${seen.map(({ since }) => since.toISOString())}::timestamptz[], ${seen.map(({ profile }) => profile)}::text[])
@@ -122,7 +122,7 @@ interface CreditRow {
   warned_hours: number | null;
 }
 
-/** What is known of the credit of these accounts, by their ids: one that has never had any has none. */
+/** Reads the credit state of these accounts, by their ids: an account that never had credit has none. */
 export async function readCredit(db: Db, accountIds: readonly string[]): Promise<Map<string, Credit>> {
   const { rows } = await sql<CreditRow>`select w.account_id, b.balance, b.floor, a.exhausted_at, a.warned_hours
     from unnest(${accountIds}::text[]) as w (account_id)
@@ -132,8 +132,10 @@ export async function readCredit(db: Db, accountIds: readonly string[]): Promise
     rows.map((row) => [
       row.account_id,
       {
-        ...{ balance: row.balance ?? 0n, floor: row.floor ?? 0n },
-        ...{ exhaustedAt: row.exhausted_at ?? undefined, warnedHours: row.warned_hours ?? undefined },
+        balance: row.balance ?? 0n,
+        floor: row.floor ?? 0n,
+        exhaustedAt: row.exhausted_at ?? undefined,
+        warnedHours: row.warned_hours ?? undefined,
       },
     ]),
   );
@@ -141,12 +143,12 @@ export async function readCredit(db: Db, accountIds: readonly string[]): Promise
 
 export async function writeCredit(
   db: Db,
-  of: readonly ({ accountId: string } & Pick<Credit, 'exhaustedAt' | 'warnedHours'>)[],
+  accounts: readonly ({ accountId: string } & Pick<Credit, 'exhaustedAt' | 'warnedHours'>)[],
 ): Promise<void> {
   await sql`insert into loopstream.meter_accounts as a (account_id, exhausted_at, warned_hours)
-    select * from unnest(${of.map(({ accountId }) => accountId)}::text[],
-      ${of.map(({ exhaustedAt }) => exhaustedAt?.toISOString() ?? null)}::timestamptz[],
-      ${of.map(({ warnedHours }) => warnedHours ?? null)}::integer[])
+    select * from unnest(${accounts.map(({ accountId }) => accountId)}::text[],
+      ${accounts.map(({ exhaustedAt }) => exhaustedAt?.toISOString() ?? null)}::timestamptz[],
+      ${accounts.map(({ warnedHours }) => warnedHours ?? null)}::integer[])
     on conflict (account_id) do update set exhausted_at = excluded.exhausted_at,
       warned_hours = excluded.warned_hours`.execute(db);
 }

@@ -1,4 +1,4 @@
-/** What the service's staff have done, which is only added to, and which accounts they have locked. */
+/** Creates the append-only table of staff actions and the table of suspended accounts. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { addedToOnly, refusal } from './append-only.ts';

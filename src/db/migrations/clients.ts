@@ -1,6 +1,7 @@
 /**
- * What is known of OAuth clients and their tokens besides the auth library's own tables, which are left as it makes them: which
- * clients somebody here has looked into, who registered the same before, and which access tokens have ended early.
+ * Creates the tables about OAuth clients that the auth library does not have: clients that a user here has reviewed,
+ * the address that registered a client, and access tokens that ended early. The library's own tables stay as it makes
+ * them.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';

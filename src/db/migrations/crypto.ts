@@ -1,4 +1,4 @@
-/** The tables of crypto deposits. What of them is money is in the ledger; these say how it came there. */
+/** Creates the tables of crypto deposits. The ledger holds the money; these tables say how it came there. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 

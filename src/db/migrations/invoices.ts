@@ -1,6 +1,6 @@
 /**
- * The tables of invoices. One that has been issued stays as it is, and its number goes to no other: both are enforced here,
- * whoever writes. Numbers have no gaps, since the counter is raised in the transaction that keeps the invoice.
+ * Creates the tables of invoices. The database itself keeps an issued invoice from changing and its number from being
+ * used again. Numbers have no gaps, since the counter is raised in the transaction that stores the invoice.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
@@ -33,7 +33,7 @@ const STATEMENTS = [
     series text primary key,
     last bigint not null
   )`,
-  // What has been billed: all entries of the account up to \`through\` that are of before \`until\`.
+  // How far an account is billed: all entries up to \`through\` and dated before \`until\`.
   `create table loopstream.invoice_progress (
     account_id text primary key,
     until timestamptz not null,

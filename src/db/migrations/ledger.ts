@@ -1,10 +1,11 @@
 /**
- * The ledger's tables. What makes it one is enforced here, by the database, whoever writes: nothing is updated or deleted, each
- * transaction sums to 0 when it is committed and takes no entries later, and balances move by entries alone. The owner of the
- * tables could still take the triggers away; what was done then shows in `loopstream admin reconcile`.
+ * Creates the ledger's tables. The database enforces the rules of a ledger, whoever writes: nothing is updated or
+ * deleted, and balances move by entries alone. Each transaction sums to 0 when it is committed and takes no entries
+ * later. The owner of the tables could still drop the triggers; `loopstream admin reconcile` shows changes made that
+ * way.
  *
- * Errors have codes of their own (billing/store.ts knows them): LS001 append-only, LS002 an entry without its transaction,
- * LS003 a sum that is not 0, LS402 below the floor, LS409 a key used for something else.
+ * Errors have codes of their own (billing/store.ts knows them): LS001 append-only, LS002 an entry without its
+ * transaction, LS003 a sum that is not 0, LS402 below the floor, LS409 a key used for something else.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';

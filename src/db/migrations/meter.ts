@@ -1,4 +1,7 @@
-/** What the meter has counted. The time itself stands in the streams' status until it is acknowledged (streams/sessions.ts). */
+/**
+ * Creates the tables of the meter's counts. The time itself stays in the streams' status until it is acknowledged
+ * (streams/sessions.ts).
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -34,7 +37,7 @@ const STATEMENTS = [
     profile text not null,
     primary key (stream_uid, pod_uid, since)
   )`,
-  // Of an account that has streams: since when its credit is used up, and which warning it has had.
+  // One row for each account with streams: since when its credit is used up, and its last warning.
   `create table loopstream.meter_accounts (
     account_id text primary key,
     exhausted_at timestamptz,

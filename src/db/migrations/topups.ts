@@ -1,4 +1,4 @@
-/** The tables of card top-ups: what is known of each payment, and of the money that went back. */
+/** Creates the tables of card top-ups: the state of each payment, and the money that went back. */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -22,7 +22,7 @@ const STATEMENTS = [
   )`,
   `create index topups_account on loopstream.topups (account_id, created_at)`,
   `create index topups_unsettled on loopstream.topups (looked_at) where state in ('open', 'processing')`,
-  // What the customer and the write-off bore of it is given back in the same parts.
+  // A reversal returns the parts that the customer and the write-off bore in the same proportion.
   `create table loopstream.topup_reversals (
     id text primary key,
     topup_id text not null references loopstream.topups,
@@ -33,7 +33,7 @@ const STATEMENTS = [
     written_off_credits numeric(38, 0) not null default 0 check (written_off_credits >= 0)
   )`,
   `create index topup_reversals_topup on loopstream.topup_reversals (topup_id)`,
-  // Accounts that staff should look at: money went back that had been used already.
+  // Accounts that staff should check: money went back that had been used already.
   `create table loopstream.account_flags (
     account_id text not null,
     reason text not null,

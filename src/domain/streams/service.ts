@@ -5,7 +5,7 @@ import type { Kube } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import { oncePer } from '../../lib/once.ts';
+import { memoize } from '../../lib/memoize.ts';
 import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
@@ -98,8 +98,8 @@ export interface StreamServiceDeps {
 export function createStreamService(deps: StreamServiceDeps) {
   const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
   // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
-  const readinessOf = oncePer(toReadiness);
-  const showAlways = oncePer((stream: LoopStream) => toStream(stream, clock.now()));
+  const readinessOf = memoize(toReadiness);
+  const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
   const showAt = (stream: LoopStream, now: Date): Stream =>
     stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
   const show = (stream: LoopStream): Stream => showAt(stream, clock.now());

@@ -1,6 +1,6 @@
 /**
- * Sends mail by SMTP (RFC 5321). A server that is away or busy is asked again a few times; whoever has a mail sent need not
- * wait for that. Addresses and texts reach no log: a mail carries a link that lets its reader in.
+ * Sends mail by SMTP (RFC 5321). A server that is away or busy is tried again a few times; callers need not wait for
+ * that. Addresses and texts reach no log: a mail carries a link that lets its reader in.
  */
 import { createTransport } from 'nodemailer';
 import { sleep } from '../clock.ts';
@@ -17,7 +17,7 @@ export interface Mail {
 export interface Mailer {
   /** Resolves once the server has taken the mail, and rejects with a MailError when it will not. */
   send(mail: Mail): Promise<void>;
-  /** `send` that nobody waits for: what goes wrong is logged. How long it takes tells nobody anything. */
+  /** `send` without waiting: errors are logged. The duration of the request so reveals nothing. */
   post(mail: Mail): void;
   /** Waits for what is on its way, without asking again. */
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export interface Mailer {
 /** `smtpUrl` is `smtp://user:password@host:port`, or `smtps://…` with TLS from the first byte. */
 export interface MailConfig {
   smtpUrl: string;
-  /** Who it is from: `loops@example.com`, or `Loops <loops@example.com>`. */
+  /** The sender: `loops@example.com`, or `Loops <loops@example.com>`. */
   from: string;
 }
 
@@ -57,7 +57,7 @@ const isPassing = ({ code, responseCode }: SmtpError): boolean =>
 const told = ({ code, command, responseCode }: SmtpError): MailError =>
   new MailError(`The mail server did not take a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
 
-/** `onDone` hears whether the server has taken a mail, once for each. */
+/** `onDone` is called once for each mail, with whether the server took it. */
 export function createMailer(
   { smtpUrl, from }: MailConfig,
   log: Logger,
@@ -77,7 +77,7 @@ export function createMailer(
       // A password goes over a connection that others can read to no host but our own.
       requireTLS: password !== '' && !LOOPBACK.test(hostname),
     },
-    // RFC 3834: so that nobody's "I am on holiday" answers it.
+    // RFC 3834: no automatic "I am on holiday" reply.
     { from, xMailer: false, headers: { 'Auto-Submitted': 'auto-generated' } },
   );
   const closing = new AbortController();

@@ -1,9 +1,9 @@
 /**
- * Notices to the owner of an account about ways into it: when, what, and how to take it back. Several that wait for one address
- * become one letter. Pure: no I/O, no clock.
+ * Writes notices to the owner of an account about credentials: when, what, and how to undo it. Several that wait for
+ * one address become one letter. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
-import { mailOf } from './templates.ts';
+import { renderMail } from './templates.ts';
 
 export const NOTICE_KINDS = ['password', 'apiKey', 'passkey', 'app', 'provider'] as const;
 export type NoticeKind = (typeof NOTICE_KINDS)[number];
@@ -31,7 +31,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Mail programs make a link of it. */
 const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
-/** A name as a letter may hold it: whoever gave it must not write to the reader in our name, nor lead them anywhere. */
+/** A name as a letter may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
 export function quoteName(name: string): string {
   const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
   return plain === '' || LINK_LIKE.test(plain) ? 'a name that is not shown here' : `“${plain}”`;
@@ -49,7 +49,7 @@ const countWays = ({ apiKeys, apps, passkeys }: Ways): string =>
     ...(passkeys > 0 ? [count(passkeys, 'passkey')] : []),
   ]);
 
-/** What a new password has ended, and what still lets somebody in. */
+/** Describes the credentials that a new password revoked, and those that still work. */
 export function describePassword(revoked: Ways, kept: Ways): string {
   const [gone, left] = [countWays(revoked), countWays(kept)];
   return [
@@ -110,7 +110,7 @@ const sentence = ({ kind, what, at }: Notice): string => {
   return `${time}: ${WORDS[kind].one} ${quoteName(what)}. ${WORDS[kind].meaning}`;
 };
 
-const subjectOf = (notices: readonly Notice[]): string => {
+const writeSubject = (notices: readonly Notice[]): string => {
   const kinds = NOTICE_KINDS.filter((kind) => notices.some((notice) => notice.kind === kind));
   const [only] = kinds;
   if (notices.length === 1 && only) return WORDS[only].subject;
@@ -127,9 +127,9 @@ export function noticeMail(to: string, notices: readonly Notice[], publicUrl: st
   const [page = '/account'] = pages.size === 1 ? pages : ['/account' as const];
   const shown = notices.slice(0, MAX_LINES).map(sentence);
   const more = notices.length - shown.length;
-  return mailOf({
+  return renderMail({
     to,
-    subject: subjectOf(notices),
+    subject: writeSubject(notices),
     before: [
       'This is about your loopstream account.',
       ...shown,

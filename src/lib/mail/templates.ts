@@ -1,6 +1,6 @@
 /**
- * What the mails say. Nothing that a stranger typed stands in them but the address they go to: whoever signs up with somebody
- * else's address would otherwise write him a letter in our name. Pure: no I/O, no clock.
+ * Writes the mails. They contain no text that a stranger typed, except their own address. Otherwise a sign-up with
+ * somebody else's address would send that person a stranger's letter in our name. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
 
@@ -9,7 +9,7 @@ export interface Letter {
   subject: string;
   /** Sentences, each paragraph one string. */
   before: readonly string[];
-  /** What the reader is to do, if anything: an address of ours and what it is called. */
+  /** The action that the reader is asked for, if any: an address of ours and its label. */
   action?: { label: string; url: string };
   after: readonly string[];
 }
@@ -24,7 +24,7 @@ const BUTTON =
 const SMALL = 'color:#5b6066;font-size:13px;overflow-wrap:anywhere';
 
 /** The same in both forms; the address stands in full, for those who do not follow a button that they cannot see through. */
-export function mailOf({ to, subject, before, action, after }: Letter): Mail {
+export function renderMail({ to, subject, before, action, after }: Letter): Mail {
   const paragraphs = (texts: readonly string[]) => texts.map((text) => `<p>${html(text)}</p>`).join('\n');
   const link = action && html(action.url);
   const page = `<!doctype html>
@@ -51,7 +51,7 @@ const spell = (minutes: number): string => {
 };
 
 export const verificationMail = (to: string, url: string, minutes: number): Mail =>
-  mailOf({
+  renderMail({
     to,
     subject: 'Confirm your e-mail address',
     before: [
@@ -66,7 +66,7 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
 
 /** To the owner of an address with which somebody tries to sign up again: on the page the answer is the same as for a new one. */
 export const alreadyMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
-  mailOf({
+  renderMail({
     to,
     subject: 'You have a loopstream account already',
     before: ['Somebody, hopefully you, tried to make a loopstream account with this address, which has one.'],
@@ -78,7 +78,7 @@ export const alreadyMail = (to: string, urls: { signIn: string; reset: string })
   });
 
 export const resetMail = (to: string, url: string, minutes: number): Mail =>
-  mailOf({
+  renderMail({
     to,
     subject: 'Choose a new password',
     before: ['Somebody, hopefully you, asked to choose a new password for your loopstream account.'],
@@ -89,7 +89,7 @@ export const resetMail = (to: string, url: string, minutes: number): Mail =>
   });
 
 export const accountDeletedMail = (to: string): Mail =>
-  mailOf({
+  renderMail({
     to,
     subject: 'Your account is being deleted',
     before: [

@@ -1,7 +1,7 @@
-/** One change of what an account has, as clients are told of it. Pure: no I/O, no clock. */
+/** Declares a change of an account's objects, as clients receive it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 
-/** What only those hear of who may read what has to do with money. */
+/** Nouns whose changes only reach followers that may read billing. */
 export const MONEY_NOUNS = ['balance', 'topUp', 'invoice', 'deposit'] as const;
 export type MoneyNoun = (typeof MONEY_NOUNS)[number];
 export const CHANGING_NOUNS = ['stream', 'destination', 'upload', 'playlist', ...MONEY_NOUNS] as const;

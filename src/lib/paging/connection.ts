@@ -1,7 +1,7 @@
 /**
- * Lists as Relay connections (https://relay.dev/graphql/connections.htm): GraphQL shows them as they are, REST flattens
- * them. A cursor is a place in the order and not a number, so it stays right when things come and go around it.
- * Pure: no I/O, no clock.
+ * Pages lists as Relay connections (https://relay.dev/graphql/connections.htm): GraphQL shows them as they are, REST
+ * flattens them. A cursor is a position in the order and not a number, so it stays right when items come and go around
+ * it. Pure: no I/O, no clock.
  */
 import { crc32 } from 'node:zlib';
 import { validationFailed } from '../errors.ts';
@@ -32,18 +32,18 @@ export interface PageArgs {
   before?: string | null | undefined;
   /** NEWEST_FIRST when left out. */
   orderBy?: Order | undefined;
-  /** What the caller's clients call `after`: the path of the error about a cursor that is none. */
+  /** The path in errors about an invalid cursor: the name by which clients know `after`. */
   afterPath?: string | undefined;
 }
 
 export interface Connection<T> {
-  /** Of all pages. */
+  /** The number of items on all pages. */
   totalCount: number;
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
   edges: { cursor: string; node: T }[];
 }
 
-/** Where something stands in an order. */
+/** The position of an item in an order. */
 export interface Place {
   /** In the order by createdAt RFC 3339 in UTC and whole seconds, as Kubernetes writes it: it compares like the time. */
   key: string;
@@ -53,7 +53,7 @@ export interface Place {
 const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
-/** As Kubernetes has names. */
+/** The syntax of names in Kubernetes. */
 const ID = new RegExp(NAME_PATTERN);
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
@@ -61,23 +61,23 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
 /**
- * `list` names the list a cursor belongs to, so that one of another list, or of another order, is refused. A sum finds what was
- * changed or cut off. Whoever makes a cursor of his own only names another place in his own list.
+ * Encodes a cursor. `list` names its list, so that a cursor of another list or order is refused. A checksum detects
+ * changed or truncated cursors. It is no secret: a forged cursor only names another position in the user's own list.
  */
 export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
-  return base64url(`${text} ${sumOf(text)}`);
+  return base64url(`${text} ${checksum(text)}`);
 }
 
 const base64url = (text: string): string => Buffer.from(text).toString('base64url');
-const sumOf = (text: string): string => crc32(text).toString(36);
+const checksum = (text: string): string => crc32(text).toString(36);
 
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
 export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('latin1');
   const [name, raw = '', id = '', sum, ...more] = text.split(' ');
-  const isWhole = sum === sumOf(text.slice(0, text.lastIndexOf(' '))) && bytes.toString('base64url') === cursor;
+  const isWhole = sum === checksum(text.slice(0, text.lastIndexOf(' '))) && bytes.toString('base64url') === cursor;
   const isPlace = ID.test(id) && (by !== 'createdAt' || TIME.test(raw)) && more.length === 0;
   if (isWhole && isPlace && name === (by === 'createdAt' ? list : `${list}.${by}`))
     return { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString(), id };
@@ -107,8 +107,8 @@ export function find<S>(
 }
 
 /**
- * One page of `items`, which are ascending by their places in the order that is asked for, each shown by `show`; those that
- * are not on the page are not looked at, so that a page costs the same wherever it is and however many there are.
+ * Returns one page of `items`, which are in ascending order, each shown by `show`. Items of other pages are not read,
+ * so that a page costs the same wherever it is.
  */
 export function connect<S, T>(
   list: string,
@@ -122,7 +122,7 @@ export function connect<S, T>(
   const before = args.before ? decodeCursor(list, args.before, '/before', by) : undefined;
   const count = items.length;
 
-  /** How many stand before `cursor` in the order that is asked for, or, with `itself`, at it or before it. */
+  /** Counts the items before `cursor` in the requested order, or, with `itself`, up to and including it. */
   const standing = (cursor: Place, itself: boolean): number => {
     const { index, isThere } = find(items, cursor, (item) => place(item, by));
     const passed = index + (isThere && itself !== descending ? 1 : 0);
@@ -134,29 +134,29 @@ export function connect<S, T>(
   const end = Math.min(to, from + first);
   const start = Math.max(from, end - (args.last ?? end - from));
 
-  const cursorOf = (item: S) => encodeCursor(list, place(item, by), by);
+  const buildCursor = (item: S) => encodeCursor(list, place(item, by), by);
   const edges: Edge<S, T>[] = [];
   for (let i = start; i < end; i += 1) {
     const item = items[descending ? count - 1 - i : i] as S;
-    edges.push(new Edge(item, show(item), cursorOf));
+    edges.push(new Edge(item, show(item), buildCursor));
   }
   // With `first` and `last` both, the specification counts what `first` has cut off as well.
   const hasPrevious = start > 0 || (args.last !== undefined && to - from > args.last);
   return { totalCount: count, pageInfo: new PageInfo(edges, end < count, hasPrevious), edges };
 }
 
-/** Whoever does not ask for a cursor does not pay for it: of a page, REST tells one. */
+/** Cursors are computed on demand: REST returns only one for each page. */
 class Edge<S, T> {
   readonly node: T;
   readonly #item: S;
-  readonly #cursorOf: (item: S) => string;
-  constructor(item: S, node: T, cursorOf: (item: S) => string) {
+  readonly #buildCursor: (item: S) => string;
+  constructor(item: S, node: T, buildCursor: (item: S) => string) {
     this.node = node;
     this.#item = item;
-    this.#cursorOf = cursorOf;
+    this.#buildCursor = buildCursor;
   }
   get cursor(): string {
-    return this.#cursorOf(this.#item);
+    return this.#buildCursor(this.#item);
   }
 }
 

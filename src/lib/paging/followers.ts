@@ -1,12 +1,12 @@
 /**
- * Who wants to hear of an account's changes. A change costs what those cost who follow its account, however many follow others.
+ * Registers followers of an account's changes. The cost of a change depends on the followers of its account alone.
  * Pure: no I/O, no clock.
  */
 export interface Followers<T> {
   /** Answers a function that ends it. */
   follow(accountId: string, hear: (news: T) => void): () => void;
   tell(accountId: string, news: T): void;
-  /** Whoever follows any account. */
+  /** Notifies the followers of all accounts. */
   tellAll(news: T): void;
 }
 
@@ -14,7 +14,7 @@ export function createFollowers<T>(): Followers<T> {
   const byAccount = new Map<string, Set<(news: T) => void>>();
   return {
     follow(accountId, hear) {
-      // Of its own, so that whoever follows twice hears twice and ends one of the two.
+      // A function of its own for each call: a follower that registers twice is called twice and can leave one of them.
       const follower = (news: T) => hear(news);
       const group = byAccount.get(accountId) ?? new Set();
       byAccount.set(accountId, group.add(follower));

@@ -1,6 +1,6 @@
 /**
- * Things in groups, such as the streams of each account, kept in ascending order of their places while they come and go.
- * Nothing is ever sorted: whoever comes finds its place by halves, and the others make room. Pure: no I/O, no clock.
+ * Groups items, such as the streams of each account, and keeps each group in ascending order while items come and go.
+ * Nothing is ever sorted: a binary search finds the place of a new item. Pure: no I/O, no clock.
  */
 import { find, type Place } from './connection.ts';
 
@@ -14,7 +14,7 @@ export interface Groups<T> {
   change(current: T | undefined, previous: T | undefined): void;
 }
 
-/** What has no group is in none. */
+/** An item without a group is left out. */
 export function createGroups<T>(groupOf: (item: T) => string | undefined, placeOf: (item: T) => Place): Groups<T> {
   const groups = new Map<string, T[]>();
 

@@ -1,7 +1,4 @@
-/**
- * Lists that are read as a whole when they are asked for, and have orders of their own: filtered, ordered and paged.
- * Pure: no I/O, no clock.
- */
+/** Pages lists that are read as a whole and have orders of their own, after filtering and sorting them. Pure: no I/O, no clock. */
 import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
 
 interface OrderOf<By extends string> {
@@ -18,7 +15,7 @@ export interface Listing<T, By extends string> {
   /** Names it, so that a cursor of another one is refused. */
   list: string;
   idOf: (item: T) => string;
-  /** What it can be ordered by: texts that compare like what they stand for. */
+  /** The orders, each with a text that compares like the value it stands for. */
   keys: Record<By, (item: T) => string>;
   standard: OrderOf<By>;
 }

@@ -1,7 +1,7 @@
 /** Creates the work queue of a controller. */
 
 import type { WorkqueueMetrics } from '../../kube/metrics.ts';
-import { createQueue, type Queue } from '../../kube/queue.ts';
+import { createQueue, type WorkQueue } from '../../kube/queue.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Reconcile } from './controller.ts';
@@ -17,7 +17,7 @@ export interface QueueTools {
  * The queue is paused at first. From caches that are not filled yet a pod that is not known would seem to be missing, and while
  * another operator leads this one decides nothing.
  */
-export function createControllerQueue(name: string, reconcile: Reconcile, tools: QueueTools): Queue {
+export function createControllerQueue(name: string, reconcile: Reconcile, tools: QueueTools): WorkQueue {
   const { workers, metrics, lifecycle, log } = tools;
   const queue = createQueue({
     workers,

@@ -1,7 +1,7 @@
 /**
- * Conditions as Kubernetes writes them (KEP-1623; `metav1.Condition`) and the one list of what can keep a stream off air.
- * A readiness issue is a condition with status False: the same code, message and fix in REST, GraphQL and `kubectl describe`.
- * Pure: no I/O, no clock.
+ * Declares conditions as Kubernetes writes them (KEP-1623; `metav1.Condition`) and the one list of reasons that keep a
+ * stream off air. A readiness issue is a condition with status False: the same code, message and fix in REST, GraphQL
+ * and `kubectl describe`. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 

@@ -1,6 +1,6 @@
 /**
- * Every name that the API server, the operator and the pods must agree on. Nothing else in the project spells one out.
- * Pure: no I/O, no clock.
+ * Lists every name that the API server, the operator and the pods must agree on. Nothing else in the project spells one
+ * out. Pure: no I/O, no clock.
  */
 
 export const GROUP = 'loopstream.dev';
@@ -13,9 +13,12 @@ export const ACCOUNT_LABEL = `${GROUP}/account`;
 export const STREAM_LABEL = `${GROUP}/stream`;
 /** The Upload that a Job works for. */
 export const UPLOAD_LABEL = `${GROUP}/upload`;
-/** On the pod of a Job: its task's action. NetworkPolicies tell imports, which fetch links, from what reads storage alone. */
+/**
+ * On the pod of a Job: its task's action. NetworkPolicies use it to separate imports, which fetch links, from tasks
+ * that read storage alone.
+ */
 export const TASK_LABEL = `${GROUP}/task`;
-/** Which part of the system a pod is: `streamer`, `prepare` or `probe`. */
+/** The component that a pod belongs to: `streamer`, `prepare` or `probe`. */
 export const COMPONENT_LABEL = 'app.kubernetes.io/component';
 export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by';
 export const MANAGED_BY = 'loopstream';
@@ -94,18 +97,18 @@ export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
 export const STREAMER_PORT = 9400;
 /** And here for Prometheus, which is let in nowhere else: /metrics. */
 export const STREAMER_METRICS_PORT = 9405;
-/** Where the operator asks a streamer to go on to the next item. */
+/** The path on which the operator makes a streamer go on to the next item. */
 export const SKIP_PATH = '/control/skip';
-/** Where it tells a streamer that it may publish, and that it must not any more. */
+/** The path on which the operator allows a streamer to publish, or forbids it again. */
 export const RELEASE_PATH = '/control/release';
 export const STOP_PATH = '/control/stop';
 /** The one port that the pod of an Upload's Job listens on: /progress. */
 export const PREPARE_PORT = 9403;
 
 /**
- * A pod's name depends on the stream alone, so that no two operators can make the same pod twice. Which of a stream's pods
- * publishes is said by its Secret (an RTMP key takes one publisher).
- * Kubernetes allows 253 characters for a pod and for a LoopStream; CEL in the CRD keeps a stream's name at or below 57.
+ * Returns the pod's name. It depends on the stream alone, so that no two operators can make the same pod twice. The
+ * stream's Secret names the pod that publishes (an RTMP key takes one publisher). Kubernetes allows 253 characters for
+ * a pod and for a LoopStream; CEL in the CRD keeps a stream's name at or below 57.
  */
 export const podName = (streamName: string): string => `${streamName}-onair`;
 /** A second one has this name while it takes over from the first, or the other way round. */
@@ -119,7 +122,7 @@ export const streamSecretName = (streamUid: string): string => `stream-${streamU
 /** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */
 export const CONTROL_TOKEN_KEY = 'token';
 export const DESTINATIONS_KEY = 'destinations.json';
-/** In it: the token with which the operator and the API server look at a pod (view-token.ts). */
+/** A key of that Secret: the token with which the operator and the API server read a pod (view-token.ts). */
 export const VIEW_TOKEN_KEY = 'viewToken';
 /** Name of the Secret with the key of these tokens, and its key. */
 export const VIEW_KEY_SECRET = 'stream-view-key';

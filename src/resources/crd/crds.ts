@@ -1,6 +1,6 @@
 /**
- * The four CustomResourceDefinitions, made from the TypeBox types that also check requests. What a type cannot say is here:
- * columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
+ * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
+ * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
@@ -18,7 +18,7 @@ import { UploadSpec, UploadStatus } from '../upload/spec.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
-/** What `kubectl get` shows; `wide` only with -o wide. */
+/** A column of `kubectl get`; `wide` columns only with -o wide. */
 interface Column {
   name: string;
   type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
@@ -27,7 +27,7 @@ interface Column {
   wide?: boolean;
 }
 
-interface Definition {
+interface KindDefinition {
   resource: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>;
   shortNames: string[];
   description: string;
@@ -57,7 +57,7 @@ const NAME: Column = {
 const condition = (type: string, field: 'status' | 'reason' | 'message' = 'status'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
-const loopStream: Definition = {
+const loopStream: KindDefinition = {
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
   description: 'A looping stream: media that is sent to one or more RTMP destinations for as long as it is asked for.',
@@ -107,7 +107,7 @@ const loopStream: Definition = {
   additions: LOOPSTREAM_RULES,
 };
 
-const playlist: Definition = {
+const playlist: KindDefinition = {
   resource: PLAYLISTS,
   shortNames: ['plist'],
   description: 'An ordered list of uploads that streams play. metadata.generation is its version.',
@@ -131,7 +131,7 @@ const playlist: Definition = {
   additions: PLAYLIST_RULES,
 };
 
-const upload: Definition = {
+const upload: KindDefinition = {
   resource: UPLOADS,
   shortNames: ['upl'],
   description: 'A source file: imported once, and prepared for each quality and frame rate that a stream asks for.',
@@ -188,7 +188,7 @@ const upload: Definition = {
   additions: UPLOAD_RULES,
 };
 
-const destination: Definition = {
+const destination: KindDefinition = {
   resource: DESTINATIONS,
   shortNames: ['dest'],
   description: 'Where a stream is sent. Its URL and key are in a Secret.',
@@ -218,8 +218,11 @@ const destination: Definition = {
   additions: DESTINATION_RULES,
 };
 
-/** The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can tell of them. */
-function schemaOf({ description, spec, specDescription, status, additions }: Definition): Structural {
+/**
+ * The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can describe
+ * them.
+ */
+function buildSchema({ description, spec, specDescription, status, additions }: KindDefinition): Structural {
   const root: Structural = {
     type: 'object',
     description,
@@ -236,7 +239,7 @@ function schemaOf({ description, spec, specDescription, status, additions }: Def
   return decorate(root, additions);
 }
 
-function crd(definition: Definition): CustomResourceDefinition {
+function crd(definition: KindDefinition): CustomResourceDefinition {
   const { resource, shortNames, columns, selectable, scale } = definition;
   const { group, version, kind, plural } = resource;
   return {
@@ -260,7 +263,7 @@ function crd(definition: Definition): CustomResourceDefinition {
           name: version,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: schemaOf(definition) },
+          schema: { openAPIV3Schema: buildSchema(definition) },
           subresources: {
             status: {},
             ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),

@@ -1,4 +1,4 @@
-/** Puts the CustomResourceDefinitions into a cluster and waits until it serves them. */
+/** Installs the CustomResourceDefinitions in a cluster and waits until it serves them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -17,8 +17,8 @@ interface CrdStatus {
 }
 
 /**
- * Applies our definitions, or the YAML files of `dir`. Resolves when each is established and its collection answers.
- * Throws KubeError; a name that another definition holds, or a wait of more than 30 s, is one too.
+ * Applies our definitions, or the YAML files of `dir`. Resolves when each is established and its collection responds.
+ * Throws KubeError, also for a name that another definition holds, and after a wait of 30 s.
  */
 export async function applyCrds(kube: Kube, dir?: string): Promise<void> {
   const crds = dir ? await readCrds(dir) : customResourceDefinitions();

@@ -1,9 +1,9 @@
 /**
- * What the types cannot say of our kinds: rules across fields, what may not change, what a text looks like; as CEL, with
- * the sentences that requests give too (src/lib/sentences.ts). Pure: no I/O, no clock.
+ * Lists rules of our kinds that types cannot express, as CEL: rules across fields, immutable fields, patterns. Their
+ * messages are those of requests (src/lib/sentences.ts). Pure: no I/O, no clock.
  *
- * What was stored before a rule was made stays usable: the API server does not ask again about what a write leaves as it
- * is (ratcheting). It cannot tell that of the root, which every write changes, so the rules there ask at creation alone.
+ * Objects stored before a rule existed stay usable: the API server does not check fields that a write leaves unchanged
+ * (ratcheting). It cannot do so for the root, which every write changes. So the rules there check at creation alone.
  */
 import {
   CRON,
@@ -17,14 +17,14 @@ import {
   TIME_ZONE,
 } from '../../lib/sentences.ts';
 import { OWN_PREFIXES, podName } from '../common/names.ts';
-import type { Additions, Rule } from './schema.ts';
+import type { Additions, CelRule } from './schema.ts';
 
 /** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
 const MAX_STREAM_NAME = 63 - podName('').length;
 /** Upload names become names of Jobs: the longest is `<name>-2160p60`. */
 const MAX_UPLOAD_NAME = 63 - '-2160p60'.length;
 
-const rules = (...list: Rule[]) => ({ 'x-kubernetes-validations': list });
+const rules = (...list: CelRule[]) => ({ 'x-kubernetes-validations': list });
 const text = (list: readonly TextRule[]) =>
   rules(
     ...list.flatMap(({ matches, lacks, sentence: message }) => [
@@ -33,7 +33,7 @@ const text = (list: readonly TextRule[]) =>
     ]),
   );
 /** A transition rule: it asks only where there was a value before. */
-const fixed = (kind: string): Rule => ({
+const fixed = (kind: string): CelRule => ({
   rule: 'self == oldSelf',
   message: SENTENCES.fixed(kind),
   reason: 'FieldValueForbidden',
@@ -53,11 +53,11 @@ const maxName = (length: number, message: string) =>
 // With the reason FieldValueDuplicate the API server leaves the message out.
 const unique = rules({ rule: 'self.all(a, self.exists_one(b, a == b))', message: SENTENCES.twice });
 
-const noKeyBelow = (prefixes: readonly string[], message: string): Rule => ({
+const noKeyBelow = (prefixes: readonly string[], message: string): CelRule => ({
   rule: `self.all(key, ${prefixes.map((prefix) => `!key.startsWith('${prefix}')`).join(' && ')})`,
   message,
 });
-const labelValues: Rule = {
+const labelValues: CelRule = {
   rule: `self.all(key, self[key].matches(r'${LABEL_VALUE.matches}'))`,
   message: LABEL_VALUE.sentence,
 };

@@ -1,18 +1,19 @@
 /**
- * TypeBox type → structural schema, the subset of OpenAPI that a CustomResourceDefinition takes: every node has a type,
- * there are no unions and no references. Pure: no I/O, no clock.
+ * Converts a TypeBox type to a structural schema, the subset of OpenAPI that a CustomResourceDefinition takes: every
+ * node has a type, there are no unions and no references. Pure: no I/O, no clock.
+ *
  * https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema
  */
 import type { TSchema } from 'typebox';
 
 /** A CEL rule; `message` is what `kubectl apply` shows when it is broken. */
-export interface Rule {
+export interface CelRule {
   rule: string;
   message: string;
   reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired';
-  /** Where the message points to when it is not the node itself, e.g. `.endAt`. */
+  /** The path that the message points to when it is not the node itself, e.g. `.endAt`. */
   fieldPath?: string;
-  /** The rule is asked at creation too; `oldSelf` is then an optional without a value. */
+  /** The rule is evaluated at creation too; `oldSelf` is then an optional without a value. */
   optionalOldSelf?: boolean;
 }
 
@@ -36,12 +37,12 @@ export interface Structural {
   maxItems?: number;
   'x-kubernetes-list-type'?: 'map' | 'set' | 'atomic';
   'x-kubernetes-list-map-keys'?: string[];
-  'x-kubernetes-validations'?: Rule[];
+  'x-kubernetes-validations'?: CelRule[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
 }
 
-/** What is taken over as it is. Everything else that a type carries is either handled below or refused. */
+/** Keywords that are copied unchanged. Every other keyword of a type is either handled below or refused. */
 const KEPT = [
   'description',
   'default',
@@ -65,14 +66,15 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   const source = type as unknown as Record<string, unknown>;
   const strange = Object.keys(source).filter((key) => !HANDLED.has(key));
   if (strange.length > 0) throw new TypeError(`${path}: ${strange.join(', ')} has no place in a structural schema.`);
-  const schema: Structural = { type: typeOf(source, path) };
+  const schema: Structural = { type: readType(source, path) };
   for (const key of KEPT) if (source[key] !== undefined) Object.assign(schema, { [key]: source[key] });
   if (source.const !== undefined) schema.enum = [source.const];
   if (Array.isArray(source.enum)) schema.enum = [...source.enum];
   if (source.properties) {
     const properties = Object.entries(source.properties as Record<string, TSchema>);
     schema.properties = Object.fromEntries(properties.map(([k, v]) => [k, toStructural(v, `${path}.${k}`)]));
-    // What has a default is filled in before anything is asked, so a person need not give it: nor should an editor say so.
+    // Kubernetes fills in defaults before it validates, so a user need not give these fields: an editor should not ask
+    // for them.
     const required = ((source.required as string[] | undefined) ?? []).filter(
       (name) => schema.properties?.[name]?.default === undefined,
     );
@@ -82,7 +84,7 @@ export function toStructural(type: TSchema, path = 'schema'): Structural {
   return schema;
 }
 
-function typeOf(source: Record<string, unknown>, path: string): string {
+function readType(source: Record<string, unknown>, path: string): string {
   if (typeof source.type === 'string') return source.type;
   const values = Array.isArray(source.enum) ? source.enum : source.const === undefined ? [] : [source.const];
   const types = new Set(values.map((value) => (Number.isInteger(value) ? 'integer' : typeof value)));

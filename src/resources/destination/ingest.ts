@@ -95,8 +95,8 @@ export const ingestUrlProblem = (text: string, quote?: (name: string) => string)
 const HIDDEN = '…';
 
 /**
- * A URL as it may be shown, which has been read without a problem: passphrases and stream ids of SRT, the values in a query of RTMP, and
- * a key that ends the path (`key` is empty then) are hidden. What is hidden cannot be read back.
+ * Returns a URL, already parsed without a problem, as it may be shown. Passphrases and stream ids of SRT, the values in
+ * a query of RTMP, and a key that ends the path (`key` is empty then) are hidden. Hidden parts cannot be read back.
  */
 export function shownUrl(text: string, key = 'k'): string {
   const isSrt = /^srt:/i.test(text);
@@ -114,7 +114,7 @@ export function shownUrl(text: string, key = 'k'): string {
   return `${base}?${pairs.join('&')}`;
 }
 
-/** As a query is read: `%70assphrase` is the passphrase too. */
+/** Decodes a name as a query does: `%70assphrase` is the passphrase too. */
 const decoded = (name: string): string => [...new URLSearchParams(`${name}=`).keys()][0] ?? '';
 
 /** Whether it is a URL as it was shown, with values missing. */

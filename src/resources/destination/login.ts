@@ -1,6 +1,6 @@
 /**
- * User name and password of a destination: fields of their own, or within a URL that somebody pasted (`rtmp://user:password@host/app`).
- * Pure: no I/O, no clock.
+ * Reads the user name and password of a destination: fields of their own, or within a URL that somebody pasted
+ * (`rtmp://user:password@host/app`). Pure: no I/O, no clock.
  */
 import type { Ingest } from './ingest.ts';
 
@@ -9,7 +9,7 @@ export interface Login {
   password: string;
 }
 
-/** It goes to ffmpeg with what the server has asked for, in a line of 990 bytes. */
+/** ffmpeg sends it with the server's challenge, in a line of 990 bytes. */
 export const MAX_USER_BYTES = 255;
 /** Code points, as JSON Schema counts them. It is only hashed. */
 export const MAX_PASSWORD_LENGTH = 255;

@@ -1,7 +1,6 @@
 /**
- * Platforms whose application is one known word: more behind it is a stream key, which would be shown as part of the address and with
- * which the platform knows nothing to do.
- * Pure: no I/O, no clock.
+ * Lists platforms whose application is one known word. More text behind it is a stream key. As part of the address it
+ * would be shown, and the platform could do nothing with it. Pure: no I/O, no clock.
  */
 import type { Ingest } from './ingest.ts';
 

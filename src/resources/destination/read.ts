@@ -1,8 +1,7 @@
 /**
- * Takes apart what people give as a destination: an address that has the user name and password in it, a placeholder where the key
- * goes, or the key itself, becomes an address, a key and a login. The API server, the operator and the pods that publish all read
- * destinations here, so that each of them takes what the others take.
- * Pure: no I/O, no clock.
+ * Parses a destination as users give it. The address may hold the user name and password, a placeholder where the key
+ * goes, or the key itself; the result is an address, a key and a login. The API server, the operator and the pods that
+ * publish all use it, so that each accepts the same destinations. Pure: no I/O, no clock.
  */
 import { type Ingest, ingestKeyProblem, readIngest } from './ingest.ts';
 import { type Login, loginProblem, splitLogin } from './login.ts';
@@ -12,13 +11,13 @@ import { platformProblem } from './platforms.ts';
 export const FIELDS = ['rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 export type DestinationField = (typeof FIELDS)[number];
 
-/** As somebody wrote it; what is missing is as empty. */
+/** A destination as a user wrote it; a missing field equals an empty one. */
 export type GivenDestination = { rtmpUrl: string } & Partial<Record<DestinationField, string>>;
 
 export interface ReadDestination {
-  /** Where media is sent to: the address without key and login, or an SRT address with the key in it. */
+  /** The address that media is sent to, without key and login, or an SRT address with the key in it. */
   ingest: Ingest;
-  /** RTMP: the stream name as the server is told it. SRT: the stream id, unless it is an option of the address. */
+  /** RTMP: the stream name for the server. SRT: the stream id, unless it is an option of the address. */
   streamName: string;
   /** The address without key and login, as it may be kept and, by `shownUrl`, shown; a placeholder amid it stays. */
   rtmpUrl: string;
@@ -47,7 +46,7 @@ const wrong = (field: DestinationField, problem: string): DestinationResult => (
 interface Located {
   rtmpUrl: string;
   rtmpKey: string;
-  /** Where what is sent differs from what is kept. */
+  /** Set where the sent address differs from the stored one. */
   sent?: { rtmpUrl: string; rtmpKey: string };
 }
 type LocatedResult = Located | DestinationProblem;
@@ -57,7 +56,7 @@ const NO_KEY: DestinationProblem = {
   problem: 'has a placeholder where the stream key goes; give the key as rtmpKey',
 };
 
-/** Longer than anything that can be handed on: it is not looked at any closer. */
+/** Longer than anything that can be passed on: it is not parsed further. */
 const MAX_CHARACTERS = 4096;
 
 const NO_NAME: DestinationProblem = {
@@ -94,10 +93,10 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };
 }
 
-type Credentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;
+type GivenCredentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;
 
 /** The login of the fields, or that of the address; given twice it must be the same. */
-export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): Credentials {
+export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): GivenCredentials {
   const [rtmpUser, rtmpPassword] = [tidy(given.rtmpUser ?? ''), tidy(given.rtmpPassword ?? '')];
   if (!login) return { rtmpUser, rtmpPassword };
   const isOther = (mine: string, theirs: string) => mine !== '' && theirs !== '' && mine !== theirs;
@@ -156,8 +155,9 @@ function locateInPath(rtmpUrl: string, key: string): LocatedResult {
 }
 
 /**
- * Where nobody gave a key, the address ends with one, as programs of one argument write it. ffmpeg (`rtmp_open`) takes two parts of
- * the path as the application when there are three, unless the second has a colon, as `mp4:` has.
+ * Cuts the key off the end of the address where no key is given, as programs of one argument write it. ffmpeg
+ * (`rtmp_open`) takes two parts of the path as the application when there are three, unless the second has a colon, as
+ * `mp4:` has.
  */
 function cutKey(rtmpUrl: string): Located {
   const { base, parts, query } = splitPath(rtmpUrl);

@@ -1,6 +1,6 @@
 /**
- * Destination: where a stream is sent. The URL and the key live in a Secret alone; the status tells what may be shown of them.
- * Pure: no I/O, no clock.
+ * Declares Destination: the place a stream is sent to. The URL and the key live in a Secret alone; the status holds the
+ * parts that may be shown. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
@@ -17,15 +17,15 @@ export const DestinationSpec = Type.Object({
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
 
-/** How far a test comes, in order. SRT has no connection and no handshake that could be told from its publish. */
+/** The steps of a test, in order. SRT has no connection and no handshake that could be told from its publish. */
 export const TEST_STAGES = ['resolve', 'connect', 'tls', 'handshake', 'publish'] as const;
 export type TestStage = (typeof TEST_STAGES)[number];
 
-/** Codes of a test beside those that a stream tells of a destination (streamer/failure.ts): it was not made. */
+/** Codes of a test beside those of a stream's destination (streamer/failure.ts): the test did not run. */
 export const ON_AIR = 'on_air';
 export const NOT_RUN = 'not_run';
 
-/** What the pod of a test answers (its termination message, JSON). */
+/** The result of a test's pod (its termination message, JSON). */
 export const ProbeResult = Type.Object({
   ok: Type.Boolean({ description: 'Whether it took a publish.' }),
   stage: Type.Enum(TEST_STAGES, { description: 'How far it came.' }),

@@ -1,9 +1,8 @@
 /**
- * The options of SRT that a destination's URL may set: one table for the API server, the operator and the pods that publish.
- * ffmpeg reads these from a preset, in which a line may name any option of ffmpeg at all, so nothing that is not in the table
- * may get there, and no value that its reader has not rewritten.
- * Names, units and ranges are those of ffmpeg's libsrt protocol (`ffmpeg -h protocol=srt`) and of libsrt's API-socket-options.md.
- * Pure: no I/O, no clock.
+ * Lists the options of SRT that a destination's URL may set: one table for the API server, the operator and the pods
+ * that publish. ffmpeg reads these from a preset, in which a line may name any option of ffmpeg. So only options of the
+ * table get there, with values that their parser has rewritten. Names, units and ranges are those of ffmpeg's libsrt
+ * protocol (`ffmpeg -h protocol=srt`) and of libsrt's API-socket-options.md. Pure: no I/O, no clock.
  */
 
 export interface SrtOption {
@@ -110,8 +109,8 @@ export type SrtResult =
   | { options?: undefined; problem: string };
 
 /**
- * What a query sets, as ffmpeg's names and values, or the first thing that is wrong with it, as a sentence that follows the name of
- * the field. `quote` shows a name that somebody wrote; the default shows it as it is.
+ * Parses the options of a query into ffmpeg's names and values. Otherwise it returns the first mistake, as a sentence
+ * that follows the name of the field. `quote` formats a name that a user wrote; the default leaves it as it is.
  */
 export function readSrtOptions(query: URLSearchParams, quote = (name: string): string => `"${name}" `): SrtResult {
   const options = new Map<string, string>();

@@ -1,6 +1,6 @@
 /**
- * How many bytes the versions of a playlist take. They are objects of their own, which the API server does not cache, so their sizes
- * stand in an annotation that is written with each version. Pure: no I/O, no clock.
+ * Computes how many bytes the versions of a playlist take. The API server does not cache these objects, so an
+ * annotation written with each version holds their sizes. Pure: no I/O, no clock.
  */
 
 import { GROUP } from '../common/names.ts';
@@ -19,7 +19,10 @@ const PATTERN = /^\d{1,9}( \d{1,9})*$/;
 
 export const versionBytes = (spec: PlaylistSpec): number => OVERHEAD + Buffer.byteLength(JSON.stringify(spec));
 
-/** What is kept now. Where nothing says so (a playlist of an earlier release, or of kubectl), as much as there can be. */
+/**
+ * Returns the bytes stored now. Without an annotation (a playlist of an earlier release, or of kubectl) it assumes the
+ * maximum.
+ */
 export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; total: number } {
   const text = metadata.annotations?.[VERSION_BYTES_ANNOTATION] ?? '';
   const count = Math.min(metadata.generation ?? 1, HISTORY_LIMIT);
@@ -29,10 +32,10 @@ export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; tota
   return { sizes, total: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-const annotationOf = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
+const buildAnnotation = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
 
 /** The annotation of a playlist whose first version is `spec`. */
-export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => annotationOf([versionBytes(spec)]);
+export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => buildAnnotation([versionBytes(spec)]);
 
 /** The annotation with another version, and how many bytes more the playlist takes then, its versions among them. */
 export function keepingNext(
@@ -42,5 +45,5 @@ export function keepingNext(
   const { sizes, total } = keptBytes(playlist);
   const after = [...sizes, versionBytes(next)].slice(-HISTORY_LIMIT);
   const grown = versionBytes(next) - versionBytes(playlist.spec);
-  return { annotations: annotationOf(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };
+  return { annotations: buildAnnotation(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };
 }

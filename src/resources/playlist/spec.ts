@@ -1,7 +1,7 @@
 /**
- * Playlist: an ordered list of uploads. `metadata.generation` is its public version: Kubernetes raises it by one for each
- * change of the spec, which is the contract's "increases by 1 for each committed batch of changes".
- * Pure: no I/O, no clock.
+ * Declares Playlist: an ordered list of uploads. `metadata.generation` is its public version: Kubernetes raises it by
+ * one for each change of the spec, which is the contract's "increases by 1 for each committed batch of changes". Pure:
+ * no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { parseAs } from '../../lib/parse.ts';
@@ -35,7 +35,7 @@ export const PlaylistStatus = Type.Object({
 });
 export type PlaylistStatus = Static<typeof PlaylistStatus>;
 
-/** The version that streams play, whatever the spec has become since: an immutable copy of what it was. */
+/** The version that streams play: an immutable copy of the spec, which may have changed since. */
 const Published = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   mode: Type.Enum(PLAYLIST_MODES),
@@ -47,8 +47,8 @@ type Annotated = { metadata: { annotations?: Record<string, string> } };
 const read = new WeakMap<Annotated, { published: Published | undefined }>();
 
 /**
- * What has been published of a playlist. It stands in an annotation, since a change of the spec would be a version of its own;
- * what cannot be read counts as nothing. Objects do not change, so each is read once.
+ * Reads the published part of a playlist from an annotation, since a change of the spec would be a version of its own.
+ * An unreadable annotation counts as none. Objects do not change, so each is read once.
  */
 export function publishedOf(playlist: Annotated): Published | undefined {
   const known = read.get(playlist);
@@ -60,7 +60,9 @@ export function publishedOf(playlist: Annotated): Published | undefined {
 
 type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
 
-/** What streams play of it: the published version, or the spec as it is where nothing was ever published (kubectl). */
+/**
+ * Returns the part that streams play: the published version, or the spec where nothing was ever published (kubectl).
+ */
 export const playedOf = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
   publishedOf(playlist) ?? playlist.spec;
 

@@ -1,6 +1,6 @@
 /**
- * A profile is a quality and a frame rate, written `1080p30`: what a stream asks for and what a rendition is made for.
- * Pure: no I/O, no clock.
+ * Declares profiles: a quality and a frame rate, written `1080p30`. Streams request one, and renditions are made for
+ * one. Pure: no I/O, no clock.
  */
 
 export const QUALITIES = ['720p', '1080p', '1440p', '2160p'] as const;

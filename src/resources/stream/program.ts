@@ -1,7 +1,7 @@
 /**
- * The program: what a streamer pod plays, as the operator hands it over (pod annotation PROGRAM_ANNOTATION, read as a file
- * through the downward API). It holds no secret: destinations are named, their URL and key are files of a Secret.
- * Pure: no I/O, no clock.
+ * Declares the program that a streamer pod plays. The operator passes it in the pod annotation PROGRAM_ANNOTATION, and
+ * the pod reads it as a file through the downward API. It holds no secret: destinations are named, their URL and key
+ * are files of a Secret. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { PROGRAM_ANNOTATION } from '../common/names.ts';
@@ -43,13 +43,13 @@ export const Program = Type.Object({
   /** E.g. `1080p30`; every rendition in it was made for this profile. */
   profile: Type.String(),
   video: Track,
-  /** Where given, its sound replaces the video's own. */
+  /** If present, its sound replaces the video's own. */
   audio: Type.Optional(Track),
   /** Names of destinations: each is a member of the JSON in LOOPSTREAM_DESTINATIONS_FILE, with the keys of its Secret. */
   destinations: Type.Array(Type.String(), { minItems: 1 }),
   /**
-   * Changes with what that file is made from. Nothing reads it: a pod's object that changes makes kubelet bring the files
-   * of its volumes up to date at once, which for a Secret alone takes a minute or two.
+   * Changes with the content of that file. Nothing reads it: a change of the pod's object makes kubelet update the
+   * files of its volumes at once, which for a Secret alone takes a minute or two.
    */
   destinationsRevision: Type.Optional(Type.String()),
 });
@@ -81,8 +81,8 @@ const playedTrack = (description: string) =>
   );
 
 /**
- * What of a program cannot be had from elsewhere, once its stream refers to something else: with the epoch in the status and
- * the destinations of the spec the program can be made again. It is as long as the annotation of a pod may be (256 KiB).
+ * The part of a program that exists nowhere else once its stream refers to something else. With the epoch in the status
+ * and the destinations of the spec it restores the program. It is as long as the annotation of a pod may be (256 KiB).
  */
 export const Playing = Type.Object(
   {
@@ -99,7 +99,9 @@ export const Playing = Type.Object(
 export type Playing = Static<typeof Playing>;
 
 export const playingOf = ({ version, profile, video, audio }: Program): Playing => ({
-  ...{ version, profile, video },
+  version,
+  profile,
+  video,
   ...(audio && { audio }),
 });
 
@@ -119,7 +121,7 @@ export interface Place {
   index: number;
 }
 
-/** Where the item with this index in a track is in the playlist that it is of. */
+/** Finds the position in its own playlist of the item with this index in a track. */
 export function findPlace(lists: Track['lists'], index: number): Place {
   let first = 0;
   for (const { id, items } of lists ?? []) {

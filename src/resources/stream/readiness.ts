@@ -1,6 +1,6 @@
 /**
- * Tells what keeps a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its public code and the way
- * to mend it. Pure: no I/O, no clock.
+ * Lists the reasons that keep a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its
+ * public code and its fix. Pure: no I/O, no clock.
  */
 import { type Condition, findCondition } from '../common/conditions.ts';
 import type { LoopStream } from './resource.ts';
@@ -12,10 +12,10 @@ import {
   type ReadinessReason,
 } from './spec.ts';
 
-type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
+type IssueCondition = (typeof READINESS_CONDITIONS)[number];
 
 /** The field of a stream, as REST has it, that a condition is about; none for what is about no field. */
-const FIELDS: Record<ReadinessCondition, string> = {
+const FIELDS: Record<IssueCondition, string> = {
   DestinationReady: 'destinationIDs',
   MediaReady: 'videoUploadObjectID',
   ScheduleValid: 'scheduleStartAt',
@@ -29,7 +29,7 @@ const MEDIA: readonly string[] = Object.values(MEDIA_FIELDS);
  */
 export function fieldOf(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
   const known = Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].field : undefined;
-  const field = known ?? (Object.hasOwn(FIELDS, type) ? FIELDS[type as ReadinessCondition] : '');
+  const field = known ?? (Object.hasOwn(FIELDS, type) ? FIELDS[type as IssueCondition] : '');
   if (!MEDIA.includes(field)) return field;
   const { items = [] } = stream?.status?.unplayable ?? {};
   const found = (items.find((item) => item.reason === reason) ?? items[0])?.field;
@@ -43,10 +43,10 @@ const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, 
 export const codeOf = (reason: string): string =>
   Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].code : snakeCase(reason);
 
-type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-/** What to do about a condition that is not True. */
-export function fixOf({ type, status, reason }: Pick<Said, 'type' | 'status' | 'reason'>): string {
+/** Returns the fix for a condition that is not True. */
+export function fixOf({ type, status, reason }: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Have "${type}" made true; the stream goes on air by itself then.`;
@@ -56,13 +56,13 @@ export function fixOf({ type, status, reason }: Pick<Said, 'type' | 'status' | '
 const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as readonly string[]).includes(type);
 
 /**
- * The conditions of others that a stream names as gates, as Pods have them (`spec.readinessGates`): it is on air only
- * while none of them is False, and is not put there while one is not True. What nobody has said is Unknown.
+ * Returns the conditions of others that a stream names as gates, as Pods do (`spec.readinessGates`). A stream starts
+ * only when all are True, and stays on air while none is False. A missing condition is Unknown.
  */
 export const gatesOf = (
   { readinessGates = [] }: Pick<LoopStreamSpec, 'readinessGates'>,
   conditions: readonly Condition[] | undefined,
-): Said[] =>
+): ReportedCondition[] =>
   readinessGates.map(({ conditionType: type }) => {
     const found = findCondition(conditions, type);
     if (found) return { type, status: found.status, reason: found.reason, message: found.message };

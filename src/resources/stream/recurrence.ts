@@ -1,11 +1,10 @@
 /**
- * Recurring windows: a cron expression in a time zone gives the starts, and each lasts a number of seconds.
+ * Computes recurring windows: a cron expression in a time zone gives the starts, and each lasts a number of seconds.
  *
- * Five fields as in crontab(5) and in Kubernetes' CronJob; `@daily` and the like; a day of month and a day of week together
- * mean either. When clocks change: a start at a local time that is left out comes at the first moment after the gap, one
- * at a local time that comes twice comes the first time, and an hourly one comes every hour that passes. A window lasts
- * its seconds whatever the clock on the wall does.
- * Pure: no I/O, no clock.
+ * Five fields as in crontab(5) and in Kubernetes' CronJob; `@daily` and the like. A day of month and a day of week
+ * together mean either. When clocks change, a start at a skipped local time moves to the first moment after the gap. A
+ * start at a repeated local time happens the first time only. An hourly start happens every hour that passes. A window
+ * lasts its seconds whatever the clock on the wall does. Pure: no I/O, no clock.
  */
 import { Cron } from 'croner';
 import { brokenRule, CRON, NEVER, TIME_ZONE } from '../../lib/sentences.ts';
@@ -27,8 +26,8 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * What is wrong with it: the field, and a sentence that follows its name or value. `now` is where its next start is looked
- * for from.
+ * Returns the mistake: the field, and a sentence that follows its name or value. The search for its next start begins
+ * at `now`.
  */
 export function recurrenceProblem(
   recurrence: Recurrence,

@@ -1,16 +1,16 @@
 /**
- * The intervals in which a stream was on air, as its status keeps them: what was used, for whoever meters it.
+ * Declares the intervals in which a stream was on air, as its status keeps them for meters.
  *
- * A session is one process of one pod, from the first media that a destination took. It is open until that process or its
- * pod has ended; its seconds are those in which a destination took media, so neither starting nor reconnecting, and they
- * are written when it closes (of a metered stream once an hour while it is open, too). They are never above the truth.
+ * A session is one process of one pod, from the first media that a destination took. It is open until that process or
+ * its pod has ended. Its seconds are those in which a destination took media, so neither starting nor reconnecting.
+ * They are written when it closes, and once an hour while a metered stream's session is open. They are never above the
+ * truth.
  *
  * `number` rises by one with each session of a stream and never comes twice. A meter acknowledges by writing
  * `status.acknowledgedSession` under a field manager of its own: every session up to that number is closed and counted.
- * It may not acknowledge beyond a session that is open. Until it has, no second is lost: where the list would grow too
- * long, the oldest closed sessions become one, from `number` to `through`, with the sum of their seconds. So a meter keeps
- * what it has counted by number, and of a session that stands for several it counts what it has not counted yet.
- * Pure: no I/O, no clock.
+ * It may not acknowledge beyond an open session. No second is lost until then. Where the list would grow too long, the
+ * oldest closed sessions become one, from `number` to `through`, with the sum of their seconds. So a meter stores its
+ * counts by number, and of a merged session it counts the uncounted rest. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 

@@ -1,7 +1,7 @@
 /**
- * LoopStream: a looping stream to one or more destinations. These TypeBox types are the single source: requests are
- * checked with them, the CRD in crds/ is generated from them, the operator and the pod read them.
- * Pure: no I/O, no clock.
+ * Declares LoopStream: a looping stream to one or more destinations. These TypeBox types are the single source: they
+ * check requests, the CRD in crds/ is generated from them, and the operator and the pod read them. Pure: no I/O, no
+ * clock.
  */
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
@@ -56,7 +56,7 @@ export const Schedule = Type.Object(
 export type Schedule = Static<typeof Schedule>;
 
 /**
- * Who may move a stream's pod from its node:
+ * Settings for moving a stream's pod from its node:
  *
  * - Never    nobody: evictions are refused by a PodDisruptionBudget, so a drain waits until the stream is stopped.
  * - OnDrain  a node that is cordoned or tainted is left at once, by a warm replacement on another one. The default.
@@ -66,7 +66,7 @@ export const DISRUPTIONS = ['Never', 'OnDrain', 'Always'] as const;
 export type Disruption = (typeof DISRUPTIONS)[number];
 
 /**
- * What becomes of a stream some of whose items cannot be played:
+ * Settings for a stream with items that cannot be played:
  *
  * - Skip   they are left out, the others go on air, and each joins when it is ready. The default.
  * - Block  the stream goes on air, and takes up a new list, only when every item can be played.
@@ -146,7 +146,7 @@ export const LoopStreamSpec = Type.Object({
 });
 export type LoopStreamSpec = Static<typeof LoopStreamSpec>;
 
-/** Whether a stream is asked to be on air, as far as its schedule lets it. */
+/** Reports whether a stream should be on air, as far as its schedule lets it. */
 export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' | 'suspend'>): boolean =>
   replicas > 0 && suspend !== true;
 

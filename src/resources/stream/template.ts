@@ -1,6 +1,6 @@
 /**
- * What people may say of the pod that sends a stream: where it runs, what it is given, what it is called. Nothing in it can
- * take away what the Pod Security level `restricted` asks for. Pure: no I/O, no clock.
+ * Declares the settings that users may give the pod of a stream: its node, resources and labels. None of them can
+ * weaken the Pod Security level `restricted`. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { OWN_PREFIXES } from '../common/names.ts';

@@ -1,7 +1,7 @@
 /**
- * The token with which a stream's pods are looked at: their numbers and what they show, but no control of them. The operator
- * gives it to the pods; the API server makes the same one of a key that both know, so that it need not read what else the
- * pods are given. Pure: no I/O, no clock.
+ * Derives the token that reads a stream's pods: their numbers and pictures, but no control of them. The operator gives
+ * it to the pods. The API server derives the same token from a key that both know, so that it need not read the pods'
+ * Secret. Pure: no I/O, no clock.
  */
 import { createHmac } from 'node:crypto';
 

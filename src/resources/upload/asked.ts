@@ -1,16 +1,16 @@
-/** Whether somebody wants to see what an upload looks like. Pure: no I/O, no clock. */
+/** Reports whether a preview of an upload is requested. Pure: no I/O, no clock. */
 import { kubeTime } from '../../lib/clock.ts';
 import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
 import type { Upload } from './resource.ts';
 import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
 
-/** Who asked does not wait any longer, and may ask again: what failed is tried anew then. */
+/** A client does not wait longer, and may ask again: a failed try is repeated then. */
 const VALID_MS = 3_600_000;
 
-type Asked = Pick<Upload, 'metadata'>;
+type PreviewAnnotations = Pick<Upload, 'metadata'>;
 
 /** Until when a preview is wanted; undefined where it is not, or no more. */
-export function previewWantedUntil({ metadata }: Asked, now: Date): Date | undefined {
+export function previewWantedUntil({ metadata }: PreviewAnnotations, now: Date): Date | undefined {
   const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
   // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
   return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;
@@ -31,10 +31,10 @@ export function previewWish(upload: Upload, now: Date): { annotations: Record<st
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
 
-/** Whoever asked for another try does not want it minutes later. */
+/** A user who asked for a retry does not want it minutes later. */
 const RETRY_VALID_MS = 120_000;
 
-/** Which wish for another try the upload is to have met: a new one counts once the upload has failed. */
+/** Returns the retry request to record for the upload: a new one counts once the upload has failed. */
 export function retryOf({ metadata, spec, status }: Upload, now: Date): string | undefined {
   const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
   const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
@@ -43,5 +43,5 @@ export function retryOf({ metadata, spec, status }: Upload, now: Date): string |
   return isOld ? status.retried : asked;
 }
 
-/** Whether another try is asked for and has not begun. */
+/** Reports whether another try is requested and has not begun. */
 export const isRetryAsked = (upload: Upload, now: Date): boolean => retryOf(upload, now) !== upload.status?.retried;

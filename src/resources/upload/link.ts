@@ -1,7 +1,7 @@
 /**
- * Where a link may lead, as far as its text tells: what keeps a link that a stranger names from reaching our own network
- * (server-side request forgery). The API refuses by it at once, the Job asks again for every redirect, name and connection
- * (prepare/guard.ts). Pure: no I/O, no clock.
+ * Checks the target of a link as far as its text shows, so that a stranger's link cannot reach our own network
+ * (server-side request forgery). The API refuses a bad link at once. The Job checks again for every redirect, name and
+ * connection (prepare/guard.ts). Pure: no I/O, no clock.
  */
 import { hostRefusal } from '../../lib/public-address.ts';
 

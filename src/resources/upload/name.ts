@@ -1,4 +1,4 @@
-/** Names for people out of what a client, a link or its server says. Pure: no I/O, no clock. */
+/** Derives display names from a client, a link or its server. Pure: no I/O, no clock. */
 import type { UploadSpec, UploadStatus } from './spec.ts';
 
 const MAX_CHARS = 200;
@@ -24,14 +24,17 @@ export function nameOfLink(url: string): string | undefined {
   }
 }
 
-interface Named {
+interface NamedUpload {
   metadata: { name?: string };
   spec: Pick<UploadSpec, 'displayName' | 'source'>;
   status?: Pick<UploadStatus, 'media'>;
 }
 
-/** What people call an upload: as somebody named it, or as the server of the link does, or as the link does; undefined where nobody does. */
-export function nameOfUpload({ spec: { displayName, source }, status }: Named): string | undefined {
+/**
+ * Returns an upload's display name: given by the user, by the server of the link, or by the link itself, in this order.
+ * Undefined without any.
+ */
+export function nameOfUpload({ spec: { displayName, source }, status }: NamedUpload): string | undefined {
   const isOfLink = source.url !== undefined && URL.canParse(source.url) && displayName === nameOfLink(source.url);
   if (displayName !== undefined && !isOfLink) return displayName;
   return status?.media?.name ?? displayName;

@@ -1,4 +1,4 @@
-/** What an upload counts for in the limits of its account. Pure: no I/O, no clock. */
+/** Computes the bytes that an upload takes of the limits of its account. Pure: no I/O, no clock. */
 import type { Upload } from './resource.ts';
 
 type Sized = Pick<Upload, 'spec' | 'status'>;

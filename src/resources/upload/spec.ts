@@ -1,6 +1,6 @@
 /**
- * Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here, bytes in storage.
- * Pure: no I/O, no clock.
+ * Declares Upload: a source file, imported once and prepared for each profile that a stream asks for. State lives here,
+ * bytes in storage. Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
@@ -9,8 +9,9 @@ import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
 /**
- * importing (or still being sent) → preparing (a rendition that a stream asked for is being made) → ready; failed when the source cannot be
- * fetched or read. An upload that nothing asks a rendition of is ready as soon as it has been imported and probed.
+ * importing (or still being sent) → preparing (a rendition for a stream is being made) → ready; failed when the source
+ * cannot be fetched or read. An upload without requested renditions is ready as soon as it has been imported and
+ * probed.
  */
 export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
 export type UploadState = (typeof UPLOAD_STATES)[number];
@@ -142,7 +143,8 @@ export const UploadSpec = Type.Object({
             ),
             parts: Type.Optional(
               Type.Array(Part, {
-                ...{ minItems: 1, maxItems: MAX_PARTS },
+                minItems: 1,
+                maxItems: MAX_PARTS,
                 description: 'Uploads whose bytes, one after the other, are those of this one.',
               }),
             ),
@@ -217,7 +219,7 @@ export const UploadStatus = Type.Object({
 });
 export type UploadStatus = Static<typeof UploadStatus>;
 
-/** In a profile's place: the first minute, small, to be looked at in a browser. No stream plays it. */
+/** In a profile's place: the first minute, small, for a browser. No stream plays it. */
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;
@@ -233,8 +235,9 @@ export const incomingKeys = ({ metadata, spec }: { metadata: { uid: string }; sp
 export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 
 /**
- * Keeps the renditions of an account apart from those of others, so that the time of a preparation tells nobody who else has
- * a file, and a Job that was taken over poisons only its own account's. Uploads without an account share one in their namespace.
+ * Separates the renditions of accounts. The time of a preparation then tells nobody that another account has the file,
+ * and a Job that was taken over poisons only its own account's. Uploads without an account share one scope in their
+ * namespace.
  */
 export const renditionScope = (namespace: string, accountId = ''): string =>
   createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);

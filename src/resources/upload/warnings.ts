@@ -1,6 +1,6 @@
 /**
- * Warnings of an upload: an import or a rendition changed something of the file, and the upload plays all the same. One table of
- * codes and sentences for every door. Pure: no I/O, no clock.
+ * Lists the warnings of an upload: an import or a rendition changed something of the file, and the upload plays all the
+ * same. One table of codes and sentences serves every API. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 

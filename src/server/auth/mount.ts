@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AUTH_PATH, cookieOf, failedOutside } from '../../auth/addresses.ts';
+import { AUTH_PATH, failedOutside, readCookie } from '../../auth/addresses.ts';
 import { parseBearer } from '../../auth/bearer.ts';
-import { evenly } from '../../auth/even.ts';
-import { OUTSIDE_CALLBACK_PATH } from '../../auth/outside.ts';
+import type { RequestSource } from '../../auth/concurrency.ts';
+import { OIDC_CALLBACK_PATH } from '../../auth/oidc.ts';
 import { type Programs, registrationForLibrary } from '../../auth/programs.ts';
 import {
   completeAuthorization,
@@ -15,7 +15,7 @@ import {
   refusalOfForm,
   refuseAuthorization,
 } from '../../auth/requests.ts';
-import type { Asker } from '../../auth/turns.ts';
+import { hideDuration } from '../../auth/timing.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
@@ -41,7 +41,7 @@ export interface AuthRoutes {
   /** The cookie of a session. */
   cookie: string;
   /** Rejects where too many are at work. */
-  handler: (request: Request, asker: Asker) => Promise<Response>;
+  handler: (request: Request, asker: RequestSource) => Promise<Response>;
   programs: Programs;
   /** Called when somebody may have signed out, or cut a program off. */
   onChange: () => void;
@@ -135,12 +135,12 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       const asked = toRequest(request, door, routes);
       if (asked instanceof Response) return send(reply, asked);
       const ask = () =>
-        evenly(
+        hideDuration(
           () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
           ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
         );
       const answer = await answerProgram({ request, reply, door, routes, ask, countRegistration });
-      if (door.path === OUTSIDE_CALLBACK_PATH) tellFailure(answer, routes);
+      if (door.path === OIDC_CALLBACK_PATH) tellFailure(answer, routes);
       if (door.path === '/oauth2/authorize') refuseInPlace(answer, request, routes);
       if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
       if (door.path === '/jwks' && answer.ok) answer.headers.set('cache-control', `public, max-age=${KEYS_SECONDS}`);
@@ -224,7 +224,7 @@ function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
 function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
   const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
   if (typeof email === 'string') return email.trim().toLowerCase();
-  return cookieOf(headers.cookie ?? '', cookie) ?? '';
+  return readCookie(headers.cookie ?? '', cookie) ?? '';
 }
 
 /** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */

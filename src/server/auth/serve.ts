@@ -3,15 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import {
   OPENID_METADATA_PATH,
   PROTECTED_RESOURCE_PATHS,
-  type Resource,
   SERVER_METADATA_PATH,
-  sessionCookieOf,
+  sessionCookieName,
+  type TokenResource,
 } from '../../auth/addresses.ts';
 import { AUTH_CONNECTIONS, type Auth } from '../../auth/better-auth.ts';
+import { createConcurrencyLimit } from '../../auth/concurrency.ts';
 import { resourceMetadata, serverMetadata } from '../../auth/documents.ts';
 import type { AuthMetrics } from '../../auth/metrics.ts';
 import type { Programs } from '../../auth/programs.ts';
-import { createTurns } from '../../auth/turns.ts';
 import { openToPages } from '../http/cors.ts';
 import type { Methods } from '../http/methods.ts';
 import { type Counter, limitRate } from '../http/ratelimit.ts';
@@ -50,8 +50,8 @@ export interface ServeDeps {
 export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: ServeDeps): Promise<void> {
   const { config, counter, methods, metrics } = deps;
   methods.watch(app);
-  const inTurn = createTurns(TURNS);
-  const cookie = sessionCookieOf(config.publicUrl);
+  const inTurn = createConcurrencyLimit(TURNS);
+  const cookie = sessionCookieName(config.publicUrl);
   await app.register(async (auth) => {
     metrics?.auth.observe(auth, { cookie, wasUsed: server.wasUsed });
     await authRoutes(auth, {
@@ -73,7 +73,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
     const metadata = serverMetadata(config);
     at(SERVER_METADATA_PATH, metadata);
     at(OPENID_METADATA_PATH, metadata);
-    for (const [resource, path] of Object.entries(PROTECTED_RESOURCE_PATHS) as [Resource, string][])
+    for (const [resource, path] of Object.entries(PROTECTED_RESOURCE_PATHS) as [TokenResource, string][])
       at(path, resourceMetadata(config, resource));
     const agents = resourceMetadata(config, 'agents');
     at(`${PROTECTED_RESOURCE_PATHS.agents}/`, { ...agents, resource: `${agents.resource}/` });

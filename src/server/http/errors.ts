@@ -1,6 +1,6 @@
 /** The one place where errors become answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { challengeOf } from '../../auth/challenge.ts';
+import { buildChallenge } from '../../auth/challenge.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { resourceOf } from './operations.ts';
 import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
@@ -38,7 +38,7 @@ export function answerError(
   if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
   // How a body may be encoded: RFC 9110, section 12.5.3.
   if (known.status === 415) void reply.header('accept-encoding', 'identity');
-  const challenge = challengeOf(known, {
+  const challenge = buildChallenge(known, {
     publicUrl: request.server.publicUrl,
     resource: resourceOf(request),
     path: request.url,

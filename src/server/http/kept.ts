@@ -2,9 +2,9 @@
  * The JSON of what is shown again and again, such as streams that do not change: the text of a record is made once, and kept
  * for as long as the record itself is. The bytes are those of JSON.stringify. Pure: no I/O, no clock.
  */
-import { oncePer } from '../../lib/once.ts';
+import { memoize } from '../../lib/memoize.ts';
 
-const textOf = oncePer((record: object) => JSON.stringify(record));
+const textOf = memoize((record: object) => JSON.stringify(record));
 
 /** For the `serializerCompiler` of a route that answers one record. */
 export const kept = () => textOf;

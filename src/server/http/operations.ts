@@ -3,7 +3,7 @@
  * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
-import type { Resource } from '../../auth/addresses.ts';
+import type { TokenResource } from '../../auth/addresses.ts';
 import { verifyToken, verifyTokens } from '../../auth/bearer.ts';
 import type { AuthService } from '../../auth/service.ts';
 import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../../lib/scopes.ts';
@@ -23,7 +23,7 @@ declare module 'fastify' {
     /** True for GraphQL, whose fields each ask for their own operation. */
     perField?: boolean;
     /** What tokens have to be made for; the API unless told. */
-    resource?: Resource;
+    resource?: TokenResource;
   }
   interface FastifySchema {
     operationId?: string;
@@ -61,7 +61,7 @@ const verifiableOf = (request: FastifyRequest) => ({
   verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
 });
 
-export const resourceOf = ({ routeOptions }: FastifyRequest): Resource => routeOptions.config?.resource ?? 'api';
+export const resourceOf = ({ routeOptions }: FastifyRequest): TokenResource => routeOptions.config?.resource ?? 'api';
 
 /** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {

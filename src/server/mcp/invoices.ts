@@ -1,7 +1,7 @@
 /** Tools: invoices, and the address that they are sent to. */
 
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../../billing/invoices/record.ts';
-import { type InvoiceService, summaryOf } from '../../billing/invoices/service.ts';
+import { type InvoiceService, summarize } from '../../billing/invoices/service.ts';
 import { flatten, listOf } from '../http/page.ts';
 import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
@@ -21,7 +21,7 @@ export const invoiceTools = (invoices: InvoiceService): Tool[] => [
     say: sayPage,
     run: async ({ principal }, page) => {
       const { data, page: told } = flatten(await invoices.list(principal, pageOf(page)));
-      return { data: data.map(summaryOf), page: told };
+      return { data: data.map(summarize), page: told };
     },
   }),
   tool({

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../../billing/invoices/record.ts';
-import { type InvoiceService, summaryOf } from '../../billing/invoices/service.ts';
+import { type InvoiceService, summarize } from '../../billing/invoices/service.ts';
 import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Invoice id.' }) });
@@ -22,7 +22,7 @@ export const invoiceRoutes: FastifyPluginAsyncTypebox<{ invoices: InvoiceService
     },
     async ({ principal, query }) => {
       const { data, page } = flatten(await invoices.list(principal, pageArgs(query)));
-      return { data: data.map(summaryOf), page };
+      return { data: data.map(summarize), page };
     },
   );
 

@@ -41,8 +41,8 @@ const facts = (main: ContainerRecord[], more: Partial<PodFacts> & { restartPolic
 });
 const phase = (main: ContainerRecord[], more: Parameters<typeof facts>[1] = {}) =>
   podStatus(facts(main, more), [], NOW).phase;
-const condition = (of: PodFacts, type: string, previous: Parameters<typeof podStatus>[1] = []) =>
-  podStatus(of, previous, NOW).conditions?.find((each) => each.type === type);
+const condition = (given: PodFacts, type: string, previous: Parameters<typeof podStatus>[1] = []) =>
+  podStatus(given, previous, NOW).conditions?.find((each) => each.type === type);
 
 describe('phase', () => {
   it('is Pending until every container was started once', () => {
@@ -82,8 +82,8 @@ describe('phase', () => {
 
 describe('conditions', () => {
   it('say which containers are not ready', () => {
-    const of = facts([record('a', running), record('b', { ...running, ready: false })]);
-    expect(condition(of, 'Ready')).toMatchObject({
+    const pod = facts([record('a', running), record('b', { ...running, ready: false })]);
+    expect(condition(pod, 'Ready')).toMatchObject({
       status: 'False',
       reason: 'ContainersNotReady',
       message: 'containers with unready status: [b]',

@@ -3,7 +3,7 @@
  * manifests/rbac.yaml, so that nothing is said in two places. Pure: no I/O, no clock.
  */
 import { Document, parseAllDocuments, stringify } from 'yaml';
-import { defaultOf, leaves, type Value } from './schema.ts';
+import { getDefault, leaves, type Value } from './schema.ts';
 import { settingsTemplate } from './settings.ts';
 import { VALUES } from './values.ts';
 
@@ -27,7 +27,7 @@ function valuesYaml(properties: Record<string, Value>, indent = ''): string {
     .map(([name, value]) => {
       const above = `${indent === '' ? '\n' : ''}${words(value.description, indent)}${indent}`;
       if (value.properties) return `${above}${name}:\n${valuesYaml(value.properties, `${indent}  `)}`;
-      const lines = stringify({ [name]: defaultOf(value) }, STYLE)
+      const lines = stringify({ [name]: getDefault(value) }, STYLE)
         .trimEnd()
         .split('\n');
       return `${above}${lines.join(`\n${indent}`)}\n`;

@@ -1,4 +1,4 @@
-/** Writes what of charts/loopstream is made rather than written (files.ts). */
+/** Writes the generated files of charts/loopstream (files.ts). */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { chartFiles, type Sources } from './files.ts';

@@ -1,4 +1,7 @@
-/** The values that keep tenants apart from the service and from networks that are not theirs. Pure: no I/O, no clock. */
+/**
+ * Declares the values that keep tenants apart from the service and from networks that are not theirs. Pure: no I/O, no
+ * clock.
+ */
 import { flag, group, list, native, strings, text } from './schema.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';

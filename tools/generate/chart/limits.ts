@@ -1,9 +1,12 @@
-/** Values of the chart: what accounts may have, and all of them together. Pure: no I/O, no clock. */
+/** Declares the values for the limits of an account, and of all accounts together. Pure: no I/O, no clock. */
 import { LIMIT_NAMES } from '../../../src/settings/limits.ts';
 import { flag, group, type Value } from './schema.ts';
 
 const ofClass = (description: string): Value => ({
-  ...{ type: 'object', description, default: {}, propertyNames: { enum: LIMIT_NAMES } },
+  type: 'object',
+  description,
+  default: {},
+  propertyNames: { enum: LIMIT_NAMES },
   additionalProperties: { type: 'integer' },
 });
 
@@ -26,9 +29,13 @@ export const resourceQuota = group(
       type: 'object',
       description: 'How many objects of each kind there may be; `null` takes a row away.',
       default: {
-        ...{ 'count/loopstreams.loopstream.dev': 20_000, 'count/destinations.loopstream.dev': 20_000 },
-        ...{ 'count/playlists.loopstream.dev': 20_000, 'count/uploads.loopstream.dev': 100_000 },
-        ...{ 'count/controllerrevisions.apps': 50_000, 'count/secrets': 60_000, 'count/jobs.batch': 20_000 },
+        'count/loopstreams.loopstream.dev': 20_000,
+        'count/destinations.loopstream.dev': 20_000,
+        'count/playlists.loopstream.dev': 20_000,
+        'count/uploads.loopstream.dev': 100_000,
+        'count/controllerrevisions.apps': 50_000,
+        'count/secrets': 60_000,
+        'count/jobs.batch': 20_000,
       },
       additionalProperties: { type: ['integer', 'string', 'null'] as never },
     },

@@ -1,4 +1,4 @@
-/** The values about alerts and dashboards. Pure: no I/O, no clock. */
+/** Declares the values about alerts and dashboards. Pure: no I/O, no clock. */
 import { flag, group, name, native, strings, text } from './schema.ts';
 
 const monitored = (what: string, kind: string) =>

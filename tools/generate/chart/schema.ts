@@ -1,4 +1,6 @@
-/** How the chart's values are written down: JSON Schema with a default and a sentence for each. Pure: no I/O, no clock. */
+/**
+ * Builds the schema of the chart's values: JSON Schema with a default and a sentence for each. Pure: no I/O, no clock.
+ */
 
 /** A JSON Schema (draft 7, what both Helms read) of one value; `default` is what values.yaml shows. */
 export interface Value {
@@ -60,10 +62,10 @@ export const group = (description: string, properties: Record<string, Value>): V
   properties,
 });
 
-/** What values.yaml holds of it. */
-export const defaultOf = (value: Value): unknown =>
+/** Returns the value in values.yaml. */
+export const getDefault = (value: Value): unknown =>
   value.properties
-    ? Object.fromEntries(Object.entries(value.properties).map(([name, child]) => [name, defaultOf(child)]))
+    ? Object.fromEntries(Object.entries(value.properties).map(([name, child]) => [name, getDefault(child)]))
     : value.default;
 
 /** Every value that is set by itself, with its path, in order. */
@@ -72,5 +74,5 @@ export const leaves = (value: Value, path: string[] = []): { path: string; value
     ? Object.entries(value.properties).flatMap(([name, child]) => leaves(child, [...path, name]))
     : [{ path: path.join('.'), value }];
 
-/** Of a Secret that is there already; empty where there is none. */
+/** The name of an existing Secret; empty where there is none. */
 export const secretName = (description: string) => text(description, '', { maxLength: 253 });

@@ -4,10 +4,10 @@ import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
-import { mail, oidc } from './people.ts';
 import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
 import { valueFor } from './settings.ts';
 import { uploads } from './uploads.ts';
+import { mail, oidc } from './users.ts';
 
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
@@ -19,7 +19,7 @@ const account = (who: string): Value =>
     annotations: strings('Annotations of it, e.g. for a cloud identity.'),
   });
 
-/** What is said of any Deployment. */
+/** The values that each Deployment has. */
 const deployment = (who: string, resources: unknown) => ({
   resources: native(`Resources of the ${who}'s container.`, resources),
   serviceAccount: account(who),

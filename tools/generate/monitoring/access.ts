@@ -1,4 +1,4 @@
-/** Alerts about who is let in, the letters to people, and the tools of agents. Pure: no I/O, no clock. */
+/** Declares alerts about sign-ins, letters to users, and the tools of agents. Pure: no I/O, no clock. */
 import { type Alert, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
 
 const rate = (series: string, window: string): string => ofApi(`rate(${series}[${window}])`);
@@ -13,7 +13,7 @@ const shown = (metric: string, by: string): [string, string] => [
 const BY_ADDRESS =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=api --tail=2000 --prefix | grep "/api/auth/" || true';
 
-/** Of what people and programs ask of the authorization server, both at once. */
+/** For requests of users and programs to the authorization server. */
 const failing = (outcome: string): string =>
   `(sum(${rate(`auth_sign_ins_total${outcome}`, '10m')}) + sum(${rate(`auth_tokens_total${outcome}`, '10m')}))`;
 

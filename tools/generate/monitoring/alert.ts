@@ -1,4 +1,4 @@
-/** What an alert is made of: its rule, and the page that is opened when it fires. Pure: no I/O, no clock. */
+/** Declares the parts of an alert: its rule, and the page that is opened when it fires. Pure: no I/O, no clock. */
 
 export interface Alert {
   /** Begins with LoopStream, since others' alerts are in the same Alertmanager. */
@@ -11,9 +11,9 @@ export interface Alert {
   /** One line; labels as Prometheus' templates have them. */
   summary: string;
   description: string;
-  /** The page. What is so when it fires. */
+  /** For the page: the meaning of the alert. */
   means: string;
-  /** What the people who watch the stream, or use the API, notice. */
+  /** The effect that viewers or users of the API notice. */
   viewers: string;
   /** Commands to look with first, and what to look for. */
   looks: [command: string, lookFor: string][];

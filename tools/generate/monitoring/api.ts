@@ -1,4 +1,4 @@
-/** Alerts about the API server. Pure: no I/O, no clock. */
+/** Declares alerts about the API server. Pure: no I/O, no clock. */
 import { type Alert, API_HEALTH, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
 
 /** 99.9 % of requests are not answered 5xx: that share of all may fail. */

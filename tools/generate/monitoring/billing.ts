@@ -1,4 +1,4 @@
-/** Alerts about what is counted and charged. Pure: no I/O, no clock. */
+/** Declares alerts about metering and charging. Pure: no I/O, no clock. */
 import { type Alert, API_LOG, type Group } from './alert.ts';
 
 const BILLING_LOG =

@@ -1,4 +1,4 @@
-/** The dashboard of all streams. Pure: no I/O, no clock. */
+/** Declares the dashboard of all streams. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, RANGE, RATE } from './panel.ts';
 
 const IN = 'namespace=~"$namespace"';

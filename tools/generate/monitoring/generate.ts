@@ -1,4 +1,4 @@
-/** Writes what is made of tools/generate/monitoring/: rules, their pages, dashboards. */
+/** Writes the files made from tools/generate/monitoring/: rules, their pages, dashboards. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DASHBOARDS } from './dashboards.ts';

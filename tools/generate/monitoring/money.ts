@@ -1,8 +1,8 @@
-/** The dashboard of money: what is used, counted and charged. Pure: no I/O, no clock. */
+/** Declares the dashboard of money: usage, metering and charges. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';
-const of = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
+const select = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
 
 export const MONEY: Dashboard = {
   uid: 'loopstream-money',
@@ -16,20 +16,20 @@ export const MONEY: Dashboard = {
         number(
           'Charged',
           'Credits in the time that is shown.',
-          `sum(increase(${of('billing_charged_credits_total')}${RANGE}))`,
+          `sum(increase(${select('billing_charged_credits_total')}${RANGE}))`,
         ),
         number(
           'Written off',
           'Credits that were used and not there any more. Normal: little.',
-          `sum(increase(${of('billing_written_off_credits_total')}${RANGE}))`,
+          `sum(increase(${select('billing_written_off_credits_total')}${RANGE}))`,
         ),
-        number('Counted', 'Time on air.', `sum(increase(${of('billing_counted_seconds_total')}${RANGE}))`, {
+        number('Counted', 'Time on air.', `sum(increase(${select('billing_counted_seconds_total')}${RANGE}))`, {
           unit: 's',
         }),
         number(
           'Not counted yet',
           'What streams tell of beyond it. Normal: nearly 0.',
-          `max(${of('billing_uncounted_seconds')})`,
+          `max(${select('billing_uncounted_seconds')})`,
           {
             unit: 's',
             bad: 86_400,
@@ -38,15 +38,15 @@ export const MONEY: Dashboard = {
         number(
           'Meter’s lag',
           'Since what is used was counted last. Normal: below 20.',
-          `time() - max(${of('billing_job_last_success_timestamp_seconds', ',task="meter"')})`,
+          `time() - max(${select('billing_job_last_success_timestamp_seconds', ',task="meter"')})`,
           { unit: 's', bad: 900 },
         ),
         graph('Revenue', 'Credits an hour. An open session is charged once an hour.', 'short', [
-          [`sum(rate(${of('billing_charged_credits_total')}${RATE})) * 3600`, 'charged'],
-          [`sum(rate(${of('billing_written_off_credits_total')}${RATE})) * 3600`, 'written off'],
+          [`sum(rate(${select('billing_charged_credits_total')}${RATE})) * 3600`, 'charged'],
+          [`sum(rate(${select('billing_written_off_credits_total')}${RATE})) * 3600`, 'written off'],
         ]),
         graph('Time on air that is not counted yet', 'Rises while nobody counts.', 's', [
-          [`max(${of('billing_uncounted_seconds')})`, 'seconds'],
+          [`max(${select('billing_uncounted_seconds')})`, 'seconds'],
         ]),
       ],
     },
@@ -54,17 +54,20 @@ export const MONEY: Dashboard = {
       title: 'Crypto deposits',
       panels: [
         graph('Blocks not read yet', 'As of the last time the node answered. Normal: 0 or 1.', 'short', [
-          [`min by (network) (${of('crypto_scan_lag_blocks')})`, '{{network}}'],
+          [`min by (network) (${select('crypto_scan_lag_blocks')})`, '{{network}}'],
         ]),
         graph('Since all blocks were read', 'Rises while a node is away. Normal: below a minute.', 's', [
-          [`min by (network) (${of('crypto_scan_lag_seconds')})`, '{{network}}'],
+          [`min by (network) (${select('crypto_scan_lag_seconds')})`, '{{network}}'],
         ]),
         graph('Payments', 'An hour, by what became of them.', 'short', [
-          [`sum by (network, result) (rate(${of('crypto_payments_total')}${RATE})) * 3600`, '{{network}}: {{result}}'],
+          [
+            `sum by (network, result) (rate(${select('crypto_payments_total')}${RATE})) * 3600`,
+            '{{network}}: {{result}}',
+          ],
         ]),
         graph('Runs that failed, and blocks that left the chain', 'An hour.', 'short', [
-          [`sum by (network) (rate(${of('crypto_scan_failures_total')}${RATE})) * 3600`, '{{network}}: failed'],
-          [`sum by (network) (rate(${of('crypto_blocks_left_total')}${RATE})) * 3600`, '{{network}}: blocks left'],
+          [`sum by (network) (rate(${select('crypto_scan_failures_total')}${RATE})) * 3600`, '{{network}}: failed'],
+          [`sum by (network) (rate(${select('crypto_blocks_left_total')}${RATE})) * 3600`, '{{network}}: blocks left'],
         ]),
       ],
     },
@@ -80,13 +83,13 @@ export const MONEY: Dashboard = {
       title: 'Jobs',
       panels: [
         graph('Since a job ended well', 'Normal: its own interval.', 's', [
-          [`time() - max by (task) (${of('billing_job_last_success_timestamp_seconds')} > 0)`, '{{task}}'],
+          [`time() - max by (task) (${select('billing_job_last_success_timestamp_seconds')} > 0)`, '{{task}}'],
         ]),
         graph('Runs that failed', 'A second.', 'ops', [
-          [`sum by (task) (rate(${of('billing_job_failures_total')}${RATE}))`, '{{task}}'],
+          [`sum by (task) (rate(${select('billing_job_failures_total')}${RATE}))`, '{{task}}'],
         ]),
         graph('Time of a run (99 of 100)', 'By job.', 's', [
-          [quantile(0.99, ', task', of('billing_job_duration_seconds_bucket')), '{{task}}'],
+          [quantile(0.99, ', task', select('billing_job_duration_seconds_bucket')), '{{task}}'],
         ]),
       ],
     },

@@ -1,4 +1,7 @@
-/** Alerts about the operator: what is on air stays on air without it, and nothing else happens. Pure: no I/O, no clock. */
+/**
+ * Declares alerts about the operator: streams on air stay so without it, and nothing else happens. Pure: no I/O, no
+ * clock.
+ */
 import { type Alert, API_HEALTH, type Group, OPERATOR_LOG, OPERATOR_PODS, ofOperator } from './alert.ts';
 
 const CONTROLLERS = 'controller=~"stream|upload|destination"';
@@ -7,8 +10,8 @@ const STAYS = 'What is on air stays on air. Nothing starts, nothing stops, and a
 const LEASE = 'kubectl get lease -n "$NS" loopstream-operator -o yaml';
 
 /** Each part of a ratio is of our targets alone. */
-const rateOf = (series: string) => ofOperator(`rate(${series}[10m])`);
-/** Of both our processes that ask Kubernetes. */
+const rate = (series: string) => ofOperator(`rate(${series}[10m])`);
+/** For both our processes that send requests to Kubernetes. */
 const askedByUs = (series: string) =>
   `sum by (job) (rate(${series}[10m]) and on (job, instance) reflector_staleness_seconds{name="streams"})`;
 
@@ -81,8 +84,8 @@ const work: Alert[] = [
   {
     name: 'LoopStreamReconcileErrors',
     expr:
-      `sum by (controller) (${rateOf(`controller_runtime_reconcile_errors_total{${CONTROLLERS}}`)}) / ` +
-      `sum by (controller) (${rateOf(`controller_runtime_reconcile_total{${CONTROLLERS}}`)}) > 0.1`,
+      `sum by (controller) (${rate(`controller_runtime_reconcile_errors_total{${CONTROLLERS}}`)}) / ` +
+      `sum by (controller) (${rate(`controller_runtime_reconcile_total{${CONTROLLERS}}`)}) > 0.1`,
     for: '15m',
     severity: 'warning',
     summary: 'Runs of the controller {{ $labels.controller }} fail.',

@@ -1,4 +1,4 @@
-/** Grafana's JSON of a dashboard, from rows of panels. Pure: no I/O, no clock. */
+/** Builds Grafana's JSON of a dashboard from rows of panels. Pure: no I/O, no clock. */
 
 export interface Query {
   expr: string;
@@ -7,12 +7,12 @@ export interface Query {
 
 export interface Panel {
   title: string;
-  /** What it shows and what is normal, for whoever looks at it for the first time. */
+  /** Explains the panel and its normal values to a first-time reader. */
   about: string;
   kind?: 'timeseries' | 'stat' | 'table';
-  /** Of Grafana's units: `short`, `s`, `bytes`, `bps`, `percentunit`, `ops`, `dateTimeAsIso`. */
+  /** One of Grafana's units: `short`, `s`, `bytes`, `bps`, `percentunit`, `ops`, `dateTimeAsIso`. */
   unit?: string;
-  /** Of 24 columns. */
+  /** Columns of 24. */
   width?: number;
   /** Series are drawn one upon the other. */
   stacked?: boolean;
@@ -25,7 +25,7 @@ export interface Panel {
 
 export interface Variable {
   name: string;
-  /** What Grafana asks for its values. */
+  /** The query for the variable's values. */
   query: string;
   multi?: boolean;
 }
@@ -93,7 +93,7 @@ function panelJson(panel: Panel, id: number, gridPos: { x: number; y: number; w:
       },
       overrides: [],
     },
-    options: named ? { ...optionsOf(kind), textMode: 'name' } : optionsOf(kind),
+    options: named ? { ...buildOptions(kind), textMode: 'name' } : buildOptions(kind),
     targets: queries.map(({ expr, legend }, index) => ({
       refId: String.fromCharCode(65 + index),
       datasource: DATASOURCE,
@@ -104,7 +104,7 @@ function panelJson(panel: Panel, id: number, gridPos: { x: number; y: number; w:
   };
 }
 
-const optionsOf = (kind: NonNullable<Panel['kind']>) =>
+const buildOptions = (kind: NonNullable<Panel['kind']>) =>
   ({
     timeseries: {
       legend: { displayMode: 'table', placement: 'bottom', calcs: ['lastNotNull', 'max'] },

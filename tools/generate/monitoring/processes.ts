@@ -1,4 +1,4 @@
-/** The dashboard of the operator and the API server. Pure: no I/O, no clock. */
+/** Declares the dashboard of the operator and the API server. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';

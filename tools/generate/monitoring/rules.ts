@@ -1,4 +1,4 @@
-/** Rules for Prometheus and the pages behind them, made of the alerts. Pure: no I/O, no clock. */
+/** Builds the rules for Prometheus and the pages behind them from the alerts. Pure: no I/O, no clock. */
 import { stringify } from 'yaml';
 import { ACCESS_ALERTS } from './access.ts';
 import type { Alert, Group } from './alert.ts';
@@ -16,11 +16,11 @@ export const GROUPS: Group[] = [
 ];
 export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 
-/** Where the pages are; the chart puts its value `monitoring.prometheusRule.runbookUrl` in place of it. */
+/** The address of the pages; the chart replaces it by its value `monitoring.prometheusRule.runbookUrl`. */
 export const RUNBOOKS = 'docs/runbooks';
 const MADE = 'Made from tools/generate/monitoring/ by `make generate`; a test fails when it is not current.';
 
-export const ruleOf = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
+export const buildRule = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
   alert: name,
   expr,
   ...(time !== undefined && { for: time }),
@@ -31,7 +31,7 @@ export const ruleOf = ({ name, expr, for: time, severity, summary, description }
 /** A file of rules as Prometheus reads it. */
 export const rulesFile = (): string =>
   `# Alerts of loopstream. ${MADE}\n${stringify(
-    { groups: GROUPS.map(({ name, alerts }) => ({ name, rules: alerts.map(ruleOf) })) },
+    { groups: GROUPS.map(({ name, alerts }) => ({ name, rules: alerts.map(buildRule) })) },
     { lineWidth: 0 },
   )}`;
 

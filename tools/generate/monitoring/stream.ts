@@ -1,4 +1,4 @@
-/** The dashboard of one stream. Pure: no I/O, no clock. */
+/** Declares the dashboard of one stream. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, RANGE, RATE } from './panel.ts';
 
 const ONE = 'namespace="$namespace",loopstream="$loopstream"';

@@ -1,4 +1,4 @@
-/** Alerts about streams: what viewers notice, or would soon. Pure: no I/O, no clock. */
+/** Declares alerts about streams: failures that viewers notice, or soon would. Pure: no I/O, no clock. */
 import { FRAMERATES } from '../../../src/resources/stream/profile.ts';
 import {
   type Alert,

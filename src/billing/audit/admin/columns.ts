@@ -1,4 +1,4 @@
-/** Tables of plain text. Pure: no I/O, no clock. */
+/** Formats tables of plain text. Pure: no I/O, no clock. */
 
 /** Each column as wide as its widest cell; a line for each row. */
 export const columns = (rows: readonly (readonly string[])[]): string => {

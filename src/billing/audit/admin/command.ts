@@ -1,4 +1,4 @@
-/** `loopstream admin`: what the service's staff do by hand, on the database. */
+/** Runs `loopstream admin`: manual operations of the service's staff, on the database. */
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../../db/pool.ts';
@@ -9,7 +9,7 @@ import { readSeller } from '../../invoices/open.ts';
 import { createLedger } from '../../ledger/ledger.ts';
 import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../../ledger/money.ts';
 import { billingConfig } from '../../settings.ts';
-import type { Sources } from '../reconcile.ts';
+import type { FactSources } from '../reconcile.ts';
 import { columns } from './columns.ts';
 import { issueCreditNote } from './credit-note.ts';
 import { readFlagged } from './flagged.ts';
@@ -110,61 +110,65 @@ function parse(args: string[]): { values: Values; command: string; account: stri
   return { values, command, account };
 }
 
-interface Context {
+interface CommandContext {
   admin: Admin;
   db: Db;
   currency: string;
   values: Values;
   account: string | undefined;
   seller: SecretSetting | undefined;
-  sources: Sources;
+  sources: FactSources;
 }
 
-/** What a command answers: for people, and for programs. */
+/** The result of a command: for humans, and for programs. */
 interface Told {
   text: string;
   json: unknown;
   code?: number;
 }
 
-const accountOf = ({ account }: Context): string => {
+const requireAccount = ({ account }: CommandContext): string => {
   if (account === undefined) throw wrong('Name the account.');
   return account;
 };
 
-/** Who, and why. */
-const byOf = ({ values }: Context) => {
+/** The staff member and the reason. */
+const requireReason = ({ values }: CommandContext) => {
   const reason = values.reason?.trim();
   if (!reason) throw wrong('Give a --reason: it is written down.');
   return { reason, staff: values.by?.trim() || userInfo().username };
 };
 
-const limitOf = ({ values }: Context): number => {
+const parseLimit = ({ values }: CommandContext): number => {
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100_000)
     throw wrong('--limit is a whole number from 1 to 100000.');
   return limit;
 };
 
-const nameOf = ({ accountId, email }: { accountId: string; email: string | null }): string =>
+const formatAccount = ({ accountId, email }: { accountId: string; email: string | null }): string =>
   email === null ? accountId : `${email} (${accountId})`;
 
 const give =
   (kind: Giving) =>
-  async (context: Context): Promise<Told> => {
+  async (context: CommandContext): Promise<Told> => {
     const { currency, values, admin } = context;
     const worth = (credits: bigint) => `${credits} credits (${formatMinor(minorOfCredits(credits), currency)})`;
     const credits = creditsFrom(values, currency);
-    const given = await admin.give(kind, accountOf(context), { credits, key: values.key, ...byOf(context) });
+    const given = await admin.give(kind, requireAccount(context), {
+      credits,
+      key: values.key,
+      ...requireReason(context),
+    });
     const did = given.done ? `Booked a ${kind} of` : `Had been booked with this key before: a ${kind} of`;
-    const text = `${did} ${worth(credits)} for ${nameOf(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
+    const text = `${did} ${worth(credits)} for ${formatAccount(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
     return { text, json: given };
   };
 
-async function creditNote(context: Context): Promise<Told> {
+async function creditNote(context: CommandContext): Promise<Told> {
   const { account: number, currency, values, db } = context;
   if (number === undefined) throw wrong('Name the invoice by its number.');
-  const { seller, ...by } = { seller: await readSeller(context.seller), ...byOf(context) };
+  const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
   if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
   const credits = creditsFrom(values, currency);
   const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
@@ -174,24 +178,31 @@ async function creditNote(context: Context): Promise<Told> {
 
 const setLocked =
   (locked: boolean) =>
-  async (context: Context): Promise<Told> => {
-    const set = await context.admin.setLocked(locked, accountOf(context), byOf(context));
+  async (context: CommandContext): Promise<Told> => {
+    const set = await context.admin.setLocked(locked, requireAccount(context), requireReason(context));
     const state = locked ? 'suspended' : 'not suspended';
-    return { text: `${nameOf(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`, json: { ...set, state } };
+    return {
+      text: `${formatAccount(set)} is ${state}${set.done ? '' : ', as it was before'}.\n`,
+      json: { ...set, state },
+    };
   };
 
-async function statement(context: Context): Promise<Told> {
-  const found = await context.admin.statement(accountOf(context), limitOf(context));
+async function statement(context: CommandContext): Promise<Told> {
+  const found = await context.admin.statement(requireAccount(context), parseLimit(context));
   const lines = found.entries.map((entry) => [
-    ...[String(entry.number), entry.at, entry.kind, entry.credits, entry.balanceCredits],
+    String(entry.number),
+    entry.at,
+    entry.kind,
+    entry.credits,
+    entry.balanceCredits,
     entry.reason ?? entry.streamID ?? entry.reference ?? '',
   ]);
   const table = columns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
-  return { text: `${nameOf(found)}: ${found.balance} credits\n${table}`, json: found };
+  return { text: `${formatAccount(found)}: ${found.balance} credits\n${table}`, json: found };
 }
 
-async function audit(context: Context): Promise<Told> {
-  const deeds = await context.admin.audit(context.account, limitOf(context));
+async function audit(context: CommandContext): Promise<Told> {
+  const deeds = await context.admin.audit(context.account, parseLimit(context));
   const lines = deeds.map(({ at, staff, action, account_id, credits, reason }) => [
     at.toISOString(),
     staff,
@@ -204,7 +215,7 @@ async function audit(context: Context): Promise<Told> {
   return { text, json: deeds };
 }
 
-async function flagged({ db }: Context): Promise<Told> {
+async function flagged({ db }: CommandContext): Promise<Told> {
   const found = await readFlagged(db);
   const lines = found.flatMap(({ accountId, email, flags }) =>
     flags.map(({ flag, details }) => [accountId || '-', email ?? '-', flag, details]),
@@ -214,13 +225,16 @@ async function flagged({ db }: Context): Promise<Told> {
   return { text, json: found };
 }
 
-const COMMANDS: Record<string, (context: Context) => Promise<Told>> = {
+const COMMANDS: Record<string, (context: CommandContext) => Promise<Told>> = {
   grant: give('grant'),
   refund: give('refund'),
   'credit-note': creditNote,
   suspend: setLocked(true),
   resume: setLocked(false),
-  ...{ statement, audit, flagged, reconcile: ({ db, sources }) => checkLedger(db, sources) },
+  statement,
+  audit,
+  flagged,
+  reconcile: ({ db, sources }) => checkLedger(db, sources),
 };
 
 /** In JSON, amounts are texts: they have more digits than a double. */
@@ -240,10 +254,10 @@ export async function runAdmin(
   }: {
     open: () => Db;
     currency: string;
-    /** Who sends credit notes. */
+    /** The sender of credit notes. */
     seller?: SecretSetting | undefined;
-    /** What is compared besides what is in the database. */
-    sources?: Sources;
+    /** Facts to compare that are not in the database. */
+    sources?: FactSources;
     print: (text: string) => void;
     complain: (text: string) => void;
   },
@@ -256,12 +270,14 @@ export async function runAdmin(
   const db = open();
   const admin = createAdmin({ db, ledger: createLedger(db) });
   try {
-    const told = await (COMMANDS[command] as (context: Context) => Promise<Told>)({
+    const told = await (COMMANDS[command] as (context: CommandContext) => Promise<Told>)({
       admin,
       db,
       currency,
       values,
-      ...{ account, seller, sources },
+      account,
+      seller,
+      sources,
     });
     print(values.json ? asJson(told.json) : told.text);
     return told.code ?? 0;
@@ -281,7 +297,7 @@ const OUTPUT = {
 };
 
 export async function adminCommand(args: string[]): Promise<number> {
-  // Before the settings: who mistypes a command is told that first.
+  // Before the settings: a mistyped command is reported first.
   const { command } = parse(args);
   const env = environment();
   if (command === 'help')
@@ -293,7 +309,8 @@ export async function adminCommand(args: string[]): Promise<number> {
   return runAdmin(args, {
     ...OUTPUT,
     open: () => createDb(createPool(databaseUrl, POOL)),
-    ...{ currency, seller },
+    currency,
+    seller,
     sources: { currency, prices, ...(isTold && { streams }) },
   });
 }

@@ -1,4 +1,4 @@
-/** Credit notes that staff issue: written down in the audit by the transaction that issues them. */
+/** Issues credit notes on behalf of staff, and records them in the audit in the same transaction. */
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
 import { AppError } from '../../../lib/errors.ts';
@@ -9,8 +9,8 @@ import { createLedger } from '../../ledger/ledger.ts';
 import { AdminError } from './service.ts';
 import { writeDeed } from './store.ts';
 
-interface Wish {
-  /** Of the invoice. */
+interface CreditNoteRequest {
+  /** The number of the invoice. */
   number: string;
   credits: bigint;
   reason: string;
@@ -21,7 +21,7 @@ interface Wish {
 /** Rejects with AdminError for an invoice that is none, or more than is left of it. */
 export async function issueCreditNote(
   { db, seller, currency }: { db: Db; seller: Seller; currency: string },
-  { number, credits, reason, staff, key = randomUUID() }: Wish,
+  { number, credits, reason, staff, key = randomUUID() }: CreditNoteRequest,
 ): Promise<{ id: string; number: string; accountId: string; credits: bigint; key: string }> {
   const invoice = await findByNumber(db, number);
   if (!invoice) throw new AdminError(`There is no invoice ${number}.`);

@@ -1,9 +1,9 @@
-/** `loopstream admin reconcile`: what differs between the ledger and what it is made of, and what to do about it. */
+/** Runs `loopstream admin reconcile`: lists the differences between the ledger and its sources, and the remedies. */
 import type { Db } from '../../../db/pool.ts';
 import { createKube } from '../../../kube/client.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../resources/stream/resource.ts';
-import { adviceFor } from '../advice.ts';
-import { reconcile, type Sources } from '../reconcile.ts';
+import { type FactSources, reconcile } from '../reconcile.ts';
+import { findRemedy } from '../remedies.ts';
 import { columns } from './columns.ts';
 import { AdminError } from './service.ts';
 
@@ -11,10 +11,13 @@ const NOT_ASKED =
   'Kubernetes was not asked: what the pods have told is compared where KUBECONFIG says how to reach it, and in the cluster.\n';
 
 /** For people and for programs; the code is 1 when something differs. Rejects with the error of the database or Kubernetes. */
-export async function checkLedger(db: Db, sources: Sources): Promise<{ text: string; json: unknown; code: number }> {
+export async function checkLedger(
+  db: Db,
+  sources: FactSources,
+): Promise<{ text: string; json: unknown; code: number }> {
   const found = await reconcile(db, sources);
   const differences = found.flatMap(({ name, differences }) =>
-    differences.map((one) => ({ of: name, ...one, advice: adviceFor(name, one.what) })),
+    differences.map((one) => ({ of: name, ...one, advice: findRemedy(name, one.what) })),
   );
   const lines = found.map(({ name, checked, differences }) => [name, String(checked), String(differences.length)]);
   const table = columns([['what', 'checked', 'differences'], ...lines]);

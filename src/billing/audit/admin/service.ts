@@ -1,28 +1,28 @@
 /**
- * What the service's staff do by hand. Each deed has a reason, and is written down in the transaction that does it: what was
- * done stands in the audit, and what stands there was done.
+ * Performs manual operations of the service's staff. Each has a reason and is recorded in the audit by the transaction
+ * that performs it. So the audit holds exactly the operations that took place.
  */
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
-import { customer, type Kind, type Ledger } from '../../ledger/ledger.ts';
+import { customer, type Ledger, type TransactionKind } from '../../ledger/ledger.ts';
 import type { LedgerEntry } from '../../ledger/record.ts';
 import { showEntry } from '../../ledger/statement.ts';
 import { readStatement } from '../../ledger/store.ts';
 import * as store from './store.ts';
 
-/** What was asked for cannot be done; the message says what to do instead. */
+/** The operation is impossible; the message says what to do instead. */
 export class AdminError extends Error {
   override readonly name = 'AdminError';
 }
 
 interface By {
-  /** Who does it. */
+  /** The staff member who acts. */
   staff: string;
   reason: string;
 }
 
-export interface Given {
+export interface StaffAction {
   accountId: string;
   email: string | null;
   /** False where the same key had been given before: nothing has changed. */
@@ -35,7 +35,7 @@ export interface Given {
 }
 
 /** From where credit comes that staff give. */
-const SOURCES = { grant: 'grants', refund: 'refunds' } as const satisfies Partial<Record<Kind, string>>;
+const SOURCES = { grant: 'grants', refund: 'refunds' } as const satisfies Partial<Record<TransactionKind, string>>;
 export type Giving = keyof typeof SOURCES;
 
 export type Admin = ReturnType<typeof createAdmin>;
@@ -53,7 +53,7 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       kind: Giving,
       named: string,
       { credits, key = randomUUID(), staff, reason }: By & { credits: bigint; key?: string | undefined },
-    ): Promise<Given> {
+    ): Promise<StaffAction> {
       const { id: accountId, email } = await account(named);
       const entries = [
         { account: customer(accountId), credits },
@@ -88,7 +88,7 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       return { accountId, email, balance: await ledger.balance(accountId), entries: rows.map(showEntry) };
     },
 
-    /** What was done to an account, or to all, the latest first. */
+    /** Lists the operations on an account, or on all, the latest first. */
     async audit(named: string | undefined, limit: number): Promise<store.DeedRow[]> {
       return store.listDeeds(db, named === undefined ? undefined : (await account(named)).id, limit);
     },

@@ -1,4 +1,4 @@
-/** The SQL of what staff do: whom they mean, what they have done, and whom they have locked. */
+/** Queries with SQL the accounts that staff name, the audit of their operations, and suspensions. */
 import { sql } from 'kysely';
 import type { Db } from '../../../db/pool.ts';
 
@@ -44,7 +44,7 @@ export interface DeedRow {
   credits: bigint | null;
 }
 
-/** What was done to an account, or to all of them, the latest first. */
+/** Lists the operations on an account, or on all of them, the latest first. */
 export async function listDeeds(db: Db, accountId: string | undefined, limit: number): Promise<DeedRow[]> {
   const { rows } = await sql<DeedRow>`select at, staff, action, account_id, reason, transaction_id, credits
     from loopstream.admin_audit where ${accountId === undefined} or account_id = ${accountId ?? ''}
@@ -78,7 +78,7 @@ export interface FlagRow {
   details: string;
 }
 
-/** What is to be looked at of accounts, as it stands in the tables; what has to be computed is no part of it. */
+/** Lists the flags of accounts that the tables hold; computed flags are no part of it. */
 export async function listFlags(db: Db): Promise<FlagRow[]> {
   const { rows } = await sql<FlagRow>`
     select account_id, 'suspended' as flag, 'since ' || to_char(since at time zone 'UTC', 'YYYY-MM-DD') || ': ' || reason as details
@@ -98,8 +98,11 @@ export async function listFlags(db: Db): Promise<FlagRow[]> {
   return rows;
 }
 
-/** Whose the subjects are that reconciling names (reconcile/store.ts); of some it is nobody's, or not known any more. */
-export async function ownersOf(db: Db, subjects: readonly string[]): Promise<Map<string, string>> {
+/**
+ * Finds the accounts of the subjects that reconciling names (reconcile/store.ts). Some subjects have none, or one that
+ * is no longer known.
+ */
+export async function findAccounts(db: Db, subjects: readonly string[]): Promise<Map<string, string>> {
   if (subjects.length === 0) return new Map();
   const { rows } = await sql<{ subject: string; account_id: string }>`
     select w.subject, coalesce(
@@ -114,8 +117,8 @@ export async function ownersOf(db: Db, subjects: readonly string[]): Promise<Map
   return new Map(rows.flatMap(({ subject, account_id }) => (account_id === null ? [] : [[subject, account_id]])));
 }
 
-/** Of accounts that are not deleted, by their ids. */
-export async function emailsOf(db: Db, accountIds: readonly string[]): Promise<Map<string, string>> {
+/** For accounts that are not deleted, by their ids. */
+export async function findEmails(db: Db, accountIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await sql<{ id: string; email: string }>`select u.id::text as id, u.email from auth."user" u
     where u.id::text = any (${[...new Set(accountIds)]}::text[])`.execute(db);
   return new Map(rows.map(({ id, email }) => [id, email]));

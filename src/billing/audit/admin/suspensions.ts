@@ -1,7 +1,9 @@
 /**
- * Accounts that staff have locked, as the API server heeds them. Which ones they are is read again and again, by every server;
- * while the database is away those that were known stay locked. Their streams are kept off air by `spec.suspend`, which the
- * API has no other use for, with a mark by which it is taken away again: what somebody suspended with kubectl stays so.
+ * Keeps the list of suspended accounts for the API server. Every server reads it again and again; while the database is
+ * away the last known list holds.
+ *
+ * `spec.suspend`, which the API has no other use for, keeps their streams off air. A mark tells later which streams to
+ * resume: a stream suspended with kubectl stays suspended.
  */
 
 import type { Db } from '../../../db/pool.ts';
@@ -24,7 +26,7 @@ export interface SuspensionDeps {
   lookMs?: number;
 }
 
-/** What is to be changed of a stream, if anything. Pure. */
+/** Returns the patch of a stream, if it needs one. Pure. */
 export function suspensionPatch({ metadata, spec }: LoopStream, isLocked: boolean): object | undefined {
   const isMarked = metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
   if (metadata.deletionTimestamp !== undefined) return undefined;

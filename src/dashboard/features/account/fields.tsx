@@ -1,7 +1,7 @@
 /** The fields that the pages of signing in have in common. Password managers know them by their `autocomplete`. */
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { weaknessOf } from '../../../auth/password.ts';
+import { findWeakness } from '../../../auth/password.ts';
 import { brokenRule, DISPLAY_NAME } from '../../../lib/sentences.ts';
 import forms from '../../ui/form.module.css';
 import { asSentence } from '../../ui/mistakes.ts';
@@ -33,7 +33,7 @@ export const wrongName = (name: string): string | undefined =>
 
 /** A missing password is reported before a weak one. */
 export const wrongNewPassword = (password: string, email = ''): string | undefined =>
-  password === '' ? 'Choose a password.' : weaknessOf(password, email);
+  password === '' ? 'Choose a password.' : findWeakness(password, email);
 
 interface FieldProps {
   wrong?: string | undefined;

@@ -5,7 +5,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { sleep, systemClock } from '../../../lib/clock.ts';
-import type { Lookup } from '../../../lib/guarded-agent.ts';
+import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { PrepareError } from '../failure.ts';
 import { decodeBody, readCodings } from './codings.ts';
@@ -31,7 +31,7 @@ export interface FetchOptions {
   log: Logger;
   /** First wait before a retry, doubled with each; tests make it short. */
   retryDelayMs?: number;
-  lookup?: Lookup;
+  lookup?: AddressLookup;
   /** Stand-ins for services in tests: the origin to connect to, by the origin of a link. */
   standIns?: ReadonlyMap<string, string>;
   /** Called with 0 to 1, where the source states its size. */

@@ -1,6 +1,6 @@
 /** Keeps links from leading to forbidden places: by their text, and at every connection. */
 import type { Agent } from 'undici';
-import { guardedAgent, type Lookup } from '../../../lib/guarded-agent.ts';
+import { type AddressLookup, guardedAgent } from '../../../lib/guarded-agent.ts';
 import { linkRefusal } from '../../../resources/upload/link.ts';
 import { PrepareError } from '../failure.ts';
 
@@ -16,5 +16,5 @@ export function checkLink(link: string | URL, allowPrivate: boolean): URL {
 }
 
 /** Creates an agent for links that checks every connection (PrepareError link_forbidden). Close it after use. */
-export const linkAgent = (allowPrivate: boolean, lookup?: Lookup): Agent =>
+export const linkAgent = (allowPrivate: boolean, lookup?: AddressLookup): Agent =>
   guardedAgent({ allowPrivate, lookup, forbid: forbidden });

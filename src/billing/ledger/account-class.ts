@@ -1,4 +1,4 @@
-/** Tells the class of an account (limits.ts). */
+/** Determines the class of an account (limits.ts). */
 
 import type { Db } from '../../db/pool.ts';
 import type { AccountClass } from '../../settings/limits.ts';
@@ -11,7 +11,7 @@ const MAX_KNOWN = 50_000;
  * `enabled`: credit counts here. Only `full` is remembered, since it is for good: an account on trial is looked up each time, so that
  * every server knows at once that it has paid. Rejects with the database's error.
  */
-export function createStandings({ db, enabled }: { db: Db; enabled: boolean }) {
+export function createAccountClasses({ db, enabled }: { db: Db; enabled: boolean }) {
   const full = new Set<string>();
   return async (accountId: string): Promise<AccountClass> => {
     if (!enabled || full.has(accountId)) return 'full';

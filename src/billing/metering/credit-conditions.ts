@@ -1,46 +1,48 @@
-/** Looks how long the credit of accounts lasts, and says at their streams what follows from it (credit.ts). */
+/** Estimates how long the credit of accounts lasts, and writes the condition of their streams (credit.ts). */
 
 import type { Db } from '../../db/pool.ts';
 import type { EventRecorder } from '../../kube/events.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { forEachConcurrently } from '../../lib/pool.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { accountOf } from './accounts.ts';
-import { missing } from './books.ts';
-import { conditionOf, judge, sameCondition, type Verdict } from './credit.ts';
+import { findAccount } from './accounts.ts';
+import { buildCondition, type CreditVerdict, judge, sameCondition } from './credit.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
-import { eachOf } from './parallel.ts';
 import * as store from './store.ts';
+import { findMissing } from './stream-marks.ts';
 
-export interface CreditsDeps {
+export interface CreditConditionsDeps {
   db: Db;
   kube: Kube;
   events: EventRecorder;
   estimates: Estimates;
   graceSeconds: number;
-  /** Is told of what has been written, so that it is read before the watch tells it. */
+  /** Receives each written stream, so that it is read before the watch delivers it. */
   seen: (stream: LoopStream) => void;
   clock?: Clock;
 }
 
-export type Credits = ReturnType<typeof createCredits>;
+export type CreditConditions = ReturnType<typeof createCreditConditions>;
 
 const inWords = (hours: number): string => (hours === 1 ? 'an hour' : `${hours} hours`);
 
-export function createCredits(deps: CreditsDeps) {
+export function createCreditConditions(deps: CreditConditionsDeps) {
   const { db, kube, events, estimates, graceSeconds, seen, clock = systemClock } = deps;
 
-  async function say(stream: LoopStream, verdict: Verdict, now: Date): Promise<void> {
+  async function say(stream: LoopStream, verdict: CreditVerdict, now: Date): Promise<void> {
     const { metadata, status } = stream;
     // Before it can be counted it is not let on air.
-    if (metadata.deletionTimestamp || missing(stream)) return;
-    const condition = conditionOf(stream, verdict, graceSeconds, now);
+    if (metadata.deletionTimestamp || findMissing(stream)) return;
+    const condition = buildCondition(stream, verdict, graceSeconds, now);
     if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;
     const said = {
-      ...{ apiVersion: API_VERSION, kind: LOOPSTREAMS.kind, metadata: { name, namespace, uid } },
+      apiVersion: API_VERSION,
+      kind: LOOPSTREAMS.kind,
+      metadata: { name, namespace, uid },
       status: { conditions: [condition] },
     };
     try {
@@ -61,15 +63,19 @@ export function createCredits(deps: CreditsDeps) {
   const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judge(credit, estimate, graceSeconds, now);
 
   return {
-    /** All streams of some accounts, by the account: each says what is so; warnings are told and what is so is kept. */
+    /** Writes the conditions of all streams of these accounts, sends warnings, and stores the state. */
     async look(streams: ReadonlyMap<string, readonly LoopStream[]>, signal: AbortSignal): Promise<void> {
       if (streams.size === 0) return;
       const found = await estimates.estimates(streams);
       const now = clock.now();
-      const judged = [...found].map(([accountId, of]) => ({ accountId, ...of, verdict: judgeOne(of, now) }));
+      const judged = [...found].map(([accountId, estimate]) => ({
+        accountId,
+        ...estimate,
+        verdict: judgeOne(estimate, now),
+      }));
       for (const { accountId, verdict } of judged)
         if (verdict.warn !== undefined) warn(streams.get(accountId) ?? [], verdict.warn);
-      // Whoever is killed before it is kept says it again, which Kubernetes counts as the same event.
+      // A process killed before the state is stored repeats the event, which Kubernetes counts as the same one.
       await events.flush();
       const changed = judged.filter(
         ({ credit, verdict }) =>
@@ -84,16 +90,16 @@ export function createCredits(deps: CreditsDeps) {
       const all = judged.flatMap(({ accountId, verdict }) =>
         (streams.get(accountId) ?? []).map((stream) => ({ stream, verdict })),
       );
-      await eachOf(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
+      await forEachConcurrently(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
     },
 
     /** The same for one stream that has said nothing yet, at once; `all` are those of its account. */
     async begin(stream: LoopStream, all: readonly LoopStream[]): Promise<void> {
-      const accountId = accountOf(stream);
+      const accountId = findAccount(stream);
       if (accountId === undefined) return;
-      const of = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
+      const estimate = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
       const now = clock.now();
-      if (of) await say(stream, judgeOne(of, now), now);
+      if (estimate) await say(stream, judgeOne(estimate, now), now);
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The values about people: by which server they are sent mail, and where else they may sign in. Pure: no I/O, no clock. */
+/** Declares the values about users: the mail server, and outside providers of sign-in. Pure: no I/O, no clock. */
 import { flag, group, secretName, text } from './schema.ts';
 
 export const mail = group(

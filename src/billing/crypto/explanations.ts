@@ -1,4 +1,4 @@
-/** What people are told of a deposit and its payments where something is out of the ordinary. Pure: no I/O, no clock. */
+/** Describes unusual states of deposits and payments for users. Pure: no I/O, no clock. */
 import { formatRate, formatUnits } from './amounts.ts';
 import type { DepositView } from './machine.ts';
 import type { Explanation } from './record.ts';

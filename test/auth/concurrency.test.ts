@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTurns } from '../../src/auth/turns.ts';
+import { createConcurrencyLimit } from '../../src/auth/concurrency.ts';
 import { AppError } from '../../src/lib/errors.ts';
 
 const OPTIONS = { places: 2, perAddress: 2, waiting: 20, waitingPerAddress: 10, waitMs: 60_000 };
@@ -8,7 +8,7 @@ const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('turns', () => {
   test('no more than so many are at work at once, and all come to it in their order, after failures too', async () => {
-    const inTurn = createTurns(OPTIONS);
+    const inTurn = createConcurrencyLimit(OPTIONS);
     let atWork = 0;
     let most = 0;
     const begun: number[] = [];
@@ -27,7 +27,7 @@ describe('turns', () => {
   });
 
   test('another address has its turn at once, and another account at the same address soon', async () => {
-    const inTurn = createTurns({ ...OPTIONS, perAddress: 1 });
+    const inTurn = createConcurrencyLimit({ ...OPTIONS, perAddress: 1 });
     const order: string[] = [];
     const work = (who: string) => async () => {
       await pause();
@@ -42,15 +42,15 @@ describe('turns', () => {
   });
 
   test('one address has an end of its line, and so have all together; the longest one makes room', async () => {
-    const inTurn = createTurns({ ...OPTIONS, waiting: 12 });
+    const inTurn = createConcurrencyLimit({ ...OPTIONS, waiting: 12 });
     const over = Promise.withResolvers<void>();
-    const codeOf = (asking: Promise<unknown>) =>
+    const readCode = (asking: Promise<unknown>) =>
       asking.then(
         () => 'done',
         (error: unknown) => error instanceof AppError && error.code,
       );
-    const flood = Array.from({ length: 15 }, () => codeOf(inTurn(asker('here'), () => over.promise)));
-    const others = Array.from({ length: 20 }, (_, n) => codeOf(inTurn(asker(`there ${n}`), () => over.promise)));
+    const flood = Array.from({ length: 15 }, () => readCode(inTurn(asker('here'), () => over.promise)));
+    const others = Array.from({ length: 20 }, (_, n) => readCode(inTurn(asker(`there ${n}`), () => over.promise)));
     over.resolve();
     const count = (codes: (string | false)[], code: string) => codes.filter((one) => one === code).length;
     // Two are at work and one is still in line with eleven others.

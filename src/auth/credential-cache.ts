@@ -1,10 +1,13 @@
-/** What was found out about a credential, by its own text, for a short time: to hash it would take several microseconds. */
+/**
+ * Remembers the result of checking a credential for a short time, by its own text: a hash would take several
+ * microseconds.
+ */
 import type { Clock } from '../lib/clock.ts';
 
 const SWEEP_MS = 1000;
 const ENTRIES = 10_000;
 
-export interface Recent<T> {
+export interface CredentialCache<T> {
   get(text: string): T | undefined;
   /** `untilMs` is of the clock that never goes back, `expiresAt` of the one on the wall, in milliseconds. */
   keep(text: string, value: T, until: { untilMs: number; expiresAt: number }): void;
@@ -13,8 +16,8 @@ export interface Recent<T> {
   forget(matches: (value: T) => boolean): void;
 }
 
-/** What has had its time is thrown away; when there is too much, all is. */
-export function createRecent<T>(clock: Clock): Recent<T> {
+/** Expired entries are removed; when there are too many, all are. */
+export function createCredentialCache<T>(clock: Clock): CredentialCache<T> {
   const entries = new Map<string, { value: T; untilMs: number }>();
   const looking = new Map<string, Promise<unknown>>();
   let sweepAt = 0;
@@ -44,7 +47,7 @@ export function createRecent<T>(clock: Clock): Recent<T> {
     },
     forget(matches) {
       for (const [key, { value }] of entries) if (matches(value)) entries.delete(key);
-      // Whoever comes from now on is not given what was looked for before.
+      // Later callers do not get the result of a lookup that began before.
       looking.clear();
     },
   };

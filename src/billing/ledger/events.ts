@@ -1,33 +1,38 @@
 /**
- * What changes of an account's money, as the database tells it (db/migrations/news.ts): which noun and which id, for those who
- * follow the account. Pure: no I/O, no clock.
+ * Parses the changes of an account's money that the database notifies (db/migrations/notify.ts): noun and id, for
+ * followers of the account. Pure: no I/O, no clock.
  */
 
 import type { OwnedChange } from '../../domain/owned.ts';
 import { CHANGES, MONEY_NOUNS, type MoneyNoun } from '../../lib/paging/change.ts';
 import { createFollowers, type Followers } from '../../lib/paging/followers.ts';
 
-/** Where the database tells it. */
+/** The channel of the notifications. */
 export const CHANNEL = 'loopstream_money';
 
-export interface MoneyNews {
+export interface LedgerEvents {
   byNoun: Record<MoneyNoun, Pick<Followers<OwnedChange | 'reset'>, 'follow'>>;
   hear(payload: string): void;
-  /** What was told before may be lost: whoever follows is to read everything again. */
+  /** Earlier notifications may be lost: followers must read everything again. */
   begins(): void;
 }
 
 const isOne = <T extends string>(all: readonly T[], one: string | undefined): one is T =>
   (all as readonly (string | undefined)[]).includes(one);
 
-export function createMoneyNews(): MoneyNews {
-  const of = () => createFollowers<OwnedChange | 'reset'>();
-  const byNoun = { balance: of(), topUp: of(), invoice: of(), deposit: of() } satisfies MoneyNews['byNoun'];
+export function createLedgerEvents(): LedgerEvents {
+  const createList = () => createFollowers<OwnedChange | 'reset'>();
+  const byNoun = {
+    balance: createList(),
+    topUp: createList(),
+    invoice: createList(),
+    deposit: createList(),
+  } satisfies LedgerEvents['byNoun'];
   return {
     byNoun,
     hear(payload) {
       const [, noun, change, id = '', accountId = ''] = /^(\S+) (\S+) (\S+) (.+)$/s.exec(payload) ?? [];
-      // A later version of the database may tell of more.
+      // A later version of the database may notify of more nouns.
       if (isOne(MONEY_NOUNS, noun) && isOne(CHANGES, change)) byNoun[noun].tell(accountId, { id, change });
     },
     begins: () => byNoun.balance.tellAll('reset'),

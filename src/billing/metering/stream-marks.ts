@@ -1,6 +1,7 @@
 /**
- * What billing writes at the streams besides whether there is credit: that a stream is paid for, which sessions are done with,
- * and that a deleted one may go. Each is decided anew from the stream as it is, so that it may fail or be done twice.
+ * Writes billing's marks on streams, except the condition of credit: that a stream is paid for, its acknowledged
+ * sessions, and the end of a deleted one. Each is decided anew from the stream as it is, so that it may fail or be done
+ * twice.
  */
 
 import { type Kube, KubeError } from '../../kube/types.ts';
@@ -12,12 +13,12 @@ import {
   FINALIZER,
 } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { accountOf } from './accounts.ts';
+import { findAccount } from './accounts.ts';
 import { acknowledgeable } from './count.ts';
 
-/** What a stream that is paid for lacks; undefined when it has it all, or is none of ours. */
-export function missing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
-  if (metadata.deletionTimestamp || accountOf({ metadata }) === undefined) return undefined;
+/** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
+export function findMissing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
+  if (metadata.deletionTimestamp || findAccount({ metadata }) === undefined) return undefined;
   const { finalizers = [] } = metadata;
   const { readinessGates = [] } = spec;
   const lacks = {
@@ -49,17 +50,17 @@ async function unlessPassed<T>(write: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export type Books = ReturnType<typeof createBooks>;
+export type StreamMarks = ReturnType<typeof createStreamMarks>;
 
-/** `seen` is told of what has been written, so that it is read before the watch tells it. */
-export function createBooks(kube: Kube, seen: (stream: LoopStream) => void) {
+/** `seen` receives each written stream, so that it is read before the watch delivers it. */
+export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void) {
   const tell = (stream: LoopStream | undefined): void => {
     if (stream) seen(stream);
   };
   return {
     /** Before there is credit for it: so no second of it can be lost with it. True when it has all that it needs. */
     async take(stream: LoopStream): Promise<boolean> {
-      const lacks = missing(stream);
+      const lacks = findMissing(stream);
       if (!lacks) return true;
       const { name, namespace = '', resourceVersion } = stream.metadata;
       const { finalizers, gates } = lacks;
@@ -78,7 +79,9 @@ export function createBooks(kube: Kube, seen: (stream: LoopStream) => void) {
       if (last === undefined) return;
       const { name, namespace = '', uid } = metadata;
       const said = {
-        ...{ apiVersion: API_VERSION, kind: LOOPSTREAMS.kind, metadata: { name, namespace, uid } },
+        apiVersion: API_VERSION,
+        kind: LOOPSTREAMS.kind,
+        metadata: { name, namespace, uid },
         status: { acknowledgedSession: last },
       };
       const options = { fieldManager: FIELD_MANAGER_METER, subresource: 'status' } as const;

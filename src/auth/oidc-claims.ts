@@ -1,13 +1,13 @@
 /**
- * An outside provider of sign-in, as OpenID Connect has it: what must be true of its documents and of what it says of a person
- * before anybody is let in. Pure: no I/O, no clock.
+ * Checks the documents of an outside provider of sign-in, and its claims about a user, by OpenID Connect. Pure: no I/O,
+ * no clock.
  */
 
 /** A provider, as the settings name it. */
-export interface OutsideProvider {
+export interface OidcProvider {
   /** Exactly as its documents and tokens name it. */
   issuer: string;
-  /** What it is called on the sign-in page. */
+  /** Its name on the sign-in page. */
   name: string;
   clientId: string;
   /** Without one the client is a public one, which PKCE alone protects. */
@@ -18,13 +18,13 @@ export interface OutsideProvider {
   trustsEmail: boolean;
 }
 
-/** Why nobody can sign in there, for whoever runs this; it holds no secret. */
-export class OutsideError extends Error {
-  override readonly name = 'OutsideError';
+/** The reason why nobody can sign in there, for operators; it holds no secret. */
+export class OidcError extends Error {
+  override readonly name = 'OidcError';
 }
 
-/** Of OpenID Connect Discovery 1.0, section 3, what is used. */
-export interface Endpoints {
+/** The used part of OpenID Connect Discovery 1.0, section 3. */
+export interface OidcEndpoints {
   authorization: string;
   token: string;
   userInfo: string | undefined;
@@ -37,7 +37,7 @@ export interface Endpoints {
   namesIssuer: boolean;
 }
 
-export type Claims = Readonly<Record<string, unknown>>;
+export type IdTokenClaims = Readonly<Record<string, unknown>>;
 
 const ASYMMETRIC = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 /** RFC 5321, section 4.5.3.1. */
@@ -48,25 +48,25 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
 const lists = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 
-/** Where its discovery document is (OpenID Connect Discovery 1.0, section 4.1). */
-export const discoveryOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+/** Returns the address of the discovery document (OpenID Connect Discovery 1.0, section 4.1). */
+export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
 
-/** Throws an OutsideError when the document is another issuer's, or has not what is needed. */
-export function readDiscovery(document: unknown, issuer: string): Endpoints {
-  const fields = (typeof document === 'object' && document !== null ? document : {}) as Claims;
+/** Throws an OidcError when the document is another issuer's, or has not what is needed. */
+export function readDiscovery(document: unknown, issuer: string): OidcEndpoints {
+  const fields = (typeof document === 'object' && document !== null ? document : {}) as IdTokenClaims;
   // Section 4.3: otherwise one could stand in for another.
   if (fields.issuer !== issuer)
-    throw new OutsideError(`Its discovery document does not name ${issuer} as its issuer, letter for letter.`);
+    throw new OidcError(`Its discovery document does not name ${issuer} as its issuer, letter for letter.`);
   const isSafe = ({ protocol }: URL) => protocol === 'https:' || protocol === new URL(issuer).protocol;
   const endpoint = (name: string): string => {
     const value = fields[name];
     if (typeof value !== 'string' || !URL.canParse(value) || !isSafe(new URL(value)))
-      throw new OutsideError(`Its discovery document has no ${name} with https.`);
+      throw new OidcError(`Its discovery document has no ${name} with https.`);
     return value;
   };
   const algorithms = lists(fields.id_token_signing_alg_values_supported).filter((alg) => ASYMMETRIC.includes(alg));
-  if (algorithms.length === 0) throw new OutsideError('It signs in no way that is taken here, such as RS256 or ES256.');
-  // Who does not say takes the header (section 3).
+  if (algorithms.length === 0) throw new OidcError('It signs in no way that is taken here, such as RS256 or ES256.');
+  // The default is the header (section 3).
   const methods = lists(fields.token_endpoint_auth_methods_supported ?? ['client_secret_basic']);
   return {
     authorization: endpoint('authorization_endpoint'),
@@ -80,29 +80,29 @@ export function readDiscovery(document: unknown, issuer: string): Endpoints {
 }
 
 /**
- * What is left to be checked of an ID token whose signature, issuer, audience and time are right: that it answers this very
- * request, and is meant for us alone (OpenID Connect Core 1.0, section 3.1.3.7). Throws an OutsideError.
+ * Checks the rest of an ID token whose signature, issuer, audience and time are valid: the nonce of this very request,
+ * and a token meant for us alone (OpenID Connect Core 1.0, section 3.1.3.7). Throws an OidcError.
  */
-export function checkIdToken(claims: Claims, expected: { clientId: string; nonce: string | undefined }): void {
+export function checkIdToken(claims: IdTokenClaims, expected: { clientId: string; nonce: string | undefined }): void {
   if (expected.nonce === undefined || claims.nonce !== expected.nonce)
-    throw new OutsideError('Its ID token does not answer the request that was made (nonce).');
+    throw new OidcError('Its ID token does not answer the request that was made (nonce).');
   if (typeof claims.sub !== 'string' || claims.sub === '' || claims.sub.length > 255)
-    throw new OutsideError('Its ID token does not say who it is about (sub).');
+    throw new OidcError('Its ID token does not say who it is about (sub).');
   const isOthersToo = Array.isArray(claims.aud) && claims.aud.length > 1;
   if ((isOthersToo || claims.azp !== undefined) && claims.azp !== expected.clientId)
-    throw new OutsideError('Its ID token is made for another client (azp).');
+    throw new OidcError('Its ID token is made for another client (azp).');
 }
 
-/** Section 5.3.2: what it says elsewhere counts only where it is about the same person. Throws an OutsideError. */
-export function joinClaims(idToken: Claims, userInfo: Claims): Claims {
-  if (userInfo.sub !== idToken.sub) throw new OutsideError('Its user info is about somebody else than its ID token.');
+/** Section 5.3.2: what it says elsewhere counts only where it is about the same person. Throws an OidcError. */
+export function joinClaims(idToken: IdTokenClaims, userInfo: IdTokenClaims): IdTokenClaims {
+  if (userInfo.sub !== idToken.sub) throw new OidcError('Its user info is about somebody else than its ID token.');
   return { ...userInfo, ...idToken };
 }
 
 const text = (value: unknown): string =>
   typeof value === 'string' ? value.replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME) : '';
 
-export interface OutsidePerson {
+export interface OidcUser {
   /** Null when there is none that is known to be theirs: then nobody is let in. */
   email: string | null;
   emailVerified: boolean;
@@ -111,8 +111,11 @@ export interface OutsidePerson {
   lastName?: string;
 }
 
-/** Whose account it is to be. An address that the provider has not confirmed is none: anybody may have typed it there. */
-export function personOf(claims: Claims, { trustsEmail }: Pick<OutsideProvider, 'trustsEmail'>): OutsidePerson {
+/**
+ * Reads the user from the claims. An address that the provider has not confirmed counts as none: anybody may have typed
+ * it there.
+ */
+export function readUser(claims: IdTokenClaims, { trustsEmail }: Pick<OidcProvider, 'trustsEmail'>): OidcUser {
   const { email: given } = claims;
   const isAddress =
     typeof given === 'string' && given.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given);

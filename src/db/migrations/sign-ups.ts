@@ -1,4 +1,7 @@
-/** The tables of sign-ups that wait for their address to be confirmed, and of how many letters a mailbox was sent. */
+/**
+ * Creates the tables of sign-ups that wait for their address to be confirmed, and of the number of letters sent to each
+ * mailbox.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
@@ -27,7 +30,7 @@ const STATEMENTS = [
     sent timestamptz[] not null,
     primary key (mailbox, kind)
   )`,
-  // What owners have yet to be told of their accounts.
+  // Notices that account owners have yet to receive.
   `create table loopstream.notices (
     id bigint generated always as identity primary key,
     email text not null,
@@ -36,7 +39,7 @@ const STATEMENTS = [
     at timestamptz not null
   )`,
   `create index notices_email on loopstream.notices (email)`,
-  // A password that was set for an address that nobody has confirmed may be anybody's. Nobody could sign in with it.
+  // A password set for an unconfirmed address may be anybody's. Nobody could sign in with it.
   `delete from auth.account a using auth."user" u
     where a."userId" = u.id and a."providerId" = 'credential' and not u."emailVerified"
       and not exists (select from auth.session s where s."userId" = u.id)`,
@@ -46,7 +49,7 @@ const STATEMENTS = [
     and not exists (select from auth.session s where s."userId" = u.id)`,
 ];
 
-export const peopleMigrations: Record<string, Migration> = {
+export const signUpMigrations: Record<string, Migration> = {
   '0014-sign-ups-and-letters': {
     async up(db: Kysely<unknown>) {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { evenly, heldMs } from '../../src/auth/even.ts';
+import { hideDuration, remainingMs } from '../../src/auth/timing.ts';
 
 test('however long it took, the answer comes at the same time, or at the next', async () => {
-  for (const took of [0.1, 3, 80, 249.9]) expect(took + heldMs(took)).toBe(250);
-  expect(heldMs(250)).toBe(0);
-  expect(251 + heldMs(251)).toBe(500);
+  for (const took of [0.1, 3, 80, 249.9]) expect(took + remainingMs(took)).toBe(250);
+  expect(remainingMs(250)).toBe(0);
+  expect(251 + remainingMs(251)).toBe(500);
 });
 
 test('what tells nothing is not held', async () => {
@@ -16,7 +16,7 @@ test('what tells nothing is not held', async () => {
     now += 90;
     return 401;
   };
-  expect(await evenly(work, (status) => status !== 200, { clock, wait })).toBe(401);
-  expect(await evenly(work, (status) => status === 200, { clock, wait })).toBe(401);
+  expect(await hideDuration(work, (status) => status !== 200, { clock, wait })).toBe(401);
+  expect(await hideDuration(work, (status) => status === 200, { clock, wait })).toBe(401);
   expect(waited).toEqual([160]);
 });

@@ -1,7 +1,10 @@
-/** What to do about a difference. Nothing is mended by itself: each stands for something that must not have happened. Pure: no I/O, no clock. */
+/**
+ * Lists the remedy for each difference. None is repaired automatically: each results from something that must not have
+ * happened. Pure: no I/O, no clock.
+ */
 
-/** By what was compared, and then by what differs; '' for all else of it. */
-const ADVICE: Record<string, Record<string, string>> = {
+/** By the compared noun, and then by the property that differs; '' for all others. */
+const REMEDIES: Record<string, Record<string, string>> = {
   ledger: {
     balance:
       'Somebody has changed a balance past its triggers. The entries are right: see who has the rights of the owner, and ' +
@@ -64,7 +67,7 @@ const ADVICE: Record<string, Record<string, string>> = {
 };
 
 /** A sentence or two. */
-export function adviceFor(of: string, what: string): string {
-  const own = ADVICE[of] ?? {};
+export function findRemedy(noun: string, what: string): string {
+  const own = REMEDIES[noun] ?? {};
   return own[what] ?? own[''] ?? 'Somebody who knows the service has to look at it.';
 }

@@ -1,6 +1,6 @@
-/** The part of the table of public errors (errors.ts) that has to do with money. Pure: no I/O, no clock. */
+/** Lists the public errors (errors.ts) of billing. Pure: no I/O, no clock. */
 
-export const MONEY_ERRORS = {
+export const BILLING_ERRORS = {
   account_suspended: {
     status: 403,
     title: 'Account suspended',

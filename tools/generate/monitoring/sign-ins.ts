@@ -1,4 +1,4 @@
-/** The dashboard of who comes in, by which door, and what is written to people. Pure: no I/O, no clock. */
+/** Declares the dashboard of sign-ins by kind, and of letters to users. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';
@@ -8,7 +8,7 @@ const rateBy = (labels: string, metric: string, more = ''): string =>
   `sum by (${labels}) (rate(${api(metric, more)}${RATE}))`;
 const TOOL_SECONDS = 'mcp_tool_duration_seconds';
 
-export const VISITORS: Dashboard = {
+export const SIGN_INS: Dashboard = {
   uid: 'loopstream-visitors',
   title: 'loopstream: people, programs and agents',
   description: 'Who is let in and who is refused, the letters to people, and what agents do. Nobody is named here.',

@@ -1,4 +1,4 @@
-/** Asks a container how it is: one HTTP request, one TCP connection or one command (core/v1 ProbeHandler). */
+/** Probes a container: one HTTP request, one TCP connection or one command (core/v1 ProbeHandler). */
 import { execFile } from 'node:child_process';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { type Outcome, portNumber } from './probes.ts';
 import type { Container, Probe } from './types.ts';
 
-export interface AskContext {
+export interface ProbeContext {
   container: Container;
   podIP: string;
   /** The container's environment and directory, for exec. */
@@ -21,7 +21,7 @@ const failed = (message: string): Outcome => ({ ok: false, message });
 const MAX_BODY = 1024;
 
 /** Never rejects: whatever goes wrong is the outcome. */
-export async function ask(probe: Probe, context: AskContext, timeoutMs: number): Promise<Outcome> {
+export async function sendProbe(probe: Probe, context: ProbeContext, timeoutMs: number): Promise<Outcome> {
   try {
     if (probe.httpGet) return await askHttp(probe.httpGet, context, timeoutMs);
     if (probe.tcpSocket) return await askTcp(probe.tcpSocket, context, timeoutMs);
@@ -34,7 +34,7 @@ export async function ask(probe: Probe, context: AskContext, timeoutMs: number):
 
 function askHttp(
   get: NonNullable<Probe['httpGet']>,
-  { container, podIP }: AskContext,
+  { container, podIP }: ProbeContext,
   timeoutMs: number,
 ): Promise<Outcome> {
   const port = portNumber(get.port, container);
@@ -72,7 +72,7 @@ function askHttp(
 
 function askTcp(
   tcp: NonNullable<Probe['tcpSocket']>,
-  { container, podIP }: AskContext,
+  { container, podIP }: ProbeContext,
   timeoutMs: number,
 ): Promise<Outcome> {
   const port = portNumber(tcp.port, container);
@@ -89,7 +89,7 @@ function askTcp(
   });
 }
 
-function askCommand(command: string[], { env, cwd, rewrite }: AskContext, timeoutMs: number): Promise<Outcome> {
+function askCommand(command: string[], { env, cwd, rewrite }: ProbeContext, timeoutMs: number): Promise<Outcome> {
   const [file = '', ...args] = command.map(rewrite);
   return new Promise((resolve) => {
     const options = { env, cwd, timeout: timeoutMs, killSignal: 'SIGKILL' as const, maxBuffer: 64 * 1024 };

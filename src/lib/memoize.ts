@@ -1,5 +1,5 @@
-/** What is made of a thing once and kept for as long as the thing is there, which must not be changed then. Pure. */
-export function oncePer<T extends object, R>(make: (thing: T) => R): (thing: T) => R {
+/** Memoizes a function of one object in a WeakMap. The object must not be mutated afterwards. Pure. */
+export function memoize<T extends object, R>(make: (thing: T) => R): (thing: T) => R {
   const made = new WeakMap<T, R>();
   return (thing) => {
     const known = made.get(thing);

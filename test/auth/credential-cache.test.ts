@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRecent } from '../../src/auth/recent.ts';
+import { createCredentialCache } from '../../src/auth/credential-cache.ts';
 
 const start = Date.parse('2026-01-01T00:00:00Z');
 function clockAt() {
@@ -10,7 +10,7 @@ function clockAt() {
 describe('what was found out about a credential', () => {
   test('is known until it is over, or is to be looked at again, whichever comes first', () => {
     const clock = clockAt();
-    const recent = createRecent<string>(clock);
+    const recent = createCredentialCache<string>(clock);
     recent.keep('looked at again', 'a', { untilMs: 3000, expiresAt: start + 9000 });
     recent.keep('over', 'b', { untilMs: 9000, expiresAt: start + 3000 });
     recent.keep('over already', 'c', { untilMs: 9000, expiresAt: start });
@@ -24,7 +24,7 @@ describe('what was found out about a credential', () => {
   });
 
   test('is looked for once for all who ask at once, and anew for who asks later, or after it was forgotten', async () => {
-    const recent = createRecent<string>(clockAt());
+    const recent = createCredentialCache<string>(clockAt());
     const finds: PromiseWithResolvers<string>[] = [];
     const ask = () =>
       recent.share('x', () => {

@@ -1,11 +1,11 @@
 /**
- * Shares the work of the auth library among those who ask: passwords are dear to check, and few are checked at once. A turn
- * goes to the source address with the fewest at work, and there to the account with the fewest; the line has an end.
+ * Limits how many requests the auth library works on at once: passwords are expensive to check. A free place goes to
+ * the source address with the fewest requests at work, and there to the account with the fewest. The queue is limited.
  */
 import { AppError } from '../lib/errors.ts';
 import { Places, PlacesFull } from '../lib/places.ts';
 
-export interface TurnsOptions {
+export interface ConcurrencyOptions {
   /** At work at once, and of these from one source address. */
   places: number;
   perAddress: number;
@@ -16,15 +16,21 @@ export interface TurnsOptions {
 }
 
 /** From where somebody asks, and about which account, as far as that is known. */
-export interface Asker {
+export interface RequestSource {
   address: string;
   account: string;
 }
 
 /** Rejects with `rate_limited` where one address has a full line, and with `server_busy` where all have. */
-export type InTurn = <T>(asker: Asker, work: () => Promise<T>) => Promise<T>;
+export type LimitConcurrency = <T>(asker: RequestSource, work: () => Promise<T>) => Promise<T>;
 
-export function createTurns({ places: total, perAddress, waiting, waitingPerAddress, waitMs }: TurnsOptions): InTurn {
+export function createConcurrencyLimit({
+  places: total,
+  perAddress,
+  waiting,
+  waitingPerAddress,
+  waitMs,
+}: ConcurrencyOptions): LimitConcurrency {
   const places = new Places({
     total,
     // Within an address, an account has no limit of its own: it only comes later than accounts that have less at work.

@@ -1,13 +1,14 @@
 /**
- * What has changed of an account's money is told by the database itself, whoever writes (a scanner, a webhook, staff), to the API
- * servers that listen (billing/news.ts): `<noun> <change> <id> <account>` on the channel loopstream_money, when the change is
- * committed. Transactions that tell something are committed one after the other. So a charge tells nothing by itself, of which
- * there are thousands a second; the meter's own books do, once for all that was charged together.
+ * Notifies API servers (billing/ledger/events.ts) of each change of an account's money, whoever writes: a scanner, a webhook or
+ * staff. Triggers send `<noun> <change> <id> <account>` on the channel loopstream_money when the change is committed.
+ *
+ * Postgres commits transactions that notify one after the other. There are thousands of charges a second, so a charge
+ * alone sends nothing. The meter's own books notify once for all that was charged together.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
-/** A trigger's function that tells what `query` finds: noun, change, id and account. */
+/** Builds a trigger's function that notifies of the rows of `query`: noun, change, id and account. */
 const telling = (name: string, query: string): string =>
   `create function loopstream.${name}() returns trigger language plpgsql as $$
   begin
@@ -21,7 +22,7 @@ const CHANGE = `case tg_op when 'INSERT' then 'created' else 'updated' end`;
 const trigger = (on: string, name: string, when: string, call: string): string =>
   `create trigger ${name} after ${on} for each row ${when && `when (${when})`} execute function loopstream.${call}()`;
 
-/** Of the charges that an account's sessions have now, and had not. */
+/** Selects the accounts of sessions whose charges have changed. */
 const charged = (before: string): string =>
   `select distinct 'balance', 'updated', s.account_id, s.account_id from now_charged n
     join loopstream.meter_streams s on s.stream_uid = n.stream_uid ${before}`;
@@ -46,7 +47,7 @@ const STATEMENTS = [
     for each statement execute function loopstream.tell_charges()`,
   telling('tell_topup', `select 'topUp', ${CHANGE}, new.id, new.account_id`),
   trigger('insert on loopstream.topups', 'tell_new', '', 'tell_topup'),
-  // That somebody has looked at it is no news.
+  // A mere check of a deposit is no event.
   trigger(
     'update on loopstream.topups',
     'tell',
@@ -73,7 +74,7 @@ const STATEMENTS = [
   trigger('update on loopstream.crypto_scans', 'tell', 'old.height <> new.height', 'tell_confirmations'),
 ];
 
-export const newsMigrations: Record<string, Migration> = {
+export const notifyMigrations: Record<string, Migration> = {
   '0013-money-news': {
     async up(db: Kysely<unknown>) {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

@@ -1,6 +1,6 @@
-/** What the database tells of money: who listens hears of each change when it is committed, whoever made it. */
+/** Tests the database's notifications of money: listeners receive each change when it is committed, whoever made it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CHANNEL, createMoneyNews } from '../../src/billing/ledger/news.ts';
+import { CHANNEL, createLedgerEvents } from '../../src/billing/ledger/events.ts';
 import { listen } from '../../src/db/listen.ts';
 import { silent } from '../support/kube.ts';
 import { startTestLedger, type TestLedger } from '../support/ledger.ts';
@@ -9,10 +9,10 @@ import { until } from '../support/rtmp.ts';
 
 let it: TestLedger;
 const stop = new AbortController();
-/** What `ada` hears, in order. */
+/** The notifications of `ada`, in order. */
 let heard: string[] = [];
 const run = (statement: string) => query(it.url, statement);
-/** That, and nothing else: what comes after it was told after it. */
+/** Expects these and no others: a later notification proves that. */
 const hers = async (...said: string[]) => {
   await run(`select pg_notify('${CHANNEL}', 'invoice created last ada')`);
   await expect.poll(() => heard).toContain('invoice created last');
@@ -21,7 +21,7 @@ const hers = async (...said: string[]) => {
 
 beforeAll(async () => {
   it = await startTestLedger(2);
-  const news = createMoneyNews();
+  const news = createLedgerEvents();
   for (const [noun, source] of Object.entries(news.byNoun))
     source.follow('ada', (change) =>
       heard.push(change === 'reset' ? 'reset' : `${noun} ${change.change} ${change.id}`),

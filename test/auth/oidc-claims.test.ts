@@ -1,7 +1,7 @@
-/** What is believed of an outside provider: its documents, its ID tokens, and what it says of a person. */
+/** Tests the checks of an outside provider: its documents, its ID tokens, and its claims about a user. */
 import { describe, expect, test } from 'vitest';
 import { failedOutside } from '../../src/auth/addresses.ts';
-import { checkIdToken, discoveryOf, joinClaims, personOf, readDiscovery } from '../../src/auth/outside-claims.ts';
+import { checkIdToken, discoveryUrl, joinClaims, readDiscovery, readUser } from '../../src/auth/oidc-claims.ts';
 
 const issuer = 'https://id.example.com';
 const document = {
@@ -15,8 +15,8 @@ const document = {
 describe('a discovery document', () => {
   test('is looked for below the issuer', () => {
     for (const one of [issuer, `${issuer}/`])
-      expect(discoveryOf(one)).toBe(`${issuer}/.well-known/openid-configuration`);
-    expect(discoveryOf(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
+      expect(discoveryUrl(one)).toBe(`${issuer}/.well-known/openid-configuration`);
+    expect(discoveryUrl(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
   });
 
   test('gives the signatures that hold, and how the secret is sent', () => {
@@ -54,27 +54,28 @@ test('an ID token answers this request, and is for this client', () => {
 });
 
 describe('a person', () => {
-  const of = (claims: object, trustsEmail = false) => personOf({ ...claims }, { trustsEmail });
+  const read = (claims: object, trustsEmail = false) => readUser({ ...claims }, { trustsEmail });
 
   test('has an address only where the provider has confirmed it, or all of its are trusted', () => {
     const email = 'Ada@Example.com';
-    expect(of({ email, email_verified: true })).toMatchObject({ email: 'ada@example.com', emailVerified: true });
-    for (const email_verified of [false, 'true', 1, undefined]) expect(of({ email, email_verified }).email).toBeNull();
-    expect(of({ email }, true).email).toBe('ada@example.com');
+    expect(read({ email, email_verified: true })).toMatchObject({ email: 'ada@example.com', emailVerified: true });
+    for (const email_verified of [false, 'true', 1, undefined])
+      expect(read({ email, email_verified }).email).toBeNull();
+    expect(read({ email }, true).email).toBe('ada@example.com');
     for (const wrong of [undefined, 7, ['a@b.c'], 'ada', 'a b@c.de', 'a@b.c\u202e', `${'x'.repeat(252)}@b.c`])
-      expect(of({ email: wrong, email_verified: true }, true).email).toBeNull();
+      expect(read({ email: wrong, email_verified: true }, true).email).toBeNull();
   });
 
   test('has a name of what there is, without what cannot be seen', () => {
     const email = { email: 'ada@example.com', email_verified: true };
-    expect(of({ ...email, given_name: 'Ada', family_name: 'Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
-    expect(of({ ...email, name: 'Ada  King\u0000 Lovelace' })).toMatchObject({
+    expect(read({ ...email, given_name: 'Ada', family_name: 'Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
+    expect(read({ ...email, name: 'Ada  King\u0000 Lovelace' })).toMatchObject({
       firstName: 'Ada',
       lastName: 'King Lovelace',
     });
-    expect(of({ ...email, name: '\u200b' })).toMatchObject({ firstName: 'ada', name: 'ada' });
-    expect(of({}).firstName).toBe('You');
-    expect(of({ ...email, given_name: 'x'.repeat(5000) }).firstName).toHaveLength(100);
+    expect(read({ ...email, name: '\u200b' })).toMatchObject({ firstName: 'ada', name: 'ada' });
+    expect(read({}).firstName).toBe('You');
+    expect(read({ ...email, given_name: 'x'.repeat(5000) }).firstName).toHaveLength(100);
   });
 });
 

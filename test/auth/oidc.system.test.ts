@@ -1,5 +1,5 @@
 /** Signing in at an outside provider, by HTTP: with a real one the whole way, and with one that lies in each way there is. */
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   begin,
@@ -22,12 +22,12 @@ let oidc: RealOidc;
 let liar: LyingOidc;
 let smtp: TestSmtp;
 
-const callbackOf = (url: string) => `${url}/api/auth/callback/oidc`;
+const callbackUrl = (url: string) => `${url}/api/auth/callback/oidc`;
 
 beforeAll(async () => {
   const ports = [await freePort(), await freePort()];
   const [url = '', lied = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
-  [oidc, liar, smtp] = await Promise.all([startOidc(callbackOf(url)), startLyingOidc(), startSmtp()]);
+  [oidc, liar, smtp] = await Promise.all([startOidc(callbackUrl(url)), startLyingOidc(), startSmtp()]);
   const mail = { smtpUrl: smtp.url, from: 'loops@example.com' };
   site = await startTestSite({ port: ports[0] ?? 0, publicUrl: url, outside: oidc.settings, mail });
   other = await site.replica({ port: ports[1] ?? 0, publicUrl: lied, outside: liar.settings, mail });
@@ -38,7 +38,7 @@ afterAll(async () => {
   await Promise.all([oidc?.close(), liar?.close(), smtp?.close()]);
 });
 
-const cookiesOf = (response: Response) =>
+const readCookies = (response: Response) =>
   response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0] ?? '');
 
 /** The page's button: the address at the provider, and the cookie that this is bound to. */
@@ -47,7 +47,7 @@ async function start(url: string, more: Record<string, unknown> = {}) {
   const response = await post(`${url}/api/auth/sign-in/social`, body);
   expect(response.status).toBe(200);
   const { url: address } = (await response.json()) as { url: string };
-  return { address: new URL(address), cookie: cookiesOf(response).join('; ') };
+  return { address: new URL(address), cookie: readCookies(response).join('; ') };
 }
 
 /** Goes through the pages of the real provider, pressing the button; answers where it sends the browser. */
@@ -57,7 +57,8 @@ async function through(address: URL, button = 'yes'): Promise<URL> {
     if (next.origin !== address.origin) return next;
     const cookie = [...jar].map((pair) => pair.join('=')).join('; ');
     const response = await fetch(next, { redirect: 'manual', headers: { cookie } });
-    for (const [name = '', value = ''] of cookiesOf(response).map((pair) => pair.split(/=(.*)/s))) jar.set(name, value);
+    for (const [name = '', value = ''] of readCookies(response).map((pair) => pair.split(/=(.*)/s)))
+      jar.set(name, value);
     const location = response.headers.get('location');
     expect([200, 302, 303]).toContain(response.status);
     next = new URL(location ?? `${next.pathname}/${button}`, next);
@@ -68,7 +69,7 @@ async function through(address: URL, button = 'yes'): Promise<URL> {
 async function arrive(back: URL, cookie: string) {
   const response = await fetch(back, { redirect: 'manual', headers: { cookie } });
   const location = new URL(response.headers.get('location') ?? '', back);
-  const session = cookiesOf(response).find((one) => one.startsWith('loopstream.session='));
+  const session = readCookies(response).find((one) => one.startsWith('loopstream.session='));
   return { status: response.status, location, session, error: location.searchParams.get('error') };
 }
 
@@ -78,7 +79,7 @@ async function signInAs(sub: string, more: Record<string, unknown> = {}) {
   return arrive(await through(address), cookie);
 }
 
-const personOf = async (session: string | undefined) => {
+const fetchUser = async (session: string | undefined) => {
   const response = await fetch(`${site.url}/api/auth/get-session`, { headers: { cookie: session ?? '' } });
   return ((await response.json()) as { user: Record<string, unknown> } | null)?.user;
 };
@@ -91,15 +92,24 @@ describe('a real provider', () => {
 
   test('the request goes with PKCE, a state and a nonce, and asks for no more than who it is', async () => {
     const { address } = await start(site.url, {
-      ...{ scopes: ['all'], additionalParams: { prompt: 'none' }, loginHint: 'x', idToken: { token: 'x' } },
+      scopes: ['all'],
+      additionalParams: { prompt: 'none' },
+      loginHint: 'x',
+      idToken: { token: 'x' },
     });
     const sent = Object.fromEntries(address.searchParams);
     expect(sent).toMatchObject({ response_type: 'code', code_challenge_method: 'S256', client_id: CLIENT.clientId });
-    expect(sent).toMatchObject({ scope: 'openid email profile', redirect_uri: callbackOf(site.url) });
+    expect(sent).toMatchObject({ scope: 'openid email profile', redirect_uri: callbackUrl(site.url) });
     for (const name of ['state', 'nonce', 'code_challenge']) expect(sent[name]?.length, name).toBeGreaterThan(20);
     expect(Object.keys(sent).sort()).toEqual([
-      ...['client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri', 'response_type'],
-      ...['scope', 'state'],
+      'client_id',
+      'code_challenge',
+      'code_challenge_method',
+      'nonce',
+      'redirect_uri',
+      'response_type',
+      'scope',
+      'state',
     ]);
   });
 
@@ -107,11 +117,11 @@ describe('a real provider', () => {
     oidc.people.set('nora', { email: 'Nora@Example.com', email_verified: true, name: 'Nora \u202e\u0000 New' });
     const first = await signInAs('nora');
     expect([first.status, first.location.href]).toEqual([302, `${site.url}/streams`]);
-    const nora = await personOf(first.session);
+    const nora = await fetchUser(first.session);
     expect(nora).toMatchObject({ email: 'nora@example.com', emailVerified: true, firstName: 'Nora', lastName: 'New' });
     // With another address there, it is still the same person.
     oidc.people.set('nora', { email: 'other@example.com', email_verified: true });
-    expect((await personOf((await signInAs('nora')).session))?.id).toBe(nora?.id);
+    expect((await fetchUser((await signInAs('nora')).session))?.id).toBe(nora?.id);
     const kept = await query(site.databaseUrl, `select * from auth.account where "providerId" = 'oidc'`);
     expect(kept).toHaveLength(1);
     expect(kept[0]).toMatchObject({ accountId: 'nora', accessToken: null, refreshToken: null, idToken: null });
@@ -121,7 +131,7 @@ describe('a real provider', () => {
     const person = await site.person('joined');
     oidc.people.set('j', { email: person.email, email_verified: true });
     const { session } = await signInAs('j');
-    expect((await personOf(session))?.id).toBe(person.accountId);
+    expect((await fetchUser(session))?.id).toBe(person.accountId);
   });
 
   test('nobody gets into an account by an address that the provider has not confirmed, or is told of one', async () => {
@@ -137,11 +147,11 @@ describe('a real provider', () => {
   test('who comes by the provider to an address that a stranger has signed up with has an account without their password', async () => {
     const [email, password] = ['squatted@example.com', 'seven lamps over water'];
     const signedUp = await post(`${site.url}/api/auth/sign-up/email`, { email, password, firstName: 'S' });
-    const cookie = cookiesOf(signedUp).join('; ');
+    const cookie = readCookies(signedUp).join('; ');
     const link = linkIn(await smtp.mailTo(email, /Confirm/));
     oidc.people.set('owner', { email, email_verified: true });
     const { error, session } = await signInAs('owner');
-    expect([error, await personOf(session)]).toMatchObject([null, { email, firstName: 'squatted' }]);
+    expect([error, await fetchUser(session)]).toMatchObject([null, { email, firstName: 'squatted' }]);
     // Nor does the letter set one any more, in whichever browser.
     const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
     for (const headers of [{ cookie }, {}] as Record<string, string>[]) {
@@ -166,7 +176,7 @@ describe('a real provider', () => {
     const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
     const body = { token, newPassword: 'a kettle full of stars' };
     expect((await post(`${site.url}/api/auth/reset-password`, body)).status).toBe(200);
-    expect(await personOf((await signInAs('made')).session)).toMatchObject({ email });
+    expect(await fetchUser((await signInAs('made')).session)).toMatchObject({ email });
     await smtp.mailTo(email, /new way to sign in/);
   });
 
@@ -191,22 +201,24 @@ describe('a real provider', () => {
   test('an account that is deleted is let in as a new one', async () => {
     oidc.people.set('leaver', { email: 'leaver@example.com', email_verified: true });
     const { session = '' } = await signInAs('leaver');
-    const before = await personOf(session);
+    const before = await fetchUser(session);
     const headers = pageHeaders(site.url, { cookie: session });
     const deleted = await post(`${site.url}/v1/account/deletion`, { email: 'leaver@example.com' }, headers);
     expect(deleted.status).toBe(204);
-    expect((await personOf((await signInAs('leaver')).session))?.id).not.toBe(before?.id);
+    expect((await fetchUser((await signInAs('leaver')).session))?.id).not.toBe(before?.id);
   });
 });
 
 describe('what comes back', () => {
-  /** Of a request that the liar is to answer. */
+  /** Starts a sign-in that the liar is to answer. */
   const pending = async () => {
     const { address, cookie } = await start(other.url);
     liar.nonce = address.searchParams.get('nonce') ?? '';
-    const back = new URL(callbackOf(other.url));
+    const back = new URL(callbackUrl(other.url));
     back.search = new URLSearchParams({
-      ...{ code: 'any', state: address.searchParams.get('state') ?? '', iss: liar.settings.issuer },
+      code: 'any',
+      state: address.searchParams.get('state') ?? '',
+      iss: liar.settings.issuer,
     }).toString();
     return { back, cookie };
   };
@@ -251,6 +263,10 @@ describe('what comes back', () => {
 
   const now = Math.floor(Date.now() / 1000);
   const hmac = new TextEncoder().encode(CLIENT.clientSecret.padEnd(32));
+  const signElsewhere = async (claims: JWTPayload) => {
+    const { privateKey } = await generateKeyPair('ES256');
+    return new SignJWT(claims).setProtectedHeader({ alg: 'ES256', kid: 'test' }).sign(privateKey);
+  };
   const lies: [string, Lies][] = [
     ['another nonce', { claims: { nonce: 'another' } }],
     ['no nonce', { claims: { nonce: undefined } }],
@@ -265,6 +281,7 @@ describe('what comes back', () => {
     ['user info of somebody else', { claims: { email: undefined }, userInfo: { sub: 'somebody-else' } }],
     ['no signature', { sign: (claims) => new UnsecuredJWT(claims).encode() }],
     ['a signature by the secret', { sign: (c) => new SignJWT(c).setProtectedHeader({ alg: 'HS256' }).sign(hmac) }],
+    ['a signature by another key', { sign: signElsewhere }],
     ['no ID token', { token: { body: { access_token: 'x' } } }],
     ['no JSON', { token: { body: undefined, status: 500 } }],
     ['a list', { token: { body: [] } }],
