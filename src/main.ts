@@ -116,7 +116,7 @@ async function main([role, ...args]: string[]): Promise<number | undefined> {
     process.stdout.write(HELP);
     return role === undefined ? 2 : 0;
   }
-  // What every object has by birth (`constructor`) is no role.
+  // A property of every object (`constructor`) is no role.
   const run = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
   if (run) return run(args);
   process.stderr.write(`loopstream: there is no role "${role}".\n\n${HELP}`);

@@ -97,11 +97,11 @@ export function createClient(options: ClientOptions) {
     /** The machine-readable description of the API (OpenAPI 3.1). */
     openApi: (call?: CallOptions) => send<Record<string, unknown>>('GET', '/openapi.json', call),
     me: (call?: CallOptions) => send<User>('GET', '/me', call),
-    /** What the account may have, and has. */
+    /** The limits of the account, and their use. */
     limits: (call?: CallOptions) => send<AccountLimits>('GET', '/limits', call),
     ...personCalls(send),
     /**
-     * What changes, as it changes: begins with `reset` and ends with the connection; then begin again. Rejects with
+     * Yields changes as they happen: begins with `reset` and ends with the connection; then begin again. Rejects with
      * LoopstreamError when it does not begin, or breaks off.
      */
     async *changes(call: Pick<CallOptions, 'signal' | 'timeoutMs'> = {}): AsyncGenerator<FeedNews> {
@@ -127,7 +127,7 @@ export function createClient(options: ClientOptions) {
     },
     playlists: playlistCalls(send),
     crypto: {
-      /** What can be paid, and what it is worth now. */
+      /** The assets that can be paid, with their prices now. */
       assets: async (call?: CallOptions) => (await send<{ data: CryptoAsset[] }>('GET', '/crypto/assets', call)).data,
       list: (query?: ListQuery, call?: CallOptions): List<CryptoDeposit> =>
         listCall(send, '/crypto/deposits', query, call),
@@ -166,7 +166,7 @@ export function createClient(options: ClientOptions) {
 const listCall = <T>(send: Send, path: string, query: ListQuery | undefined, call?: CallOptions): List<T> =>
   listOf((cursor) => send<Page<T>>('GET', path, { ...call, query: { limit: PAGE_SIZE, ...query, cursor } }));
 
-/** What all nouns have: `list` answers nothing by itself, see List. */
+/** The methods of all nouns: `list` sends no request by itself, see List. */
 const readCalls = <T, Listed, Query extends ListQuery = ListQuery>(send: Send, path: string) => ({
   list: (query?: Query, call?: CallOptions): List<Listed> => listCall(send, path, query, call),
   get: (id: string, call?: CallOptions) => send<T>('GET', at(path, id), call),

@@ -8,7 +8,7 @@ export type FeedNews = Change | 'reset';
 /** The server sends something every ten seconds; what is silent for this long is dead. */
 const SILENCE_MS = 25_000;
 
-/** What the text of an event stream tells; what is cut off or of another kind tells nothing. Pure. */
+/** Parses the text of an event stream; an event that is cut off or of another kind yields nothing. Pure. */
 export function newsOf(event: string): FeedNews | undefined {
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(event)?.[1];
   if (field('event') === 'reset') return 'reset';

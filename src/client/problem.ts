@@ -1,5 +1,5 @@
 /**
- * What a call may fail with, as classes: one for each code of the API's table, made from that table.
+ * Declares the errors of calls as classes: one for each code of the API's table, made from that table.
  * Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../lib/errors.ts';
@@ -31,7 +31,7 @@ export class ProblemError extends LoopstreamError {
   readonly code: string;
   /** The whole document (RFC 9457). */
   readonly problem: Problem;
-  /** What to do about it, as docs/errors has it; empty for a code that is newer than this client. */
+  /** The way to mend it, as docs/errors has it; empty for a code that is newer than this client. */
   readonly fix: string;
   /** By which the server's log is found. */
   readonly requestId: string | undefined;

@@ -20,7 +20,7 @@ export interface ClientOptions {
   fetch?: typeof fetch;
 }
 
-/** What may be said of a single call. */
+/** Options of a single call. */
 export interface CallOptions {
   /** Ends the call, its pauses included; it rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -44,7 +44,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
-/** A server that asks for more patience than this gets it from whoever called. */
+/** The caller waits where a server asks for more patience than this. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 /**

@@ -46,7 +46,7 @@ export const streamerConfig = (env: Env) => {
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
-    /** Holds the token that whoever wants numbers or the preview shows; without it everybody may look. */
+    /** Holds the token for numbers and the preview; without it everybody may look. */
     viewTokenFile: optional('VIEW_TOKEN_FILE'),
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE'),

@@ -8,7 +8,7 @@ import type { Env } from './settings.ts';
 export const environment = (): Env => process.env;
 
 /**
- * What ffmpeg and ffprobe need of it, and nothing else: they open files that strangers made, and whoever may look into
+ * The variables that ffmpeg and ffprobe need, and no others: they open files that strangers made, and an attacker who reads
  * their environment must find no credential there. Some tell libraries where certificates and fonts are, one keeps a small
  * process small, and the last is the mark by which a node without containers finds the processes of a pod.
  */

@@ -60,7 +60,7 @@ export async function ensureGoModule<Name extends string>(
     });
   if (missing().length > 0) {
     mkdirSync(dir, { recursive: true });
-    // Whoever held the lock before may have built them. Each appears under its name only when it is whole.
+    // The process that held the lock before may have built them. Each appears under its name only when it is whole.
     await withFileLock(`${dir}.lock`, async () => (missing().length > 0 ? build() : undefined));
   }
   return Object.fromEntries(files.map((file) => [file, join(dir, file)])) as Record<Name, string>;

@@ -7,7 +7,7 @@ import type { Json, OpenApi, OperationObject } from '../../src/server/openapi/do
 import { resolveResponse } from '../../src/server/openapi/openapi.ts';
 import { type Break, compareSchemas, type Side } from './breaking-schemas.ts';
 
-/** A sentence for each break; empty when whoever could use `before` can use `after`. */
+/** A sentence for each break; empty when every client of `before` can use `after`. */
 export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
   const found: string[] = [];
   for (const [path, item] of Object.entries(before.paths))

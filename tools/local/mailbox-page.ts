@@ -37,7 +37,7 @@ const article = ({ from, to, subject, date, text }: ShownMail): string =>
   `<article><h2>${html(subject)}</h2><p><small>To ${html(to.join(', '))}, from ${html(from)}` +
   `${date === null ? '' : `, <time datetime="${html(date)}">${html(date)}</time>`}</small></p><pre>${linked(text)}</pre></article>`;
 
-/** `mails`: newest first. It looks again every few seconds. */
+/** `mails`: newest first. It reloads every few seconds. */
 export const mailboxPage = (mails: readonly ShownMail[]): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
   `<meta http-equiv="refresh" content="5"><title>Mailbox · loopstream</title><style>${STYLE}</style>` +

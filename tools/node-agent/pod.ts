@@ -185,7 +185,7 @@ export class PodWorker {
     });
   }
 
-  /** Does what is next and answers after how many milliseconds to look again when nothing happens before. */
+  /** Takes the next step, and returns the milliseconds to the step after it when nothing happens before. */
   async #step(): Promise<number> {
     const pod = this.#pod;
     if (this.#objectGone || this.#halted) return this.#leave(pod);

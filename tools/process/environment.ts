@@ -26,7 +26,7 @@ export const localEnvironment = (env: Env = environment()) => {
     /** `--to` without showing the key in the process list. */
     to: env.LOOPSTREAM_TO || undefined,
     logLevel: reader(env).text('LOG_LEVEL'),
-    /** LOOPSTREAM_* for the roles: each limit can be tried here. What connects the parts with each other overrides it. */
+    /** LOOPSTREAM_* for the roles: each limit can be tried here. Settings that connect the parts override it. */
     settings: Object.freeze(roleSettings(env)),
     /** Handed by the supervisor to the receiver it starts. */
     receiver: (): unknown => JSON.parse(env.LOOPSTREAM_RECEIVER ?? '{}'),

@@ -48,7 +48,7 @@ function take(file: string, mine: string, me: string): boolean {
   }
 }
 
-/** Only one process can rename a given file away; whoever finds that it moved a newer lock puts it back. */
+/** Only one process can rename a given file away; a process that moved a newer lock puts it back. */
 function breakStale(file: string, mine: string, stale: string): void {
   const aside = `${mine}.stale`;
   try {

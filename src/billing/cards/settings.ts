@@ -4,7 +4,7 @@ import { ConfigError, type Env, reader, type SecretSetting } from '../../setting
 export interface CardSettings {
   /** Undefined where no card can be taken. */
   stripe: Readonly<{ key: SecretSetting; webhookSecret: SecretSetting; url: string }> | undefined;
-  /** What one top-up may be, in minor units. */
+  /** The bounds of one top-up, in minor units. */
   minMinor: bigint;
   maxMinor: bigint;
 }

@@ -98,7 +98,7 @@ export class PageSession {
   }
 
   /**
-   * Forgets whoever was here, and what they had typed unless they did not leave of their own accord (`notice` says why). Who has
+   * Forgets the user who was here, and their drafts unless they did not leave of their own accord (`notice` says why). A user with
    * signed in is asked for again where it was a key that is gone.
    */
   signOut(notice?: string): void {

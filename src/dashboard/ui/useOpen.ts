@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react';
 import { useDrafts } from '../lib/drafts/context.tsx';
 
 /**
- * Which form of a page is open. It stands in the address, so that whoever comes back, after signing in again or by the browser's
+ * Keeps the open form of a page in the address, so that a user who comes back, after signing in again or by the browser's
  * own ways, finds it open, and so that the way back closes it.
  */
 export function useOpen() {

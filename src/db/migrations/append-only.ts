@@ -1,4 +1,4 @@
-/** Makes a table append-only, whoever writes to it: with triggers and with rights. Pure: no I/O, no clock. */
+/** Makes a table append-only, for every writer: with triggers and with rights. Pure: no I/O, no clock. */
 
 /**
  * A trigger's function that refuses with LS001. `sentence` is one of PL/pgSQL's `raise`, whose each % is the next of `values`

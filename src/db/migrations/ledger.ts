@@ -1,5 +1,5 @@
 /**
- * Creates the ledger's tables. The database enforces the rules of a ledger, whoever writes: nothing is updated or
+ * Creates the ledger's tables. The database enforces the rules of a ledger for every writer: nothing is updated or
  * deleted, and balances move by entries alone. Each transaction sums to 0 when it is committed and takes no entries
  * later. The owner of the tables could still drop the triggers; `loopstream admin reconcile` shows changes made that
  * way.

@@ -1,5 +1,5 @@
 /**
- * Notifies API servers (billing/ledger/events.ts) of each change of an account's money, whoever writes: a scanner, a webhook or
+ * Notifies API servers (billing/ledger/events.ts) of each change of an account's money by any writer: a scanner, a webhook or
  * staff. Triggers send `<noun> <change> <id> <account>` on the channel loopstream_money when the change is committed.
  *
  * Postgres commits transactions that notify one after the other. There are thousands of charges a second, so a charge

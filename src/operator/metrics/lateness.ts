@@ -4,7 +4,7 @@ import { windowAt } from '../stream/schedule.ts';
 
 /**
  * Seconds from the start of a window until the stream had a pod for it, which has just been made; undefined when it is not
- * the first of its window. What was made or edited within its window is not late by that, nor is what was on air already.
+ * the first of its window. A stream that was made or edited within its window is not late by that, nor is one that was on air already.
  */
 export function secondsLate({ metadata, spec, status }: LoopStream, now: Date): number | undefined {
   if (status?.observedGeneration !== metadata.generation || status?.replicas === 1) return undefined;

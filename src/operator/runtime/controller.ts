@@ -80,7 +80,7 @@ export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | 
   isSameJson(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));
 
 /**
- * Writes the operator's part of a status, unless it already says so. What others keep there stays (server-side apply).
+ * Writes the operator's part of a status, unless it already says so. Fields of others stay (server-side apply).
  * Returns false when nothing was written; an object that has gone in the meantime needs no status.
  */
 export async function writeStatus<T extends KubeObject<unknown, { conditions?: Condition[] }>>(

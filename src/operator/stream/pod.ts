@@ -70,7 +70,7 @@ export const settingsHash = (settings: PodSettings): string =>
   ]);
 
 /**
- * All of the stream's Secret, readable by the pod's group alone. What is mounted cannot be changed in a pod, so it is one
+ * All of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
  * Secret with whatever the stream has of destinations, and not the Secret of each.
  */
 const secretVolume = (stream: LoopStream) => ({

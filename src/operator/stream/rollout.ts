@@ -70,7 +70,7 @@ export class Rollout {
     return Math.min(Math.max(this.#waiting * ASKED_EVERY_MS, AGAIN_MS.least), AGAIN_MS.most);
   }
 
-  /** Whose turn is over, and how many may have theirs; a second old at most. */
+  /** The streams whose turn is over, and how many may have theirs; a second old at most. */
   #count(now: Date): void {
     if (now.getTime() - this.#countedMs < 1000) return;
     this.#countedMs = now.getTime();

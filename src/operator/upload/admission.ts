@@ -66,7 +66,7 @@ export class Admission {
   readonly #waiting = new Map<string, Map<string | undefined, Map<string, Ticket[]>>>();
   /** Jobs that are allowed and may not be in the cache yet, by upload and by Job name. */
   readonly #begun = new Map<string, Map<string, Holder>>();
-  /** Whose turn it is, by namespace and pool. */
+  /** The uploads whose turn it is, by namespace and pool. */
   readonly #turns = new Map<string, Turns>();
 
   constructor(options: AdmissionOptions) {
@@ -120,7 +120,7 @@ export class Admission {
 
   /**
    * An upload asks for all the Jobs it needs. Those it may make now are its own until `settle`; the others wait, and `due`
-   * names the upload when that may have changed. What it asked for before is forgotten.
+   * names the upload when that may have changed. Its earlier request is forgotten.
    */
   ask({ key, account, since }: Asker, wishes: readonly Wish[]): { allowed: Wish[]; waiting: Map<string, Wait> } {
     const [namespace] = splitKey(key);

@@ -67,7 +67,7 @@ export const RETRY_ANNOTATION = `${GROUP}/retry`;
 /** On the kept versions of a playlist. */
 export const PLAYLIST_LABEL = `${GROUP}/playlist`;
 /**
- * Set by the API server to make the operator look again at a Destination whose Secret changed. On the pod of its test: the
+ * Set by the API server to make the operator reconcile a Destination whose Secret changed. On the pod of its test: the
  * resourceVersion of the Secret that is tested.
  */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;

@@ -1,5 +1,5 @@
 /**
- * What of the chart is made rather than written: the values' three faces, the definitions from crds/, and the rules from
+ * Builds the generated files of the chart: the values' three faces, the definitions from crds/, and the rules from
  * manifests/rbac.yaml, so that nothing is said in two places. Pure: no I/O, no clock.
  */
 import { Document, parseAllDocuments, stringify } from 'yaml';

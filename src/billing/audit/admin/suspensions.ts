@@ -65,7 +65,7 @@ export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }:
   return {
     isSuspended: (accountId: string): boolean => locked.has(accountId),
 
-    /** Looks again and again until `stop`. */
+    /** Repeats the check until `stop`. */
     start(): void {
       running ??= run();
     },

@@ -116,7 +116,7 @@ type FieldTexts = Readonly<Record<string, string>>;
 const isRight = (wrong: Wrong): boolean => Object.values(wrong).every((text) => text === undefined);
 
 /**
- * A form whose fields are the browser's own. Texts come without spaces around them, passwords as they are. What is wrong is said
+ * A form whose fields are the browser's own. Texts come without spaces around them, passwords as they are. Mistakes are shown
  * at each field, and the first of those gets the focus. `failure`: why it could not be done; what of it belongs to no field that
  * is checked is the `problem`.
  */

@@ -20,7 +20,7 @@ const isPlaylistDraft = (kept: unknown): kept is PlaylistDraft =>
   typeof kept === 'object' && kept !== null && 'base' in kept && 'entries' in kept && Array.isArray(kept.entries);
 
 /**
- * The changes to a playlist. What others save is taken up while there are none of mine; then mine stay, and it is told. They
+ * The changes to a playlist. Changes of others are taken up while there are none of mine; then mine stay, and it is told. They
  * are remembered until they are saved or discarded.
  */
 export function useEditing(playlist: Playlist): Editing {

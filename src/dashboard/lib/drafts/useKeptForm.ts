@@ -13,7 +13,7 @@ interface KeptFormOptions<Values> extends UseFormInput<Values> {
 }
 
 /**
- * Mantine's form, with what was typed kept until it is sent or thrown away (`forget`). What others change meanwhile is taken
+ * Mantine's form, with what was typed kept until it is sent or thrown away (`forget`). Changes of others are taken
  * up, but for what was typed here: `elsewhere` names the fields in which theirs differs.
  */
 export function useKeptForm<Values extends object>({ name, secrets = [], ...options }: KeptFormOptions<Values>) {
