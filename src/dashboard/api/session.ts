@@ -98,8 +98,8 @@ export class PageSession {
   }
 
   /**
-   * Forgets the user who was here, and their drafts unless they did not leave of their own accord (`notice` says why). A user with
-   * signed in is asked for again where it was a key that is gone.
+   * Forgets the user and their drafts; drafts stay where the sign-out was not the user's own (`notice` says why). The page asks for
+   * sign-in again where a key is gone.
    */
   signOut(notice?: string): void {
     this.#storage.removeItem(STORAGE_KEY);
