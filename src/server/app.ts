@@ -46,7 +46,8 @@ import { errorDocsOf } from './openapi/errordocs.ts';
 import { errorIndex, errorPage } from './openapi/errorpages.ts';
 import { completeOpenApi, OPENAPI } from './openapi/openapi.ts';
 import type { AccessRoutes } from './rest/access.ts';
-import { nounRoutes, type RouteDeps, V1 } from './rest/routes.ts';
+import { V1 } from './rest/adapter.ts';
+import { nounRoutes, type RouteDeps } from './rest/routes.ts';
 import type { Services } from './services.ts';
 import type { ApiConfig } from './settings.ts';
 

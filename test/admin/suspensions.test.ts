@@ -1,9 +1,9 @@
 /** Whoever is locked is told so by every door, and may still see the bills and go; streams bear a mark of why they are off air. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../src/billing/audit/admin/suspensions.ts';
-import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
 import { SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation } from '../../src/server/operations/scopes.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
 const stream = (of: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>

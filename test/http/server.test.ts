@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { KubeError } from '../../src/kube/types.ts';
 import { currentTrace } from '../../src/lib/context.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/lib/scopes.ts';
+import type { Principal, Scope } from '../../src/lib/scopes.ts';
 import { toAppError } from '../../src/server/http/problem.ts';
 import { traceOf } from '../../src/server/http/trace.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { buildTestServer } from '../support/server.ts';
 
 const open: FastifyInstance[] = [];

@@ -1,8 +1,8 @@
 /** docs/agents.md: the table of tools in it is made from what clients are told of them; the rest is written by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
 import type { Tool } from '../../src/server/mcp/tool.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 
 const BEGIN = '<!-- Tools: made by `make generate`; a test fails when they are not current. -->';
 const END = '<!-- End of the tools. -->';

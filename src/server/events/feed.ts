@@ -8,7 +8,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { AppError } from '../../lib/errors.ts';
 import { CHANGING_NOUNS, type ChangingNoun, MONEY_NOUNS } from '../../lib/paging/change.ts';
-import { requireScope, type Scope } from '../../lib/scopes.ts';
+import type { Scope } from '../../lib/scopes.ts';
+import { requireScope } from '../operations/scopes.ts';
 import type { ChangeService, Following, News } from './changes.ts';
 
 /** Proxies end what is silent, often after 60 s; this also is how soon a feed ends whose key or session has. */

@@ -19,8 +19,8 @@ import {
 } from 'graphql';
 import { type Static, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
-import type { Operation } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
+import type { Operation } from '../operations/scopes.ts';
 import type { Field, GraphContext } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 

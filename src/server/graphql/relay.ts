@@ -15,7 +15,8 @@ import {
 import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
 import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
-import type { Operation, Principal } from '../../lib/scopes.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import type { Operation } from '../operations/scopes.ts';
 import { Cursor, enumOf, listOf, required } from './scalars.ts';
 import type { Where } from './where.ts';
 

@@ -1,7 +1,7 @@
 /** Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header); what it does is in keyed.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../lib/context.ts';
-import { isOperation, takesIdempotencyKey } from '../../lib/scopes.ts';
+import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
 import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './keyed.ts';
 
 declare module 'fastify' {

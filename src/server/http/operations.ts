@@ -6,7 +6,8 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOption
 import type { Resource } from '../../auth/addresses.ts';
 import { verifyToken, verifyTokens } from '../../auth/bearer.ts';
 import type { AuthService } from '../../auth/service.ts';
-import { isOperation, OPERATION_SCOPES, type Principal, requireScope } from '../../lib/scopes.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { isOperation, OPERATION_SCOPES, requireScope } from '../operations/scopes.ts';
 import { type Counter, limitRate, type Quota } from './ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from './samesite.ts';
 

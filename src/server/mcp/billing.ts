@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { Billing, LedgerEntry, Usage, usageFields } from '../../billing/ledger/record.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
-import { flatten, listOf } from '../http/page.ts';
+import { flatten, listOf } from '../../lib/paging/list.ts';
 import { PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 

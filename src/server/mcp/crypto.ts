@@ -6,7 +6,7 @@ import {
   type CryptoDeposit as DepositRecord,
 } from '../../billing/crypto/record.ts';
 import type { CryptoService } from '../../billing/crypto/service.ts';
-import { flatten, listOf } from '../http/page.ts';
+import { flatten, listOf } from '../../lib/paging/list.ts';
 import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 

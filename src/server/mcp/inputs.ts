@@ -1,7 +1,7 @@
 /** Arguments and answers that several tools have. Pure: no I/O, no clock. */
 import { type Static, type TObject, Type } from 'typebox';
 import { DEFAULT_PAGE } from '../../lib/paging/connection.ts';
-import { pageArgs, pageQuery } from '../http/page.ts';
+import { pageArgs, pageQuery } from '../../lib/paging/list.ts';
 
 export const idOf = (description: string) => ({ id: Type.String({ description }) });
 

@@ -2,7 +2,7 @@
 
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../../billing/invoices/record.ts';
 import { type InvoiceService, summaryOf } from '../../billing/invoices/service.ts';
-import { flatten, listOf } from '../http/page.ts';
+import { flatten, listOf } from '../../lib/paging/list.ts';
 import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 

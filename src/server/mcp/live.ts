@@ -1,12 +1,9 @@
-/** Tools: what is seen of a stream, on air and off. */
-
-import { LiveStats } from '../../domain/stats/record.ts';
+/** The tool that finds out what is wrong with a stream: it does several operations at once. */
 import type { StatsService } from '../../domain/stats/service.ts';
-import { Readiness, StreamEvent } from '../../domain/streams/record.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
-import { flatten, listOf } from '../http/page.ts';
+import { flatten } from '../../lib/paging/list.ts';
 import { Diagnosis, diagnose } from './diagnosis.ts';
-import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
+import { idOf } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 
 const id = idOf('Stream id, as list_streams tells it.');
@@ -31,41 +28,7 @@ export async function diagnoseStream({ streams, stats }: LiveDeps, accountId: st
   return diagnose({ stream: streams.get(accountId, id), readiness, liveStats, events });
 }
 
-export const liveTools = ({ streams, stats }: LiveDeps): Tool[] => [
-  tool({
-    name: 'get_stream_readiness',
-    title: 'What would stop a stream from starting',
-    description:
-      'What is in the way of start_stream now: `issues`, each with a `fix`, and what it would go without: `warnings`. When `ready` is true it can be started; media that is being prepared becomes ready by itself.',
-    operations: ['getStreamReadiness'],
-    ...{ own: id, output: Readiness },
-    say: ({ ready, issues, warnings }) =>
-      ready
-        ? ['It is ready.', ...warnings.map(({ message }) => message)].join(' ')
-        : `It is not ready: ${issues.map(({ message, fix }) => `${message} ${fix}`).join(' ')}`,
-    run: ({ accountId }, { id }) => streams.readiness(accountId, id),
-  }),
-  tool({
-    name: 'get_stream_live_stats',
-    title: 'Live numbers of a stream',
-    description: 'Bit rate, frames, loops, what plays now and next, and how each destination takes it; nulls off air.',
-    operations: ['getStreamLiveStats'],
-    ...{ own: id, output: LiveStats },
-    say: ({ live, bitrateKbps, loopCount, current }) =>
-      live
-        ? `It is live at ${Math.round(bitrateKbps ?? 0)} kbit/s, after ${loopCount ?? 0} loops; "${current?.name ?? 'nothing'}" plays.`
-        : 'It is not live.',
-    run: ({ accountId }, { id }) => stats.live(accountId, id),
-  }),
-  tool({
-    name: 'list_stream_events',
-    title: 'What happened to a stream',
-    description: 'Starts, stops, lost connections, refusals and their reasons, newest first; kept for about an hour.',
-    operations: ['listStreamEvents'],
-    ...{ own: { ...id, ...PAGE }, output: listOf(StreamEvent, 'StreamEventList') },
-    say: sayPage,
-    run: async ({ accountId }, { id, ...page }) => flatten(await streams.events(accountId, id, pageOf(page))),
-  }),
+export const diagnosisTool = ({ streams, stats }: LiveDeps): Tool =>
   tool({
     name: 'diagnose_stream',
     title: 'Find out what is wrong with a stream',
@@ -78,5 +41,4 @@ export const liveTools = ({ streams, stats }: LiveDeps): Tool[] => [
         '\n',
       ),
     run: ({ accountId }, { id }) => diagnoseStream({ streams, stats }, accountId, id),
-  }),
-];
+  });

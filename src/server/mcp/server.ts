@@ -12,10 +12,11 @@ import {
 import { within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type Operation, type Principal, requireScope } from '../../lib/scopes.ts';
+import type { Principal } from '../../lib/scopes.ts';
 import { isHeld, type Keyed } from '../http/keyed.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
+import { type Operation, requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';

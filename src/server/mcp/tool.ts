@@ -6,8 +6,9 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError } from '../../lib/errors.ts';
-import { isOperation, isReading, OPERATION_SCOPES, type Operation, PERSON, type Principal } from '../../lib/scopes.ts';
+import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
+import { isOperation, isReading, OPERATION_SCOPES, type Operation } from '../operations/scopes.ts';
 
 /** One call of a tool. */
 export interface Call {

@@ -2,7 +2,7 @@
 
 import { TopUp, TopUpCreate, type TopUp as TopUpRecord } from '../../billing/cards/record.ts';
 import type { TopUpService } from '../../billing/cards/service.ts';
-import { flatten, listOf } from '../http/page.ts';
+import { flatten, listOf } from '../../lib/paging/list.ts';
 import { idOf, PAGE, pageOf, sayPage } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 

@@ -4,18 +4,13 @@
  */
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import {
-  isOperation,
-  OPERATION_SCOPES,
-  type Operation,
-  PERSON,
-  SCOPES,
-  type Scope,
-  takesIdempotencyKey,
-} from '../../lib/scopes.ts';
+import { examplePage } from '../../lib/paging/list.ts';
+import { PERSON, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { isCached } from '../http/age.ts';
 import { takesNoFields } from '../http/body.ts';
 import { PROBLEM_TYPE, Problem } from '../http/problem.ts';
+import { type AnyOperation, findOperation } from '../operations/list.ts';
+import { isOperation, OPERATION_SCOPES, type Operation, takesIdempotencyKey } from '../operations/scopes.ts';
 import { addBounds } from './bounds.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import {
@@ -164,11 +159,12 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       // The generator takes every HEAD for one that belongs to a GET.
       if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
       if (!isOperation(operation.operationId)) continue;
-      operation.description ??= DESCRIPTIONS[operation.operationId];
+      const declared = findOperation(operation.operationId);
+      operation.description ??= declared?.description ?? DESCRIPTIONS[operation.operationId];
       operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
-      completeSuccess(operation.operationId, operation, method);
+      completeSuccess(operation.operationId, operation, method, declared);
       optionalBody(operation, schemas);
-      completeRequest(operation, path);
+      completeRequest(operation, path, declared);
       const codes = codesOf(operation.operationId, {
         method,
         path,
@@ -192,20 +188,33 @@ function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record
   return [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${prefix}:${scope}`] }];
 }
 
-function completeSuccess(id: Operation, { responses }: OperationObject, method: string): void {
+function completeSuccess(
+  id: Operation,
+  { responses }: OperationObject,
+  method: string,
+  declared: AnyOperation | undefined,
+): void {
   for (const [status, response] of Object.entries(responses) as [string, Response][]) {
     response.description = SUCCESS[status] ?? 'Success';
     const own = status === '201' ? ['Location'] : isCached(id, method) ? ['Age'] : [];
     response.headers = { ...headers(...own), ...response.headers };
-    giveExamples(response.content);
+    giveExamples(response.content, declared && outputExamples(declared));
   }
 }
 
-function completeRequest(operation: OperationObject, path: string): void {
-  giveExamples(operation.requestBody?.content);
+/** By media type. */
+function outputExamples({ output, examples = {} }: AnyOperation): Record<string, unknown> {
+  const example = output.kind === 'page' && examples.output ? examplePage(examples.output as object) : examples.output;
+  return { 'application/json': example, ...examples.content };
+}
+
+function completeRequest(operation: OperationObject, path: string, declared: AnyOperation | undefined): void {
+  giveExamples(operation.requestBody?.content, { 'application/json': declared?.examples?.input });
   const noun = collectionOf(path);
   for (const parameter of operation.parameters ?? []) {
-    const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
+    const own =
+      parameter.name === 'id' ? declared?.object?.exampleId : declared?.examples?.parameters?.[parameter.name];
+    const example = own ?? PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
     if (example !== undefined) parameter.example = example;
     // The server fills it in, so nobody has to send it.
     if (parameter.schema.default !== undefined) parameter.required = false;
@@ -213,10 +222,11 @@ function completeRequest(operation: OperationObject, path: string): void {
 }
 
 /** An example each, by the name of the schema. */
-function giveExamples(content: Record<string, MediaType> | undefined): void {
-  for (const media of Object.values(content ?? {})) {
+function giveExamples(content: Record<string, MediaType> | undefined, own: Record<string, unknown> = {}): void {
+  for (const [type, media] of Object.entries(content ?? {})) {
     const name = String(media.schema?.$ref ?? media.schema?.title ?? '').replace('#/components/schemas/', '');
-    if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
+    if (own[type] !== undefined) media.example = own[type];
+    else if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
     else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
       media.example = {};
   }

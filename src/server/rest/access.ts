@@ -13,10 +13,10 @@ import {
   SignInOptions,
 } from '../../domain/accounts/record.ts';
 import { AppError } from '../../lib/errors.ts';
+import { flatten, ListQuery, listOf, pageArgs } from '../../lib/paging/list.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Deletions } from '../account/deletion.ts';
 import type { AccountExport } from '../account/export.ts';
-import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
 
 export interface AccessRoutes {
   access: AccessService;

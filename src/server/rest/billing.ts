@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { Billing, LedgerEntry, Usage, usageFields } from '../../billing/ledger/record.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
 import { usageCsv } from '../../billing/ledger/usage.ts';
-import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
+import { flatten, ListQuery, listOf, pageArgs } from '../../lib/paging/list.ts';
 
 const tags = ['billing'];
 const CSV = 'text/csv';

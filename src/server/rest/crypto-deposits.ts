@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { CryptoAssets, CryptoDeposit, CryptoDepositCreate } from '../../billing/crypto/record.ts';
 import type { CryptoService } from '../../billing/crypto/service.ts';
-import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
+import { flatten, ListQuery, listOf, pageArgs } from '../../lib/paging/list.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Deposit id.' }) });
 const tags = ['crypto'];

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../../billing/invoices/record.ts';
 import { type InvoiceService, summaryOf } from '../../billing/invoices/service.ts';
-import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
+import { flatten, ListQuery, listOf, pageArgs } from '../../lib/paging/list.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Invoice id.' }) });
 const tags = ['billing'];

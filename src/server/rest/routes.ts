@@ -1,6 +1,12 @@
 /** The routes of all nouns, for the server that answers them and for the description that is made from them. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { playlistOperations } from '../../domain/playlists/operations.ts';
+import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
+import { streamOperations } from '../../domain/streams/operations.ts';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { changeRoutes } from '../events/feed.ts';
 import { tellAge } from '../http/age.ts';
@@ -9,18 +15,13 @@ import type { Services } from '../services.ts';
 import { tusRoutes } from '../tus/tus.ts';
 import { type AccessRoutes, accessRoutes } from './access.ts';
 import { accountRoutes, limitRoutes } from './account.ts';
+import { serveOperations } from './adapter.ts';
 import { billingRoutes } from './billing.ts';
 import { cryptoRoutes } from './crypto-deposits.ts';
-import { destinationRoutes } from './destinations.ts';
 import { invoiceRoutes } from './invoices.ts';
 import { type WebhookRoutes, webhookRoutes } from './payment-webhook.ts';
-import { playlistRoutes } from './playlists.ts';
-import { streamRoutes } from './streams.ts';
+import { previewHandlers } from './previews.ts';
 import { topUpRoutes } from './top-ups.ts';
-import { uploadRoutes } from './uploads.ts';
-
-/** The version is a segment of the path. */
-export const V1 = '/v1';
 
 export interface RouteDeps extends StatusDeps {
   services: Services;
@@ -39,8 +40,16 @@ export interface RouteDeps extends StatusDeps {
   openApi: () => unknown;
 }
 
+/** The library of the protocol answers all of them. */
+const serveResumable = (app: FastifyInstance, handler: RouteHandlerMethod): void =>
+  serveOperations(app, resumableOperations, {
+    services: {},
+    handlers: Object.fromEntries(resumableOperations.map(({ id }) => [id, handler])),
+  });
+
 export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {
-  const { account, streams, destinations, uploads, playlists, topUps } = deps.services;
+  const { services } = deps;
+  const { account, uploads, topUps } = services;
   await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
   await v1.register(accountRoutes, { account });
   await v1.register(accessRoutes, { people: deps.people });
@@ -54,10 +63,12 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   await v1.register(async (cached) => {
     tellAge(cached, deps.ageMs);
     await cached.register(limitRoutes, { account });
-    await cached.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
-    await cached.register(destinationRoutes, { destinations });
-    await cached.register(uploadRoutes, { uploads });
-    if (uploads.incoming) await cached.register(tusRoutes, { incoming: uploads.incoming });
-    await cached.register(playlistRoutes, { playlists });
+    const handlers = previewHandlers({ stats: deps.stats, uploads, stopping });
+    serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], {
+      services,
+      handlers,
+    });
+    if (uploads.incoming) await cached.register(tusRoutes, { incoming: uploads.incoming, serve: serveResumable });
+    serveOperations(cached, [...playlistVersionOperations, ...playlistOperations], { services });
   });
 }

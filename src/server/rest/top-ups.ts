@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { TopUp, TopUpCreate } from '../../billing/cards/record.ts';
 import type { TopUpService } from '../../billing/cards/service.ts';
-import { flatten, ListQuery, listOf, pageArgs } from '../http/page.ts';
+import { flatten, ListQuery, listOf, pageArgs } from '../../lib/paging/list.ts';
 
 const params = Type.Object({ id: Type.String({ description: 'Top-up id.' }) });
 const tags = ['billing'];

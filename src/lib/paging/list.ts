@@ -1,6 +1,6 @@
-/** REST lists: Relay connections flattened to the contract's envelope. Pure: no I/O, no clock. */
+/** Describes the envelope in which REST and MCP return a page of a list, and flattens Relay connections to it. Pure: no I/O, no clock. */
 import { type TSchema, Type } from 'typebox';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from '../../lib/paging/connection.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from './connection.ts';
 
 export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE, description: 'Size of a page.' }),
@@ -17,7 +17,7 @@ const Page = Type.Object(
   { title: 'Page' },
 );
 
-/** Schema of the envelope around `item`. */
+/** Returns the schema of the envelope around `item`. */
 export const listOf = <T extends TSchema>(item: T, name: string) =>
   Type.Object({ data: Type.Array(item), page: Page }, { title: name });
 
@@ -29,4 +29,13 @@ export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }):
 export const flatten = <T>({ edges, pageInfo }: Connection<T>) => ({
   data: edges.map(({ node }) => node),
   page: { hasMore: pageInfo.hasNextPage, nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null },
+});
+
+/** A page as documents show it. */
+export const examplePage = (item: object) => ({
+  data: [item],
+  page: {
+    hasMore: true,
+    nextCursor: 'c3RyIDIwMjctMDEtMzFUMTc6NDI6MDVaIHN0ci0wMWs4enE0djdoMm05eDNjNWI2bjdwOHI5dA',
+  },
 });

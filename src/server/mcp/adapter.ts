@@ -1,0 +1,113 @@
+/** Makes the tools of declared operations. Pure: no I/O, no clock. */
+import type { TObject, TProperties, TSchema } from 'typebox';
+import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import { flatten, listOf } from '../../lib/paging/list.ts';
+import type { AnyOperation } from '../operations/list.ts';
+import { takesIdempotencyKey } from '../operations/scopes.ts';
+import { Deleted, idOf, PAGE, pageOf, progressOf, sayDeleted, sayPage, waitFor } from './inputs.ts';
+import { type Call, type Tool, tool } from './tool.ts';
+import { waiting } from './waiting.ts';
+
+type Arguments = Record<string, unknown> & { id?: string; wait?: number };
+
+/** The tools of those of `operations` that agents may use; `services` is what these call. */
+export const operationTools = (operations: readonly AnyOperation[], services: object): Tool[] =>
+  operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
+
+/** The name of an operation's tool: `create_destination`. */
+export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function operationTool(operation: AnyOperation, services: object): Tool {
+  const { id, input, output, mcp, run } = operation;
+  if (!mcp || !run) throw new Error(`The operation ${id} is no tool.`);
+  const { title, description, wait, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
+  return tool<TObject, TProperties, TObject>({
+    name: toolName(id),
+    title,
+    description,
+    operations: [id],
+    own: ownArguments(operation),
+    ...(input && { body: input as TObject }),
+    output: outputSchema(output) as TObject,
+    keyed: takesIdempotencyKey(id, readRoute(operation).method.toLowerCase()),
+    repeatable: isRepeatable,
+    takesAway,
+    reachesOut,
+    say: (mcp.say ?? defaultSentence(output)) as (answer: unknown) => string,
+    run: async (call, own, body) => {
+      const { wait: seconds = 0, ...args } = own as Arguments;
+      const work = (watch: Watch) =>
+        run(services as never, callOf(call, { ...args, wait: seconds }, body, watch) as never);
+      if (!wait) return toAnswer(output, await work({}), args.id);
+      const patiently = (waits: (watch: Watch) => Promise<unknown>) => waiting(call, seconds, wait.say, waits);
+      if (!wait.settle) return toAnswer(output, await patiently(async (watch) => work(watch)), args.id);
+      const { settle } = wait;
+      const result = (await work({})) as never;
+      if (seconds === 0) return toAnswer(output, result, args.id);
+      return toAnswer(
+        output,
+        await patiently((watch) => settle(services as never, call, result, seconds, watch)),
+        args.id,
+      );
+    },
+  });
+}
+
+/** Arguments beside those of the body, flat. */
+function ownArguments({ http, object, path, query, output, mcp }: AnyOperation): TProperties {
+  return {
+    ...(http.includes('{id}') && idOf(`${object?.idName}, as ${object?.listTool} tells it.`)),
+    ...path,
+    ...(output.kind === 'page' && PAGE),
+    ...(mcp?.wait && waitFor(mcp.wait.until)),
+    ...(mcp?.query ?? query),
+  };
+}
+
+function callOf(
+  { principal, accountId }: Call,
+  args: Arguments,
+  input: unknown,
+  watch: Watch,
+): Omit<OperationCall, 'where'> {
+  const { id = '', ...query } = args;
+  return {
+    principal,
+    accountId,
+    id,
+    path: query as never,
+    query: query as never,
+    input: input as never,
+    page: pageOf(query as { limit?: number; cursor?: string }),
+    watch,
+  };
+}
+
+function outputSchema(output: Output): TSchema {
+  switch (output.kind) {
+    case 'record':
+    case 'created':
+      return output.schema;
+    case 'page':
+      return listOf(output.item, output.title);
+    case 'progress':
+      return progressOf(output.schema as TObject);
+    case 'deleted':
+      return Deleted;
+    default:
+      throw new Error(`No tool answers with ${output.kind}.`);
+  }
+}
+
+function toAnswer(output: Output, result: unknown, id: string | undefined): Record<string, unknown> {
+  if (output.kind === 'page') return flatten(result as Connection<unknown>);
+  if (output.kind === 'deleted') return { id, done: result !== false };
+  return result as Record<string, unknown>;
+}
+
+function defaultSentence({ kind }: Output): unknown {
+  if (kind === 'page') return sayPage;
+  if (kind === 'deleted') return sayDeleted;
+  throw new Error('A tool puts its answer in a sentence.');
+}

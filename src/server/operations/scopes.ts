@@ -1,0 +1,96 @@
+/**
+ * Says what each operation asks of a principal, by the list of operations. An operation that is not in it cannot be registered,
+ * so none can be forgotten.
+ * Pure: no I/O, no clock.
+ */
+import { AppError } from '../../lib/errors.ts';
+import type { Access } from '../../lib/operation.ts';
+import { PERSON, type Principal } from '../../lib/scopes.ts';
+import { type DeclaredOperation, OPERATIONS } from './list.ts';
+
+/** null: no authentication needed. */
+const UNDECLARED = {
+  getStatus: null,
+  getOpenApi: null,
+  getMe: 'read',
+  getLimits: 'read',
+  getSignInOptions: null,
+  createApiKey: PERSON,
+  listApiKeys: PERSON,
+  revokeApiKey: PERSON,
+  listSessions: PERSON,
+  endSession: PERSON,
+  endOtherSessions: PERSON,
+  listConnectedApps: PERSON,
+  disconnectApp: PERSON,
+  exportAccount: PERSON,
+  deleteAccount: PERSON,
+  watchChanges: 'read',
+  getBilling: 'billing',
+  getUsage: 'billing',
+  listLedgerEntries: 'billing',
+  createTopUp: 'billing',
+  listTopUps: 'billing',
+  getTopUp: 'billing',
+  listCryptoAssets: 'billing',
+  createCryptoDeposit: 'billing',
+  listCryptoDeposits: 'billing',
+  getCryptoDeposit: 'billing',
+  receiveStripeEvent: null,
+  listInvoices: 'billing',
+  getInvoice: 'billing',
+  getInvoicePdf: 'billing',
+  getBillingAddress: 'billing',
+  updateBillingAddress: 'billing',
+} as const satisfies Record<string, Access>;
+
+/** The id of an operation. */
+export type Operation = DeclaredOperation | keyof typeof UNDECLARED;
+
+/** null: no authentication needed. */
+export const OPERATION_SCOPES = {
+  ...UNDECLARED,
+  ...Object.fromEntries(OPERATIONS.map(({ id, scope }) => [id, scope])),
+} as Readonly<Record<Operation, Access>>;
+
+export const isOperation = (name: string | undefined): name is Operation =>
+  name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
+
+/** Whether it only reads: of what has to do with money, which has one scope for all, its name tells. */
+export const isReading = (operation: Operation): boolean => {
+  const scope = OPERATION_SCOPES[operation];
+  return scope === 'read' || (scope === 'billing' && /^(get|list)/.test(operation));
+};
+
+/** Whether only a person who has signed in may do it. */
+export const isForPerson = (operation: string): boolean =>
+  isOperation(operation) && OPERATION_SCOPES[operation] === PERSON;
+
+/** Whether requests may carry an idempotency key. A program does not repeat what a person does, and some answers there hold a secret. */
+export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
+  const scope = OPERATION_SCOPES[id];
+  return method === 'post' && scope !== null && scope !== PERSON;
+};
+
+/** What one may do whose account staff have locked: see that it is so, pay what is owed, take what is his, and go. */
+export const isOpenWhileSuspended = (operation: Operation): boolean =>
+  ['getMe', 'getLimits', 'exportAccount', 'deleteAccount'].includes(operation) ||
+  (OPERATION_SCOPES[operation] === 'billing' && isReading(operation));
+
+/**
+ * Throws `insufficient_scope` (403), naming the scope with its public prefix, or `person_required` (403) when the principal
+ * may not do it; `account_suspended` (403) when staff have locked the account.
+ */
+export function requireScope(principal: Principal, operation: Operation, prefix: string): void {
+  const scope = OPERATION_SCOPES[operation];
+  if (scope === null) return;
+  if (principal.isSuspended && !isOpenWhileSuspended(operation))
+    throw new AppError('account_suspended', 'The account is locked: ask the service’s support why.');
+  if (scope === PERSON) {
+    if (principal.via === 'session') return;
+    throw new AppError('person_required', 'Only a person who has signed in may do this.');
+  }
+  if (principal.scopes.has(scope)) return;
+  const name = `${prefix}:${scope}`;
+  throw new AppError('insufficient_scope', `This needs the scope ${name}.`, { extras: { scope: name } });
+}
