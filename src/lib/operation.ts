@@ -48,8 +48,8 @@ export interface Call<Input = never, Query = never, Path = never, Result = never
 /** How the result of `run` is returned; `Result` is its type. */
 export type Output<Result = unknown> = { readonly result?: Result } & (
   | { kind: 'record'; schema: TSchema; isMemoized?: boolean; attachment?: string }
-  | { kind: 'created'; schema: TSchema; locate: (result: Result) => string }
-  | { kind: 'page'; item: TSchema; title: string; isMemoized?: boolean }
+  | { kind: 'created'; schema: TSchema; locate?: (result: Result) => string }
+  | { kind: 'page'; item: TSchema; title: string; isMemoized?: boolean; summarize?: (item: never) => unknown }
   | { kind: 'progress'; schema: TSchema; field: string }
   | { kind: 'deleted'; mayTakeLonger: boolean }
   | { kind: 'content'; types: Record<string, TSchema> }
@@ -63,6 +63,13 @@ interface RecordOptions {
   attachment?: string;
 }
 
+interface PageOptions {
+  /** As of a record. */
+  isMemoized?: boolean;
+  /** Returns what a page shows of an item, where that is not all of it. */
+  summarize?: (item: never) => unknown;
+}
+
 /** One record, with status 200. */
 export const record = <T extends TSchema>(schema: T, options: RecordOptions = {}): Output<Static<T>> => ({
   kind: 'record',
@@ -71,17 +78,17 @@ export const record = <T extends TSchema>(schema: T, options: RecordOptions = {}
 });
 
 /** The new record, with status 201; `locate` returns its path. */
-export const created = <T extends TSchema>(schema: T, locate: (result: Static<T>) => string): Output<Static<T>> => ({
+export const created = <T extends TSchema>(schema: T, locate?: (result: Static<T>) => string): Output<Static<T>> => ({
   kind: 'created',
   schema,
-  locate,
+  ...(locate && { locate }),
 });
 
 /** A page of a list; `title` names the schema of the page. */
 export const page = <T extends TSchema>(
   item: T,
   title: string,
-  options: Pick<RecordOptions, 'isMemoized'> = {},
+  options: PageOptions = {},
 ): Output<Connection<Static<T>>> => ({ kind: 'page', item, title, ...options });
 
 /** The record under `field`, with status 200 when what was asked for has happened, and with 202 when that takes longer. */
@@ -189,7 +196,7 @@ interface Definition<
   errors?: readonly ErrorCode[];
   /** It can be done while staff have locked the account. */
   isOpenWhileSuspended?: boolean;
-  /** It reads from elsewhere than the caches, so it fails while Kubernetes is away, and has no age. */
+  /** It reads from elsewhere than the caches of Kubernetes' resources, so what it returns has no age. */
   isUncached?: boolean;
   examples?: Examples<Static<Input>, NoInfer<Result>>;
   mcp?: AgentUse<Services, NoInfer<Result>>;

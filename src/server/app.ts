@@ -36,7 +36,6 @@ import { type Authentication, type GuardOptions, guard } from './http/operations
 import { parseQuery } from './http/query.ts';
 import type { Counter } from './http/ratelimit.ts';
 import { RequestLog } from './http/requestlog.ts';
-import type { StatusDeps } from './http/status.ts';
 import { type Stopping, stopGracefully } from './http/stopping.ts';
 import { traceOf } from './http/trace.ts';
 import { compileBody, compileParameters, compileQuery } from './http/validation.ts';
@@ -45,9 +44,9 @@ import type { OpenApi } from './openapi/document.ts';
 import { errorDocsOf } from './openapi/errordocs.ts';
 import { errorIndex, errorPage } from './openapi/errorpages.ts';
 import { completeOpenApi, OPENAPI } from './openapi/openapi.ts';
-import type { AccessRoutes } from './rest/access.ts';
+import type { MetaServices } from './operations/meta.ts';
 import { V1 } from './rest/adapter.ts';
-import { nounRoutes, type RouteDeps } from './rest/routes.ts';
+import { nounRoutes, type PersonServices, type RouteDeps } from './rest/routes.ts';
 import type { Services } from './services.ts';
 import type { ApiConfig } from './settings.ts';
 
@@ -56,7 +55,7 @@ const DOCS = '/docs';
 const COMPILERS: Record<string, typeof compileBody> = { body: compileBody, querystring: compileQuery };
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-export interface ServerDeps extends StatusDeps, Stopping {
+export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, Stopping {
   config: Pick<
     ApiConfig,
     | 'publicUrl'
@@ -77,7 +76,7 @@ export interface ServerDeps extends StatusDeps, Stopping {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: AccessRoutes;
+  people: PersonServices;
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];
   learners?: Learners;

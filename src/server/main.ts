@@ -58,7 +58,7 @@ import { createChangeService } from './events/changes.ts';
 import { createHttpMetrics } from './http/metrics.ts';
 import type { createRedisCounter } from './http/redis.ts';
 import { openQuotas } from './quotas.ts';
-import type { AccessRoutes } from './rest/access.ts';
+import type { PersonServices } from './rest/routes.ts';
 import type { Services } from './services.ts';
 import type { ApiConfig } from './settings.ts';
 
@@ -342,7 +342,7 @@ function openPeople({ config, kube, resources, services, auth, db, quotas, mails
     clear: (accountId) => clearBelongings(kube, resources, accountId),
     tell: (email) => mails?.accountDeleted(email),
   });
-  const people: AccessRoutes = {
+  const people: PersonServices = {
     ...{ access, deletions },
     exportAccount: createExport({ ...services, access }),
     signInOptions: {

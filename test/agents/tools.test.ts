@@ -11,7 +11,8 @@ import { tool } from '../../src/server/mcp/tool.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
 import { resolveResponse } from '../../src/server/openapi/openapi.ts';
-import { isReading, OPERATION_SCOPES, type Operation } from '../../src/server/operations/scopes.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { withTools } from '../../tools/generate/agents.ts';
 
 const tools = [...describedTools().values()];

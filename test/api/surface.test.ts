@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest';
 import type { PERSON, Scope } from '../../src/lib/scopes.ts';
 import { schemaDocument } from '../../src/server/graphql/schema.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
-import { isReading, OPERATION_SCOPES, type Operation } from '../../src/server/operations/scopes.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 
 /** An operation in REST, with the query parameters and fields of the body that it is to take, and the same in GraphQL. */
 interface Designed {

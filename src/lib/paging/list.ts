@@ -7,8 +7,6 @@ export const pageQuery = {
   cursor: Type.Optional(Type.String({ maxLength: 1024, description: 'page.nextCursor of an earlier answer.' })),
 };
 
-export const ListQuery = Type.Object(pageQuery);
-
 const Page = Type.Object(
   {
     hasMore: Type.Boolean({ description: 'Whether another page exists.' }),
@@ -26,8 +24,12 @@ export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }):
   after: cursor,
 });
 
-export const flatten = <T>({ edges, pageInfo }: Connection<T>) => ({
-  data: edges.map(({ node }) => node),
+/** `show` returns what the page shows of an item; by default all of it. */
+export const flatten = <T, R = T>(
+  { edges, pageInfo }: Connection<T>,
+  show: (item: T) => R = (item) => item as unknown as R,
+) => ({
+  data: edges.map(({ node }) => show(node)),
   page: { hasMore: pageInfo.hasNextPage, nextCursor: pageInfo.hasNextPage ? pageInfo.endCursor : null },
 });
 

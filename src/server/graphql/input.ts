@@ -20,7 +20,7 @@ import {
 import { type Static, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 import { compileBody } from '../http/validation.ts';
-import type { Operation } from '../operations/scopes.ts';
+import type { Operation } from '../operations/list.ts';
 import type { Field, GraphContext } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 

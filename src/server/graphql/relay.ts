@@ -16,7 +16,7 @@ import { AppError, type ErrorCode, type FieldError, validationFailed } from '../
 import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import type { Operation } from '../operations/scopes.ts';
+import type { Operation } from '../operations/list.ts';
 import { Cursor, enumOf, listOf, required } from './scalars.ts';
 import type { Where } from './where.ts';
 

@@ -1,6 +1,6 @@
 /**
  * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
- * they may. A route without an operation of the table in auth/scopes.ts cannot be registered.
+ * they may. A route without a declared operation cannot be registered.
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { Resource } from '../../auth/addresses.ts';
@@ -100,7 +100,7 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   app.addHook('onRoute', (route: RouteOptions) => {
     const id = route.schema?.operationId;
     if (route.config?.perField) return append(route, authenticated);
-    if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} has no operation in auth/scopes.ts.`);
+    if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} belongs to no declared operation.`);
     if (OPERATION_SCOPES[id] === null) return;
     append(route, (request) => requireScope(authenticated(request), id, scopePrefix));
   });

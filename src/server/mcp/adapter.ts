@@ -38,7 +38,7 @@ function operationTool(operation: AnyOperation, services: object): Tool {
     run: async (call, own, body) => {
       const { wait: seconds = 0, ...args } = own as Arguments;
       const work = (watch: Watch) =>
-        run(services as never, callOf(call, { ...args, wait: seconds }, body, watch) as never);
+        run(services as never, callOf(call, wait ? { ...args, wait: seconds } : args, body, watch) as never);
       if (!wait) return toAnswer(output, await work({}), args.id);
       const patiently = (waits: (watch: Watch) => Promise<unknown>) => waiting(call, seconds, wait.say, waits);
       if (!wait.settle) return toAnswer(output, await patiently(async (watch) => work(watch)), args.id);
@@ -95,13 +95,15 @@ function outputSchema(output: Output): TSchema {
       return progressOf(output.schema as TObject);
     case 'deleted':
       return Deleted;
+    case 'content':
+      return output.types['application/json'] as TSchema;
     default:
       throw new Error(`No tool answers with ${output.kind}.`);
   }
 }
 
 function toAnswer(output: Output, result: unknown, id: string | undefined): Record<string, unknown> {
-  if (output.kind === 'page') return flatten(result as Connection<unknown>);
+  if (output.kind === 'page') return flatten(result as Connection<never>, output.summarize);
   if (output.kind === 'deleted') return { id, done: result !== false };
   return result as Record<string, unknown>;
 }

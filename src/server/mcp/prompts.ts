@@ -1,7 +1,7 @@
 /** Prompts: what a person may ask a client for by name. */
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { AppError } from '../../lib/errors.ts';
-import type { Operation } from '../operations/scopes.ts';
+import type { Operation } from '../operations/list.ts';
 import { diagnoseStream, type LiveDeps } from './live.ts';
 
 const DIAGNOSE = 'diagnose_stream';

@@ -1,6 +1,6 @@
 /**
  * The MCP server of one request (https://modelcontextprotocol.io/specification/2026-07-28): it lists tools and prompts, and
- * carries out a call. Who may call what is asked of the table in auth/scopes.ts.
+ * carries out a call. The scopes of a tool's operations say who may call it.
  */
 import {
   type CallToolResult,
@@ -16,7 +16,8 @@ import type { Principal } from '../../lib/scopes.ts';
 import { isHeld, type Keyed } from '../http/keyed.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
-import { type Operation, requireScope } from '../operations/scopes.ts';
+import type { Operation } from '../operations/list.ts';
+import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';

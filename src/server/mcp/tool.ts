@@ -1,14 +1,15 @@
 /**
- * A tool for agents: a thin door to a service, as a route or a field of GraphQL is one. It names its operations of the table
- * in auth/scopes.ts, which says who may call it and most of what is told of it in advance; its arguments are checked by the
- * schemas and with the words of REST, flat: ids, pages and waits beside the fields of the body. Pure: no I/O, no clock.
+ * Defines a tool for agents. It names its operations, whose scopes say who may call it and most of what is told of it in advance.
+ * Its arguments are checked by the schemas and with the words of REST, flat: ids, pages and waits beside the fields of the body.
+ * Pure: no I/O, no clock.
  */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError } from '../../lib/errors.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
-import { isOperation, isReading, OPERATION_SCOPES, type Operation } from '../operations/scopes.ts';
+import type { Operation } from '../operations/list.ts';
+import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
 
 /** One call of a tool. */
 export interface Call {

@@ -1,4 +1,10 @@
 /** Lists every operation of the API, in the order of its description. Pure: no I/O, no clock. */
+import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operations.ts';
+import { cryptoOperations } from '../../billing/crypto/operations.ts';
+import { invoiceOperations } from '../../billing/invoices/operations.ts';
+import { billingOperations } from '../../billing/ledger/operations.ts';
+import { accessOperations } from '../../domain/accounts/access-operations.ts';
+import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
@@ -6,8 +12,20 @@ import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import type { Access, OperationDeclaration } from '../../lib/operation.ts';
+import { metaOperations, watchChanges } from './meta.ts';
+import { personOperations } from './person.ts';
 
 const ALL = [
+  ...metaOperations,
+  ...accountOperations,
+  ...accessOperations,
+  ...personOperations,
+  ...billingOperations,
+  ...topUpOperations,
+  ...invoiceOperations,
+  ...cryptoOperations,
+  receiveStripeEvent,
+  watchChanges,
   ...streamOperations,
   ...destinationOperations,
   ...uploadOperations,
@@ -17,10 +35,10 @@ const ALL = [
 ] as const;
 
 /** The id of an operation. */
-export type DeclaredOperation = (typeof ALL)[number]['id'];
+export type Operation = (typeof ALL)[number]['id'];
 
 /** A declaration whose services are handed to it unchecked: each transport has all of them. */
-export type AnyOperation = OperationDeclaration<DeclaredOperation, Access, never>;
+export type AnyOperation = OperationDeclaration<Operation, Access, never>;
 
 export const OPERATIONS: readonly AnyOperation[] = ALL;
 

@@ -6,57 +6,17 @@
 import { AppError } from '../../lib/errors.ts';
 import type { Access } from '../../lib/operation.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
-import { type DeclaredOperation, OPERATIONS } from './list.ts';
+import { findOperation, OPERATIONS, type Operation } from './list.ts';
 
 /** null: no authentication needed. */
-const UNDECLARED = {
-  getStatus: null,
-  getOpenApi: null,
-  getMe: 'read',
-  getLimits: 'read',
-  getSignInOptions: null,
-  createApiKey: PERSON,
-  listApiKeys: PERSON,
-  revokeApiKey: PERSON,
-  listSessions: PERSON,
-  endSession: PERSON,
-  endOtherSessions: PERSON,
-  listConnectedApps: PERSON,
-  disconnectApp: PERSON,
-  exportAccount: PERSON,
-  deleteAccount: PERSON,
-  watchChanges: 'read',
-  getBilling: 'billing',
-  getUsage: 'billing',
-  listLedgerEntries: 'billing',
-  createTopUp: 'billing',
-  listTopUps: 'billing',
-  getTopUp: 'billing',
-  listCryptoAssets: 'billing',
-  createCryptoDeposit: 'billing',
-  listCryptoDeposits: 'billing',
-  getCryptoDeposit: 'billing',
-  receiveStripeEvent: null,
-  listInvoices: 'billing',
-  getInvoice: 'billing',
-  getInvoicePdf: 'billing',
-  getBillingAddress: 'billing',
-  updateBillingAddress: 'billing',
-} as const satisfies Record<string, Access>;
-
-/** The id of an operation. */
-export type Operation = DeclaredOperation | keyof typeof UNDECLARED;
-
-/** null: no authentication needed. */
-export const OPERATION_SCOPES = {
-  ...UNDECLARED,
-  ...Object.fromEntries(OPERATIONS.map(({ id, scope }) => [id, scope])),
-} as Readonly<Record<Operation, Access>>;
+export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }) => [id, scope])) as Readonly<
+  Record<Operation, Access>
+>;
 
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
 
-/** Whether it only reads: of what has to do with money, which has one scope for all, its name tells. */
+/** Whether it only reads: of what has to do with money, which has one scope for all, its name says so. */
 export const isReading = (operation: Operation): boolean => {
   const scope = OPERATION_SCOPES[operation];
   return scope === 'read' || (scope === 'billing' && /^(get|list)/.test(operation));
@@ -72,9 +32,9 @@ export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
   return method === 'post' && scope !== null && scope !== PERSON;
 };
 
-/** What one may do whose account staff have locked: see that it is so, pay what is owed, take what is his, and go. */
+/** Operations that stay available while an account is suspended: read the profile and bills, export data, delete the account. */
 export const isOpenWhileSuspended = (operation: Operation): boolean =>
-  ['getMe', 'getLimits', 'exportAccount', 'deleteAccount'].includes(operation) ||
+  findOperation(operation)?.isOpenWhileSuspended === true ||
   (OPERATION_SCOPES[operation] === 'billing' && isReading(operation));
 
 /**

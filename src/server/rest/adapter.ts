@@ -15,17 +15,16 @@ export const V1 = '/v1';
 /** Routes that are written by hand, by the ids of their operations. */
 export type Handlers = Readonly<Record<string, RouteHandlerMethod>>;
 
-export interface Served {
-  /** What the operations call, by name. */
-  services: object;
-  handlers?: Handlers;
-}
-
-/** Registers a route for each of `operations`, in their order. */
-export function serveOperations(app: FastifyInstance, operations: readonly AnyOperation[], served: Served): void {
+/** Registers a route for each of `operations`, in their order. `services` is what these call, by name. */
+export function serveOperations(
+  app: FastifyInstance,
+  operations: readonly AnyOperation[],
+  services: object,
+  handlers: Handlers = {},
+): void {
   for (const operation of operations) {
     const { method, path } = readRoute(operation);
-    const handler = served.handlers?.[operation.id] ?? handle(operation, served.services);
+    const handler = handlers[operation.id] ?? handle(operation, services);
     app.route({ method, url: path.replace(/{(\w+)}/g, ':$1'), ...routeOptions(operation), handler });
   }
 }
@@ -38,7 +37,8 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
   const body = bodySchema(operation);
   const { params, querystring } = parameterSchemas(operation);
   return {
-    ...(output.kind === 'content' && { exposeHeadRoute: false }),
+    // What is made while it is sent is not made for its headers alone.
+    ...(output.kind === 'content' && !output.types['application/json'] && { exposeHeadRoute: false }),
     ...(output.kind === 'record' && output.isMemoized && { serializerCompiler: kept }),
     ...(output.kind === 'page' &&
       output.isMemoized && { serializerCompiler: keptList as () => (data: unknown) => string }),
@@ -123,12 +123,10 @@ function respond(reply: FastifyReply, output: Output, result: unknown): unknown 
       if (output.attachment) void reply.header('content-disposition', `attachment; filename="${output.attachment}"`);
       return result;
     case 'created':
-      return reply
-        .code(201)
-        .header('location', `${V1}${output.locate(result)}`)
-        .send(result);
+      if (output.locate) void reply.header('location', `${V1}${output.locate(result)}`);
+      return reply.code(201).send(result);
     case 'page':
-      return flatten(result as Connection<unknown>);
+      return flatten(result as Connection<never>, output.summarize);
     case 'progress': {
       const { done, [output.field]: record } = result as Record<string, unknown>;
       return reply.code(done ? 200 : 202).send(record);
