@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { challengeOf } from '../../auth/challenge.ts';
 import type { AppError } from '../../lib/errors.ts';
-import { resourceOf } from './operations.ts';
+import { resourceOf } from './guard.ts';
 import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
 declare module 'fastify' {

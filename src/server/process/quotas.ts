@@ -1,12 +1,12 @@
 /** Opens what keeps accounts within their limits, for the role `api`. */
 
-import { createStandings } from '../billing/ledger/standing.ts';
-import { createLeases } from '../db/leases.ts';
-import type { Db } from '../db/pool.ts';
-import { createAllowance } from '../domain/accounts/allowance.ts';
-import { createQuotas, type QuotasDeps } from '../domain/limits/quotas.ts';
-import { createUsage, type UsageDeps } from '../domain/limits/usage.ts';
-import type { Limits } from '../settings/limits.ts';
+import { createStandings } from '../../billing/ledger/standing.ts';
+import { createLeases } from '../../db/leases.ts';
+import type { Db } from '../../db/pool.ts';
+import { createAllowance } from '../../domain/accounts/allowance.ts';
+import { createQuotas, type QuotasDeps } from '../../domain/limits/quotas.ts';
+import { createUsage, type UsageDeps } from '../../domain/limits/usage.ts';
+import type { Limits } from '../../settings/limits.ts';
 
 interface Given {
   db: Db;
