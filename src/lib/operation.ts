@@ -113,6 +113,24 @@ export const headers = (status: number, fields: TProperties): Output<void> => ({
   headers: fields,
 });
 
+/** How GraphQL shows an operation, beside what follows from the rest of its declaration. */
+export interface GraphqlUse {
+  /** The root field, where it has another name: `liveStats` for getStreamLiveStats. */
+  field?: string;
+  description: string;
+  /** The result's field in the payload of a mutation, where it has another name than the record. */
+  payload?: string;
+  /** The input type, where it has another name than the body. */
+  inputName?: string;
+  /** Fields of the body are arguments of their own. */
+  isFlat?: boolean;
+  /** Arguments in place of those of the query. */
+  query?: TProperties;
+  /** The field is null, with an error, when it cannot be read; fields with an id always are. */
+  isNullable?: boolean;
+  cost?: number;
+}
+
 /** How agents use an operation, beside what follows from the rest of its declaration. */
 export interface AgentUse<Services, Result> {
   title: string;
@@ -200,6 +218,7 @@ interface Definition<
   isUncached?: boolean;
   examples?: Examples<Static<Input>, NoInfer<Result>>;
   mcp?: AgentUse<Services, NoInfer<Result>>;
+  graphql?: GraphqlUse;
   /** Calls the service. An operation without it has a route that is written by hand. */
   run?: (
     services: Services,
@@ -226,6 +245,7 @@ export interface OperationDeclaration<Id extends string = string, A extends Acce
   isUncached?: boolean;
   examples?: Examples<unknown, unknown>;
   mcp?: AgentUse<Services, never>;
+  graphql?: GraphqlUse;
   run?(services: Services, call: Call): unknown;
 }
 

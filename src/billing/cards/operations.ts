@@ -50,6 +50,7 @@ export const topUpOperations = [
       say: sayTopUp,
       reachesOut: true,
     },
+    graphql: { description: 'Begins a top-up: its checkoutUrl is where the card is given.' },
     run: ({ topUps }, { principal, input }) => topUps.create(principal, input),
   }),
 
@@ -62,6 +63,7 @@ export const topUpOperations = [
     output: page(TopUp, 'TopUpList'),
     examples: { output: exampleTopUp },
     mcp: { title: 'List top-ups', description: 'Top-ups by card, newest first.' },
+    graphql: { description: 'Top-ups by card, newest first unless orderBy says otherwise.' },
     run: ({ topUps }, { principal, page, where }) => topUps.list(principal, page, where),
   }),
 
@@ -78,6 +80,7 @@ export const topUpOperations = [
       description: 'One top-up by card: whether it has been paid.',
       say: sayTopUp,
     },
+    graphql: { description: 'One top-up by card.' },
     run: ({ topUps }, { principal, id }) => topUps.get(principal, id),
   }),
 ] as const;

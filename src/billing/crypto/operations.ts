@@ -104,6 +104,7 @@ export const cryptoOperations = [
         'An address to pay to, with a quote that expires. It moves no money: the person pays from a wallet, to this address and on this network alone. Follow it with get_crypto_deposit.',
       say: sayDeposit,
     },
+    graphql: { description: 'An address to pay to, with a quote.', payload: 'deposit' },
     run: ({ crypto }, { accountId, input }) => crypto.create(accountId, input),
   }),
 
@@ -117,6 +118,7 @@ export const cryptoOperations = [
     errors: ['crypto_disabled'],
     examples: { output: exampleDeposit },
     mcp: { title: 'List crypto deposits', description: 'Crypto deposits of the account, newest first.' },
+    graphql: { description: 'Crypto deposits, newest first unless orderBy says otherwise.' },
     run: ({ crypto }, { accountId, page, where }) => crypto.list(accountId, page, where),
   }),
 
@@ -134,6 +136,7 @@ export const cryptoOperations = [
       description: 'One crypto deposit as it is now: what came, how often it is confirmed, what was credited.',
       say: sayDeposit,
     },
+    graphql: { description: 'One crypto deposit.' },
     run: ({ crypto }, { accountId, id }) => crypto.get(accountId, id),
   }),
 ] as const;

@@ -84,6 +84,7 @@ export const invoiceOperations = [
       title: 'List invoices',
       description: 'Invoices and credit notes, newest first. Amounts are in minor units, such as cents.',
     },
+    graphql: { description: 'Invoices and credit notes, newest first unless orderBy says otherwise.' },
     run: ({ invoices }, { principal, page, where }) => invoices.list(principal, page, where),
   }),
 
@@ -101,6 +102,7 @@ export const invoiceOperations = [
       say: ({ number, totalMinor, currency, issuedOn }) =>
         `${number} of ${issuedOn} is about ${totalMinor} minor units of ${currency}.`,
     },
+    graphql: { description: 'One invoice.' },
     run: ({ invoices }, { principal, id }) => invoices.get(principal, id),
   }),
 
@@ -127,6 +129,7 @@ export const invoiceOperations = [
       description: 'Whom invoices are sent to.',
       say: sayAddress,
     },
+    graphql: { description: 'Whom invoices are sent to.' },
     run: ({ invoices }, { principal }) => invoices.address(principal),
   }),
 
@@ -145,6 +148,11 @@ export const invoiceOperations = [
         'Sets what is given of the address that invoices are sent to, from the next one on; an empty text takes a field away.',
       say: sayAddress,
       isRepeatable: true,
+    },
+    graphql: {
+      description: 'Changes whom invoices are sent to; what is left out stays, an empty text takes a field away.',
+      payload: 'address',
+      inputName: 'BillingAddressInput',
     },
     run: ({ invoices }, { principal, input }) => invoices.setAddress(principal, input),
   }),

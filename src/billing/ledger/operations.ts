@@ -61,6 +61,7 @@ export const billingOperations = [
       say: ({ state, availableCredits, secondsLeft }) =>
         `The account is ${state}, with ${availableCredits} credits left; ${sayLeft(secondsLeft)}.`,
     },
+    graphql: { description: 'What is left, and for how long.', isNullable: true },
     run: ({ billing }, { principal }) => billing.get(principal),
   }),
 

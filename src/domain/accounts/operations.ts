@@ -21,6 +21,7 @@ export const getMe = operation({
     description: 'The user in whose name the tools act.',
     say: ({ firstName, email }) => `The account is that of ${firstName} (${email}).`,
   },
+  graphql: { description: 'The current user.' },
   run: ({ account }, { principal }) => account.me(principal),
 });
 
@@ -50,6 +51,7 @@ export const getLimits = operation({
       return `The account is of the class ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'It is close to no limit.'} ${howToLift ?? ''}`.trim();
     },
   },
+  graphql: { description: 'What the account may have, and has.' },
   run: ({ account }, { principal }) => account.limits(principal),
 });
 

@@ -46,6 +46,7 @@ export const destinationOperations = [
         'A place to stream to: the ingest URL and the stream key, which the platform shows. A server that asks for a login gets rtmpUser and rtmpPassword too. Key and login are never told again. Call test_destination to see whether it is right.',
       say: sayDestination,
     },
+    graphql: { description: 'Creates a destination. Its key goes in and never comes out.' },
     run: ({ destinations }, { accountId, input }) => destinations.create(accountId, input),
   }),
 
@@ -61,6 +62,7 @@ export const destinationOperations = [
       title: 'List destinations',
       description: 'Destinations of the account, newest first; of a stream key only the last four characters are told.',
     },
+    graphql: { description: 'Destinations, newest first unless orderBy says otherwise.' },
     run: ({ destinations }, { accountId, page, where }) => destinations.list(accountId, page, where),
   }),
 
@@ -78,6 +80,7 @@ export const destinationOperations = [
         'One destination; of its stream key only the last four characters are told. test_destination tries it.',
       say: sayDestination,
     },
+    graphql: { description: 'One destination.' },
     run: ({ destinations }, { accountId, id }) => destinations.get(accountId, id),
   }),
 
@@ -99,6 +102,7 @@ export const destinationOperations = [
       isRepeatable: true,
       takesAway: true,
     },
+    graphql: { description: 'Changes a destination. A stream on air is published again with what is new.' },
     run: ({ destinations }, { accountId, id, input }) => destinations.update(accountId, id, input),
   }),
 
@@ -114,6 +118,7 @@ export const destinationOperations = [
       title: 'Delete a destination',
       description: 'Deletes a destination and its stream key. Refused while a stream sends to it.',
     },
+    graphql: { description: 'Deletes a destination; `destination_in_use` while a stream sends to it.' },
     run: ({ destinations }, { accountId, id }) => destinations.delete(accountId, id),
   }),
 
@@ -143,6 +148,10 @@ export const destinationOperations = [
         'Publishes black pictures and silence for two seconds and tells how far that came; it may take half a minute. Refused while a stream is sent there.',
       say: ({ ok, stage, message }) => (ok ? `It works. ${message}` : `It came as far as ${stage}. ${message}`),
       reachesOut: true,
+    },
+    graphql: {
+      description: 'Publishes to a destination for a moment; `destination_on_air` while a stream is sent there.',
+      payload: 'test',
     },
     run: ({ destinations }, { accountId, id }) => destinations.test(accountId, id),
   }),

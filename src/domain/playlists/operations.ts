@@ -73,6 +73,7 @@ export const playlistOperations = [
         'An ordered list of uploads (of list_uploads) that streams loop: of kind video for pictures and sound, of kind audio for songs over them. Its first version is published at once. With `streamID` it is attached to that stream as well.',
       say: sayPlaylist,
     },
+    graphql: { description: 'Creates a playlist.' },
     run: ({ playlists }, { accountId, input }) => playlists.create(accountId, input),
   }),
 
@@ -90,6 +91,7 @@ export const playlistOperations = [
       title: 'List playlists',
       description: 'Playlists of the account without their items, newest first.',
     },
+    graphql: { description: 'Playlists, newest first unless orderBy says otherwise.' },
     run: ({ playlists }, { accountId, page, where }) => playlists.list(accountId, page, where),
   }),
 
@@ -106,6 +108,7 @@ export const playlistOperations = [
       description: 'One playlist with its items, its current version, and how far the published one is prepared.',
       say: sayPlaylist,
     },
+    graphql: { description: 'One playlist.' },
     run: ({ playlists }, { accountId, id }) => playlists.get(accountId, id),
   }),
 
@@ -124,6 +127,10 @@ export const playlistOperations = [
       description: NEXT_VERSION_BY_TOOL,
       say: sayPlaylist,
       isRepeatable: true,
+    },
+    graphql: {
+      description:
+        'Sets name, mode or all items, as the next version; `playlist_version_conflict` when another came before.',
     },
     run: ({ playlists }, { accountId, id, input }) => playlists.update(accountId, id, input),
   }),
@@ -168,6 +175,11 @@ export const playlistOperations = [
       say: sayPlaylist,
       isRepeatable: true,
     },
+    graphql: {
+      description:
+        'Puts a version on air, with no reconnect, as soon as something of it is prepared, or all of it with onItemFailure Block.',
+      isFlat: true,
+    },
     run: ({ playlists }, { accountId, id, input }) => playlists.publish(accountId, id, input.version),
   }),
 
@@ -187,6 +199,7 @@ export const playlistOperations = [
         'Takes mode and items of an old version again. It is played when it is published; to put an old version itself on air, call publish_playlist with it.',
       say: sayPlaylist,
     },
+    graphql: { description: 'Makes a new version with mode and items of an old one.', isFlat: true },
     run: ({ playlists }, { accountId, id, input }) => playlists.rollback(accountId, id, input.version),
   }),
 
@@ -202,6 +215,7 @@ export const playlistOperations = [
       title: 'Delete a playlist',
       description: 'Deletes a playlist; its uploads stay. Refused while a stream plays it.',
     },
+    graphql: { description: 'Deletes a playlist; `playlist_in_use` while a stream plays it.' },
     run: ({ playlists }, { accountId, id }) => playlists.delete(accountId, id),
   }),
 ] as const;

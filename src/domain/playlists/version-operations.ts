@@ -21,6 +21,9 @@ const versionNumber = (description: string) =>
 const path = { version: versionNumber('Number of the version.') };
 const DIRECT = 'Asked of Kubernetes itself: 502 while it is away.';
 
+/** In GraphQL: versions are read from Kubernetes and not from memory. */
+const COST = 100;
+
 const exampleSummary: PlaylistVersionSummary = {
   version: 2,
   createdAt: EXAMPLE.createdAt,
@@ -42,6 +45,10 @@ export const playlistVersionOperations = [
     mcp: {
       title: 'List versions of a playlist',
       description: `The current version of a playlist and the ${HISTORY_LIMIT} before it, newest first.`,
+    },
+    graphql: {
+      description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
+      cost: COST,
     },
     run: ({ playlists }, { accountId, id, page, where }) => playlists.versions(accountId, id, page, where),
   }),
@@ -66,6 +73,7 @@ export const playlistVersionOperations = [
       say: ({ version, itemCount, published }) =>
         `Version ${version} has ${itemCount} items${published ? ' and is published' : ''}.`,
     },
+    graphql: { description: 'One version of a playlist.', cost: COST },
     run: ({ playlists }, { accountId, id, path: { version } }) => playlists.version(accountId, id, version),
   }),
 
@@ -88,6 +96,12 @@ export const playlistVersionOperations = [
       title: 'What a version of a playlist changed',
       description: 'The changes that lead from one version of a playlist to another.',
       say: ({ from, to, changes }) => `From version ${from} to ${to} there are ${changes.length} changes.`,
+    },
+    graphql: {
+      description: 'What a version changed, compared with the one before or with `from`.',
+      field: 'playlistDiff',
+      cost: COST,
+      query: { from: Type.Optional(Type.Integer()) },
     },
     run: ({ playlists }, { accountId, id, path: { version }, query: { from = Math.max(1, version - 1) } }) =>
       playlists.diff(accountId, id, from, version),

@@ -49,7 +49,14 @@ const wait = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen; 202 if it took longer.' }),
 );
 
-export const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
+const waitInGraphql = Type.Optional(
+  Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen.' }),
+);
+
+/** In GraphQL, what is asked of a pod or of Kubernetes costs more than what is read from memory. */
+const REMOTE_COST = 200;
+
+const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
   `Stream "${name}" (${id}) is ${status}${ready ? '' : ', and not ready'}.${degraded ? ` ${degraded.message}` : ''}`;
 
 const sayProgress = ({ stream, done }: Progress): string =>
@@ -80,6 +87,7 @@ const recordOperations = [
         'A channel that loops to a destination (of create_destination) either one upload, given as videoUploadObjectID, or playlists, given as playlistIDs. It is off air until start_stream, or until scheduleStartAt.',
       say: sayStream,
     },
+    graphql: { description: 'Creates a stream. It is off air until it is started, or until scheduleStartAt.' },
     run: ({ streams }, { accountId, input }) => streams.create(accountId, input),
   }),
 
@@ -100,6 +108,7 @@ const recordOperations = [
       description:
         'Streams of the account, newest first; only those in a state, or with a word in their name, if asked.',
     },
+    graphql: { description: 'Streams, newest first unless orderBy says otherwise.' },
     run: ({ streams }, { accountId, page, query, where }) => streams.list(accountId, page, query, where),
   }),
 
@@ -116,6 +125,7 @@ const recordOperations = [
       description: 'One stream and its state. When something is wrong with it, diagnose_stream tells more.',
       say: sayStream,
     },
+    graphql: { description: 'One stream.' },
     run: ({ streams }, { accountId, id }) => streams.get(accountId, id),
   }),
 
@@ -137,6 +147,7 @@ const recordOperations = [
       isRepeatable: true,
       takesAway: true,
     },
+    graphql: { description: 'Changes a stream.' },
     run: ({ streams }, { accountId, id, input }) => streams.update(accountId, id, input),
   }),
 
@@ -153,6 +164,7 @@ const recordOperations = [
       description:
         'Takes a stream off air and deletes it; uploads, playlists and destinations stay. `done` is false while it is still going off air: nothing more is to be done then.',
     },
+    graphql: { description: 'Deletes a stream; takes it off air first.' },
     run: ({ streams }, { accountId, id }) => streams.delete(accountId, id),
   }),
 ] as const;
@@ -193,6 +205,15 @@ const actionOperations = [
       isRepeatable: true,
       reachesOut: true,
     },
+    graphql: {
+      description: 'Puts a stream on air. Safe to repeat. `stream_not_ready` tells the `issues` in its extensions.',
+      query: {
+        wait: waitInGraphql,
+        whenReady: Type.Optional(
+          Type.Boolean({ description: 'One that is not ready waits until it is, and goes on air by itself then.' }),
+        ),
+      },
+    },
     run: ({ streams }, { accountId, id, query, watch }) =>
       streams.start(accountId, id, query.wait, { ...watch, whenReady: query.whenReady }),
   }),
@@ -216,6 +237,7 @@ const actionOperations = [
       isRepeatable: true,
       takesAway: true,
     },
+    graphql: { description: 'Takes a stream off air. Safe to repeat.', query: { wait: waitInGraphql } },
     run: ({ streams }, { accountId, id, query, watch }) => streams.stop(accountId, id, query.wait, watch),
   }),
 
@@ -237,6 +259,7 @@ const actionOperations = [
         'Ends the item that a live stream plays and goes on to the next, without a reconnect. Refused while the stream is not live.',
       say: sayProgress,
     },
+    graphql: { description: 'Goes on to the next item, at once and without a reconnect.', isFlat: true },
     run: ({ streams }, { accountId, id, input }) => streams.skip(accountId, id, input),
   }),
 ] as const;
@@ -276,6 +299,7 @@ const scheduleOperations = [
       isRepeatable: true,
       takesAway: true,
     },
+    graphql: { description: 'Sets the schedule of a stream anew: what is left out is taken away.' },
     run: ({ streams }, { accountId, id, input }) => streams.schedule(accountId, id, input),
   }),
 
@@ -295,6 +319,7 @@ const scheduleOperations = [
       isRepeatable: true,
       takesAway: true,
     },
+    graphql: { description: 'Takes the schedule of a stream away.' },
     run: ({ streams }, { accountId, id }) => streams.unschedule(accountId, id),
   }),
 ] as const;
@@ -338,6 +363,7 @@ const liveOperations = [
           ? `It is live at ${Math.round(bitrateKbps ?? 0)} kbit/s, after ${loopCount ?? 0} loops; "${current?.name ?? 'nothing'}" plays.`
           : 'It is not live.',
     },
+    graphql: { description: 'Live numbers of a stream.', field: 'liveStats', cost: REMOTE_COST },
     run: ({ stats }, { accountId, id }) => stats.live(accountId, id),
   }),
 
@@ -353,6 +379,11 @@ const liveOperations = [
     mcp: {
       title: 'What happened to a stream',
       description: 'Starts, stops, lost connections, refusals and their reasons, newest first; kept for about an hour.',
+    },
+    graphql: {
+      description: 'What happened to a stream, newest first unless orderBy says otherwise.',
+      field: 'streamEvents',
+      cost: REMOTE_COST,
     },
     run: ({ streams }, { accountId, id, page, where }) => streams.events(accountId, id, page, where),
   }),

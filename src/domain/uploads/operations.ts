@@ -72,6 +72,7 @@ export const uploadOperations = [
       say: sayUpload,
       reachesOut: true,
     },
+    graphql: { description: 'Imports media from a link.' },
     run: ({ uploads }, { accountId, input }) => uploads.fromLink(accountId, input),
   }),
 
@@ -84,6 +85,7 @@ export const uploadOperations = [
     output: page(Upload, 'UploadList'),
     examples: { output: exampleUpload },
     mcp: { title: 'List uploads', description: 'Uploads of the account, newest first.' },
+    graphql: { description: 'Uploads, newest first unless orderBy says otherwise.' },
     run: ({ uploads }, { accountId, page, where }) => uploads.list(accountId, page, where),
   }),
 
@@ -101,6 +103,7 @@ export const uploadOperations = [
       wait: untilSettled,
       say: sayUpload,
     },
+    graphql: { description: 'One upload, by its objectID.' },
     run: ({ uploads }, { accountId, id }) => uploads.get(accountId, id),
   }),
 
@@ -144,6 +147,10 @@ export const uploadOperations = [
       say: sayUpload,
       reachesOut: true,
     },
+    graphql: {
+      description:
+        'Fetches the link of a failed upload again; `upload_not_failed` while it is on its way or ready, `upload_not_from_link` where a client has sent the file.',
+    },
     run: ({ uploads }, { accountId, id }) => uploads.retry(accountId, id),
   }),
 
@@ -159,6 +166,7 @@ export const uploadOperations = [
       title: 'Delete an upload',
       description: 'Deletes an upload and its media. Refused while a stream or a playlist plays it.',
     },
+    graphql: { description: 'Deletes an upload; `upload_in_use` while a stream or a playlist plays it.' },
     run: ({ uploads }, { accountId, id }) => uploads.delete(accountId, id),
   }),
 ] as const;

@@ -1,8 +1,11 @@
 /** GraphQL: the account of who is asking. */
+
 import { GraphQLFloat, GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
+import { accountOperations } from '../../domain/accounts/operations.ts';
 import type { User as UserRecord } from '../../domain/accounts/record.ts';
-import type { AccountService } from '../../domain/accounts/service.ts';
 import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
+import type { Services } from '../services.ts';
+import { operationFields } from './adapter.ts';
 import { type Fields, Node } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 
@@ -49,21 +52,5 @@ const AccountLimits = new GraphQLObjectType({
   },
 });
 
-export const accountFields = (account: AccountService): Fields => ({
-  me: {
-    type: required(User),
-    description: 'The current user.',
-    resolve: (_source, _args, context) => {
-      context.allow('getMe');
-      return account.me(context.principal);
-    },
-  },
-  limits: {
-    type: required(AccountLimits),
-    description: 'What the account may have, and has.',
-    resolve: (_source, _args, context) => {
-      context.allow('getLimits');
-      return account.limits(context.principal);
-    },
-  },
-});
+export const accountFields = (services: Pick<Services, 'account'>): Fields =>
+  operationFields(accountOperations, services, { outputs: { User, AccountLimits } }).queries;

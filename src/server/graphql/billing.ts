@@ -1,6 +1,8 @@
 /** GraphQL: the balance, what was used and what was booked. */
+
 import { GraphQLFloat, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/ledger/ledger.ts';
+import { billingOperations } from '../../billing/ledger/operations.ts';
 import {
   GROUPS,
   type LedgerEntry as LedgerEntryRecord,
@@ -8,8 +10,9 @@ import {
   STATES,
   type UsageAsked,
 } from '../../billing/ledger/record.ts';
-import type { BillingService } from '../../billing/ledger/service.ts';
 import type { StatementOrder } from '../../billing/ledger/statement.ts';
+import type { Services } from '../services.ts';
+import { operationFields } from './adapter.ts';
 import { connectionField, type Fields } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
@@ -83,15 +86,9 @@ const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
   streamID: { type: IDFilter },
 });
 
-export const billingFields = (billing: BillingService): Fields => ({
-  billing: {
-    type: Billing,
-    description: 'What is left, and for how long.',
-    resolve: (_source, _args, context) => {
-      context.allow('getBilling');
-      return billing.get(context.principal);
-    },
-  },
+export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
+  ...operationFields(billingOperations, services, { outputs: { Billing } }).queries,
+  // Its arguments have defaults here, and the format of REST is none of them.
   usage: {
     type: Usage,
     description: 'What was used, by day or by stream; the last 30 days unless told.',
@@ -105,15 +102,16 @@ export const billingFields = (billing: BillingService): Fields => ({
     resolve: (_source, { from, to, groupBy, timeZone }, context) => {
       context.allow('getUsage');
       const asked = { from: from ?? undefined, to: to ?? undefined, groupBy, timeZone };
-      return billing.usage(context.principal, asked as UsageAsked);
+      return services.billing.usage(context.principal, asked as UsageAsked);
     },
   },
+  // The database filters it, as there may be more entries than can be read.
   ledgerEntries: connectionField<LedgerEntryRecord, StatementOrder>({
     type: LedgerEntry,
     operation: 'listLedgerEntries',
     description: 'What was booked, the latest first unless orderBy says otherwise.',
     where,
     order: { NUMBER: { value: 'number', description: 'As they were booked.' } },
-    list: ({ principal }, page, _matching, args) => billing.ledger(principal, page, args.where as never),
+    list: ({ principal }, page, _matching, args) => services.billing.ledger(principal, page, args.where as never),
   }),
 });

@@ -1,10 +1,12 @@
 /** GraphQL: deposits of crypto currencies. */
+
 import { GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import { CryptoDepositCreate, type CryptoDeposit as DepositRecord } from '../../billing/crypto/record.ts';
-import type { CryptoService } from '../../billing/crypto/service.ts';
+import { cryptoOperations } from '../../billing/crypto/operations.ts';
+import type { CryptoDeposit as DepositRecord } from '../../billing/crypto/record.ts';
 import { DEPOSIT_STATES, PAYMENT_STATES } from '../../billing/crypto/spec.ts';
-import { inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields, nodeOf } from './relay.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { Node, type NounFields, nodeOf } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
@@ -81,42 +83,33 @@ const where = whereInput<DepositRecord>('CryptoDepositWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-export const cryptoFields = (crypto: CryptoService): NounFields => ({
-  node: nodeOf({
-    ...{ prefix: 'dep', type: 'CryptoDeposit', operation: 'getCryptoDeposit', notFound: 'crypto_deposit_not_found' },
-    get: ({ principal }, id) => crypto.get(principal.accountId, id),
-  }),
-  queries: {
-    cryptoAssets: {
-      type: listOf(CryptoAsset),
-      description: 'What can be paid in crypto currencies, and what it is worth.',
-      resolve: (_source, _args, context) => {
-        context.allow('listCryptoAssets');
-        return crypto.assets();
+const types: NounTypes = {
+  outputs: { CryptoDeposit },
+  lists: { CryptoDeposit: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+};
+
+export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => {
+  const { queries, mutations } = operationFields(cryptoOperations, services, types);
+  return {
+    mutations,
+    queries: {
+      ...queries,
+      // A list without pages, which REST wraps in an object.
+      cryptoAssets: {
+        type: listOf(CryptoAsset),
+        description: 'What can be paid in crypto currencies, and what it is worth.',
+        resolve: (_source, _args, context) => {
+          context.allow('listCryptoAssets');
+          return services.crypto.assets();
+        },
       },
     },
-    cryptoDeposit: byIdField({
-      type: CryptoDeposit,
+    node: nodeOf({
+      prefix: 'dep',
+      type: 'CryptoDeposit',
       operation: 'getCryptoDeposit',
-      description: 'One crypto deposit.',
-      get: ({ principal }, id) => crypto.get(principal.accountId, id),
+      notFound: 'crypto_deposit_not_found',
+      get: ({ principal }, id) => services.crypto.get(principal.accountId, id),
     }),
-    cryptoDeposits: connectionField<DepositRecord, 'createdAt'>({
-      type: CryptoDeposit,
-      operation: 'listCryptoDeposits',
-      description: 'Crypto deposits, newest first unless orderBy says otherwise.',
-      where,
-      order: { CREATED_AT: { value: 'createdAt' } },
-      list: ({ principal }, page, matching) => crypto.list(principal.accountId, page, matching),
-    }),
-  },
-  mutations: {
-    createCryptoDeposit: mutationField({
-      operation: 'createCryptoDeposit',
-      description: 'An address to pay to, with a quote.',
-      type: payloadOf('CryptoDepositPayload', 'deposit', CryptoDeposit),
-      input: { type: inputType('CryptoDepositCreateInput', CryptoDepositCreate), schema: CryptoDepositCreate },
-      run: async ({ principal }, { input }) => ({ deposit: await crypto.create(principal.accountId, input) }),
-    }),
-  },
-});
+  };
+};

@@ -34,7 +34,7 @@ interface Shape {
   required?: string[];
 }
 
-type Named = Record<string, GraphQLNamedInputType>;
+export type Named = Record<string, GraphQLNamedInputType>;
 
 type Nullable = ConstructorParameters<typeof GraphQLNonNull<GraphQLNamedInputType | GraphQLList<GraphQLInputType>>>[0];
 
@@ -62,7 +62,7 @@ export function inputType(name: string, schema: TSchema, named: Named = {}): Gra
 }
 
 /** As JSON has it: null is the same as left out, since many clients write it for what they were not given. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(

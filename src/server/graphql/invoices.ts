@@ -1,10 +1,12 @@
 /** GraphQL: invoices, and the address that they are sent to. */
+
 import { GraphQLID, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/invoices/document.ts';
-import { BillingAddress, BillingAddressUpdate, type Invoice as InvoiceRecord } from '../../billing/invoices/record.ts';
-import type { InvoiceService } from '../../billing/invoices/service.ts';
-import { inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields, nodeOf } from './relay.ts';
+import { invoiceOperations } from '../../billing/invoices/operations.ts';
+import { BillingAddress, type Invoice as InvoiceRecord } from '../../billing/invoices/record.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { Node, type NounFields, nodeOf } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
@@ -70,8 +72,6 @@ const Address = new GraphQLObjectType({
   name: 'BillingAddress',
   fields: Object.fromEntries(Object.keys(BillingAddress.properties).map((name) => [name, textOrNull])),
 });
-const AddressInput = inputType('BillingAddressInput', BillingAddressUpdate, { taxID: GraphQLString });
-
 const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   id: { type: IDFilter },
   kind: { type: enumFilter(Kind) },
@@ -79,42 +79,19 @@ const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-export const invoiceFields = (invoices: InvoiceService): NounFields => ({
+const types: NounTypes = {
+  outputs: { Invoice, InvoiceSummary: Invoice, BillingAddress: Address },
+  inputs: { taxID: GraphQLString },
+  lists: { InvoiceSummary: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+};
+
+export const invoiceFields = (services: Pick<Services, 'invoices'>): NounFields => ({
+  ...operationFields(invoiceOperations, services, types),
   node: nodeOf({
-    ...{ prefix: 'inv', type: 'Invoice', operation: 'getInvoice', notFound: 'invoice_not_found' },
-    get: ({ principal }, id) => invoices.get(principal, id),
+    prefix: 'inv',
+    type: 'Invoice',
+    operation: 'getInvoice',
+    notFound: 'invoice_not_found',
+    get: ({ principal }, id) => services.invoices.get(principal, id),
   }),
-  queries: {
-    invoice: byIdField({
-      type: Invoice,
-      operation: 'getInvoice',
-      description: 'One invoice.',
-      get: ({ principal }, id) => invoices.get(principal, id),
-    }),
-    invoices: connectionField<InvoiceRecord, 'createdAt'>({
-      type: Invoice,
-      operation: 'listInvoices',
-      description: 'Invoices and credit notes, newest first unless orderBy says otherwise.',
-      where,
-      order: { CREATED_AT: { value: 'createdAt' } },
-      list: ({ principal }, page, matching) => invoices.list(principal, page, matching),
-    }),
-    billingAddress: {
-      type: required(Address),
-      description: 'Whom invoices are sent to.',
-      resolve: (_source, _args, context) => {
-        context.allow('getBillingAddress');
-        return invoices.address(context.principal);
-      },
-    },
-  },
-  mutations: {
-    updateBillingAddress: mutationField({
-      operation: 'updateBillingAddress',
-      description: 'Changes whom invoices are sent to; what is left out stays, an empty text takes a field away.',
-      type: payloadOf('BillingAddressPayload', 'address', Address),
-      input: { type: AddressInput, schema: BillingAddressUpdate },
-      run: async ({ principal }, { input }) => ({ address: await invoices.setAddress(principal, input) }),
-    }),
-  },
 });

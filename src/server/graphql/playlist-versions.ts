@@ -1,4 +1,5 @@
 /** GraphQL: the versions that a playlist had, and batches of changes. */
+
 import {
   GraphQLBoolean,
   GraphQLFloat,
@@ -16,10 +17,9 @@ import {
   type PlaylistVersionSummary,
   PUBLICATION_STATES,
 } from '../../domain/playlists/record.ts';
-import type { PlaylistService, VersionOrder } from '../../domain/playlists/service.ts';
 import { PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
+import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
-import { byIdField, connectionField, type NounFields } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from './where.ts';
 
@@ -31,9 +31,8 @@ export const Item = new GraphQLObjectType({
 });
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 
-/** A playlist may have five hundred items, and its versions are read from Kubernetes and not from memory. */
+/** A playlist may have five hundred items. */
 export const ITEMS_COST = 10;
-const VERSIONS_COST = 100;
 
 export const Publication = new GraphQLObjectType({
   name: 'PlaylistPublication',
@@ -133,35 +132,9 @@ const Diff = new GraphQLObjectType({
   },
 });
 
-const version = { type: required(GraphQLInt), description: 'Number of the version.' };
-
-export const versionQueries = (playlists: PlaylistService): NounFields['queries'] => ({
-  playlistVersions: connectionField<PlaylistVersionSummary, VersionOrder>({
-    type: VersionSummary,
-    operation: 'listPlaylistVersions',
-    description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
-    where,
-    order: { VERSION: { value: 'version' }, CREATED_AT: { value: 'createdAt' } },
-    cost: VERSIONS_COST,
-    args: { id: { type: required(GraphQLID), description: 'Playlist id.' } },
-    list: ({ principal }, page, matching, { id }) =>
-      playlists.versions(principal.accountId, String(id), page, matching),
-  }),
-  playlistVersion: byIdField({
-    type: Version,
-    operation: 'getPlaylistVersion',
-    description: 'One version of a playlist.',
-    cost: VERSIONS_COST,
-    args: { version },
-    get: ({ principal }, id, args) => playlists.version(principal.accountId, id, Number(args.version)),
-  }),
-  playlistDiff: byIdField({
-    type: Diff,
-    operation: 'diffPlaylistVersion',
-    description: 'What a version changed, compared with the one before or with `from`.',
-    cost: VERSIONS_COST,
-    args: { version, from: { type: GraphQLInt } },
-    get: ({ principal }, id, { version: to, from }) =>
-      playlists.diff(principal.accountId, id, Number(from ?? Math.max(1, Number(to) - 1)), Number(to)),
-  }),
-});
+export const VERSION_TYPES = {
+  outputs: { PlaylistVersionSummary: VersionSummary, PlaylistVersion: Version, PlaylistDiff: Diff },
+  lists: {
+    PlaylistVersionSummary: { where, order: { VERSION: { value: 'version' }, CREATED_AT: { value: 'createdAt' } } },
+  },
+} satisfies NounTypes;

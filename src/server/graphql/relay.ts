@@ -98,7 +98,7 @@ function pageArgs<By extends string>({ first, after, last, before, orderBy }: Gi
 const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
 
 /** What a list can be ordered by, by its words in GraphQL. */
-type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
+export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
 const NOUN_ORDER: OrderFields<Order['by']> = {
   CREATED_AT: { value: 'createdAt' },

@@ -1,13 +1,17 @@
 /** GraphQL: streams. */
+
 import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import type { StatsService } from '../../domain/stats/service.ts';
+import { streamOperations } from '../../domain/streams/operations.ts';
 import type { StreamEvent as StreamEventRecord, Stream as StreamRecord } from '../../domain/streams/record.ts';
 import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
 import { PHASES } from '../../resources/stream/spec.ts';
-import { byIdField, connectionField, type Fields, type GraphContext, Node, type NounFields } from './relay.ts';
+import type { Services } from '../services.ts';
+import { operationFields } from './adapter.ts';
+import type { OrderFields } from './relay.ts';
+import { type GraphContext, Node, type NounFields } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
-import { Framerate, ItemFailure, Quality, streamMutations } from './stream-mutations.ts';
+import { Framerate, ItemFailure, Quality, STREAM_INPUTS } from './stream-inputs.ts';
 import {
   enumFilter,
   FlagFilter,
@@ -101,9 +105,6 @@ const StreamEvent = new GraphQLObjectType<StreamEventRecord>({
   },
 });
 
-/** What is asked of a pod or of Kubernetes costs more than what is read from memory. */
-const REMOTE_COST = 200;
-
 const streamType = (streams: StreamService) =>
   new GraphQLObjectType<StreamRecord, GraphContext>({
     name: 'Stream',
@@ -165,6 +166,12 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
+const EVENT_ORDER: OrderFields<EventOrder> = {
+  TIME: { value: 'time', description: 'When it happened last.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
+  COUNT: { value: 'count' },
+};
+
 const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
   id: { type: IDFilter },
   time: { type: TimeFilter },
@@ -175,51 +182,17 @@ const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
   count: { type: NumberFilter },
 });
 
-export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): NounFields {
-  const type = streamType(streams);
+export function streamFields(services: Pick<Services, 'streams' | 'stats'>): NounFields {
+  const Stream = streamType(services.streams);
   return {
+    ...operationFields(streamOperations, services, {
+      outputs: { Stream, LiveStats, StreamEvent },
+      inputs: STREAM_INPUTS,
+      lists: { Stream: { where }, StreamEvent: { where: eventWhere, order: EVENT_ORDER } },
+    }),
     node: (context, id) => {
       context.allow('getStream');
-      return { __typename: type.name, ...streams.get(context.principal.accountId, id) };
+      return { __typename: Stream.name, ...services.streams.get(context.principal.accountId, id) };
     },
-    queries: streamQueries(type, streams, stats),
-    mutations: streamMutations(type, streams),
   };
 }
-
-const streamQueries = (type: GraphQLObjectType, streams: StreamService, stats: Pick<StatsService, 'live'>): Fields => ({
-  stream: byIdField({
-    type,
-    operation: 'getStream',
-    description: 'One stream.',
-    get: ({ principal }, id) => streams.get(principal.accountId, id),
-  }),
-  liveStats: byIdField({
-    type: LiveStats,
-    operation: 'getStreamLiveStats',
-    description: 'Live numbers of a stream.',
-    cost: REMOTE_COST,
-    get: ({ principal }, id) => stats.live(principal.accountId, id),
-  }),
-  streamEvents: connectionField<StreamEventRecord, EventOrder>({
-    type: StreamEvent,
-    operation: 'listStreamEvents',
-    description: 'What happened to a stream, newest first unless orderBy says otherwise.',
-    where: eventWhere,
-    order: {
-      TIME: { value: 'time', description: 'When it happened last.' },
-      CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
-      COUNT: { value: 'count' },
-    },
-    cost: REMOTE_COST,
-    args: { id: { type: required(GraphQLID), description: 'Stream id.' } },
-    list: ({ principal }, page, matching, { id }) => streams.events(principal.accountId, String(id), page, matching),
-  }),
-  streams: connectionField<StreamRecord>({
-    type,
-    operation: 'listStreams',
-    description: 'Streams, newest first unless orderBy says otherwise.',
-    where,
-    list: ({ principal }, page, matching) => streams.list(principal.accountId, page, {}, matching),
-  }),
-});

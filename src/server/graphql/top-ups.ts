@@ -1,10 +1,12 @@
 /** GraphQL: top-ups by card. */
+
 import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
-import { TopUpCreate, type TopUp as TopUpRecord } from '../../billing/cards/record.ts';
-import type { TopUpService } from '../../billing/cards/service.ts';
+import { topUpOperations } from '../../billing/cards/operations.ts';
+import type { TopUp as TopUpRecord } from '../../billing/cards/record.ts';
 import { STATES } from '../../billing/cards/settle.ts';
-import { inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields, nodeOf } from './relay.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { Node, type NounFields, nodeOf } from './relay.ts';
 import { DateTime, enumOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
 
@@ -31,34 +33,18 @@ const where = whereInput<TopUpRecord>('TopUpWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-export const topUpFields = (topUps: TopUpService): NounFields => ({
+const types: NounTypes = {
+  outputs: { TopUp },
+  lists: { TopUp: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+};
+
+export const topUpFields = (services: Pick<Services, 'topUps'>): NounFields => ({
+  ...operationFields(topUpOperations, services, types),
   node: nodeOf({
-    ...{ prefix: 'top', type: 'TopUp', operation: 'getTopUp', notFound: 'topup_not_found' },
-    get: ({ principal }, id) => topUps.get(principal, id),
+    prefix: 'top',
+    type: 'TopUp',
+    operation: 'getTopUp',
+    notFound: 'topup_not_found',
+    get: ({ principal }, id) => services.topUps.get(principal, id),
   }),
-  queries: {
-    topUp: byIdField({
-      type: TopUp,
-      operation: 'getTopUp',
-      description: 'One top-up by card.',
-      get: ({ principal }, id) => topUps.get(principal, id),
-    }),
-    topUps: connectionField<TopUpRecord, 'createdAt'>({
-      type: TopUp,
-      operation: 'listTopUps',
-      description: 'Top-ups by card, newest first unless orderBy says otherwise.',
-      where,
-      order: { CREATED_AT: { value: 'createdAt' } },
-      list: ({ principal }, page, matching) => topUps.list(principal, page, matching),
-    }),
-  },
-  mutations: {
-    createTopUp: mutationField({
-      operation: 'createTopUp',
-      description: 'Begins a top-up: its checkoutUrl is where the card is given.',
-      type: payloadOf('TopUpPayload', 'topUp', TopUp),
-      input: { type: inputType('TopUpCreateInput', TopUpCreate), schema: TopUpCreate },
-      run: async ({ principal }, { input }) => ({ topUp: await topUps.create(principal, input) }),
-    }),
-  },
 });

@@ -1,10 +1,12 @@
 /** GraphQL: uploads. */
+
 import { GraphQLFloat, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import { UploadFromLink, type Upload as UploadRecord } from '../../domain/uploads/record.ts';
-import type { UploadService } from '../../domain/uploads/service.ts';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import type { Upload as UploadRecord } from '../../domain/uploads/record.ts';
 import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
-import { DeletePayload, inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields } from './relay.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { Node, type NounFields } from './relay.ts';
 import { DateTime, enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
@@ -92,54 +94,16 @@ const where = whereInput<UploadRecord>('UploadWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-const Payload = payloadOf('UploadPayload', 'upload', Upload);
-const FromLinkInput = inputType('UploadFromLinkInput', UploadFromLink, { type: UploadType });
+const types: NounTypes = {
+  outputs: { Upload },
+  inputs: { type: UploadType },
+  lists: { Upload: { where } },
+};
 
-export const uploadFields = (uploads: UploadService): NounFields => ({
+export const uploadFields = (services: Pick<Services, 'uploads'>): NounFields => ({
+  ...operationFields(uploadOperations, services, types),
   node: (context, id) => {
     context.allow('getUpload');
-    return { __typename: 'Upload', ...uploads.get(context.principal.accountId, id) };
-  },
-  queries: {
-    upload: byIdField({
-      type: Upload,
-      operation: 'getUpload',
-      description: 'One upload, by its objectID.',
-      get: ({ principal }, id) => uploads.get(principal.accountId, id),
-    }),
-    uploads: connectionField<UploadRecord>({
-      type: Upload,
-      operation: 'listUploads',
-      description: 'Uploads, newest first unless orderBy says otherwise.',
-      where,
-      list: ({ principal }, page, matching) => uploads.list(principal.accountId, page, matching),
-    }),
-  },
-  mutations: {
-    createUploadFromLink: mutationField({
-      operation: 'createUploadFromLink',
-      description: 'Imports media from a link.',
-      type: Payload,
-      input: { type: FromLinkInput, schema: UploadFromLink },
-      run: async ({ principal }, { input }) => ({ upload: await uploads.fromLink(principal.accountId, input) }),
-    }),
-    retryUpload: mutationField({
-      operation: 'retryUpload',
-      description:
-        'Fetches the link of a failed upload again; `upload_not_failed` while it is on its way or ready, `upload_not_from_link` where a client has sent the file.',
-      type: Payload,
-      withId: true,
-      run: async ({ principal }, { id }) => ({ upload: await uploads.retry(principal.accountId, id) }),
-    }),
-    deleteUpload: mutationField({
-      operation: 'deleteUpload',
-      description: 'Deletes an upload; `upload_in_use` while a stream or a playlist plays it.',
-      type: DeletePayload,
-      withId: true,
-      run: async ({ principal }, { id }) => {
-        await uploads.delete(principal.accountId, id);
-        return { id, done: true };
-      },
-    }),
+    return { __typename: 'Upload', ...services.uploads.get(context.principal.accountId, id) };
   },
 });
