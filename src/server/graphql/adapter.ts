@@ -3,7 +3,7 @@ import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
-import type { AnyOperation } from '../operations/list.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { DeletePayload, inputType, mutationField, type Named, payloadOf, plain } from './input.ts';
 import { byIdField, connectionField, type Field, type Fields, type GraphContext, type OrderFields } from './relay.ts';
 import { required } from './scalars.ts';
@@ -20,9 +20,9 @@ export interface NounTypes {
 }
 
 /** The root fields of those of `operations` that GraphQL shows; `services` is what these call. */
-export function operationFields(
-  operations: readonly AnyOperation[],
-  services: object,
+export function operationFields<const Declared extends readonly AnyOperation[]>(
+  operations: Declared,
+  services: ServicesOf<Declared>,
   types: NounTypes,
 ): { queries: Fields; mutations: Fields } {
   const payloads = createPayloads(types);
@@ -49,17 +49,13 @@ const readName = (id: string): string => lowerFirst(id.replace(/^(get|list)/, ''
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const titleOf = (schema: TSchema): string => String((schema as { title?: string }).title);
 
-function runWith({ id, run }: AnyOperation, services: object): Making['run'] {
+function runWith({ id, run }: AnyOperation, services: unknown): Making['run'] {
   if (!run) throw new Error(`The operation ${id} has no service to call.`);
-  return ({ principal }, given) =>
-    run(
-      services as never,
-      {
-        ...{ principal, accountId: principal.accountId },
-        ...{ id: '', path: {}, query: {}, input: {}, page: {}, where: undefined, watch: {} },
-        ...given,
-      } as never,
-    );
+  const nothing = { id: '', path: {}, query: {}, input: {}, page: {}, where: undefined, watch: {} };
+  return ({ principal }, given) => {
+    const call = { ...nothing, principal, accountId: principal.accountId, ...given };
+    return run(services as never, call as never);
+  };
 }
 
 function outputType({ outputs }: NounTypes, schema: TSchema): GraphQLObjectType {

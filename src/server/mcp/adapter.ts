@@ -3,7 +3,7 @@ import type { TObject, TProperties, TSchema } from 'typebox';
 import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, listOf } from '../../lib/paging/list.ts';
-import type { AnyOperation } from '../operations/list.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { Deleted, idOf, PAGE, pageOf, progressOf, sayDeleted, sayPage, waitFor } from './inputs.ts';
 import { type Call, type Tool, tool } from './tool.ts';
@@ -12,13 +12,15 @@ import { waiting } from './waiting.ts';
 type Arguments = Record<string, unknown> & { id?: string; wait?: number };
 
 /** The tools of those of `operations` that agents may use; `services` is what these call. */
-export const operationTools = (operations: readonly AnyOperation[], services: object): Tool[] =>
-  operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
+export const operationTools = <const Declared extends readonly AnyOperation[]>(
+  operations: Declared,
+  services: ServicesOf<Declared>,
+): Tool[] => operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
 
 /** The name of an operation's tool: `create_destination`. */
 export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function operationTool(operation: AnyOperation, services: object): Tool {
+function operationTool(operation: AnyOperation, services: unknown): Tool {
   const { id, input, output, mcp, run } = operation;
   if (!mcp || !run) throw new Error(`The operation ${id} is no tool.`);
   const { title, description, wait, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;

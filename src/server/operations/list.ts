@@ -37,8 +37,19 @@ const ALL = [
 /** The id of an operation. */
 export type Operation = (typeof ALL)[number]['id'];
 
-/** A declaration whose services are handed to it unchecked: each transport has all of them. */
+/** A declaration as it is read, without the services that it calls. */
 export type AnyOperation = OperationDeclaration<Operation, Access, never>;
+
+/** What all of `Declared` call together. */
+export type ServicesOf<Declared extends readonly unknown[]> = (
+  Declared[number] extends infer One
+    ? One extends OperationDeclaration<infer _Id, infer _Access, infer Services>
+      ? (services: Services) => void
+      : never
+    : never
+) extends (services: infer All) => void
+  ? All
+  : never;
 
 export const OPERATIONS: readonly AnyOperation[] = ALL;
 

@@ -72,7 +72,7 @@ const Event = Type.Object(
 );
 
 /** It has no end, so its route is written by hand. */
-export const watchChanges = operationsOf<never>({ tag: 'account' })({
+export const watchChanges = operationsOf({ tag: 'account' })({
   id: 'watchChanges',
   scope: 'read',
   http: 'GET /changes',

@@ -7,7 +7,7 @@ import { flatten, listOf, pageArgs, pageQuery } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { kept, keptList } from '../http/kept.ts';
 import { isDescribedLast } from '../operations/description-order.ts';
-import type { AnyOperation } from '../operations/list.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
 /** The version is a segment of the path. */
 export const V1 = '/v1';
@@ -16,10 +16,10 @@ export const V1 = '/v1';
 export type Handlers = Readonly<Record<string, RouteHandlerMethod>>;
 
 /** Registers a route for each of `operations`, in their order. `services` is what these call, by name. */
-export function serveOperations(
+export function serveOperations<const Declared extends readonly AnyOperation[]>(
   app: FastifyInstance,
-  operations: readonly AnyOperation[],
-  services: object,
+  operations: Declared,
+  services: ServicesOf<Declared>,
   handlers: Handlers = {},
 ): void {
   for (const operation of operations) {
@@ -97,7 +97,7 @@ function responseSchemas(output: Output): Record<number, unknown> {
   }
 }
 
-function handle(operation: AnyOperation, services: object): RouteHandlerMethod {
+function handle(operation: AnyOperation, services: unknown): RouteHandlerMethod {
   const { run, output } = operation;
   if (!run) throw new Error(`The operation ${operation.id} has neither a service to call nor a route.`);
   return async (request, reply) => respond(reply, output, await run(services as never, readCall(request) as never));

@@ -21,6 +21,7 @@ import type { AccountExport } from '../account/export.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { changeHandlers } from '../events/feed.ts';
 import { tellAge } from '../http/age.ts';
+import type { AnyOperation } from '../operations/list.ts';
 import { type MetaServices, metaOperations, watchChanges } from '../operations/meta.ts';
 import { personOperations } from '../operations/person.ts';
 import type { Services } from '../services.ts';
@@ -78,8 +79,8 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   });
 }
 
-/** Serves operations that one handler answers, in a plugin with a parser of its own. */
+/** Serves operations that one handler answers, in a plugin with a parser of its own: they call no service themselves. */
 const serveBy =
-  (operations: Parameters<typeof serveOperations>[1]) =>
+  (operations: readonly AnyOperation[]) =>
   (app: FastifyInstance, handler: RouteHandlerMethod): void =>
-    serveOperations(app, operations, {}, Object.fromEntries(operations.map(({ id }) => [id, handler])));
+    serveOperations(app, operations, {} as never, Object.fromEntries(operations.map(({ id }) => [id, handler])));
