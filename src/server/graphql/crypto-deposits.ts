@@ -1,76 +1,58 @@
 /** GraphQL: deposits of crypto currencies. */
 
-import { GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
-import type { CryptoDeposit as DepositRecord } from '../../billing/crypto/record.ts';
+import {
+  CryptoAsset as AssetSchema,
+  type CryptoDeposit as DepositRecord,
+  CryptoDeposit as DepositSchema,
+  CryptoPayment as PaymentSchema,
+} from '../../billing/crypto/record.ts';
 import { DEPOSIT_STATES, PAYMENT_STATES } from '../../billing/crypto/spec.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
+import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields, nodeOf } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { enumOf, listOf } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
 const State = enumOf('CryptoDepositState', DEPOSIT_STATES);
-const text = { type: required(GraphQLString) };
-const textOrNull = { type: GraphQLString };
 
-const CryptoAsset = new GraphQLObjectType({
-  name: 'CryptoAsset',
-  fields: {
-    ...{ asset: text, network: text, contract: textOrNull, decimals: { type: required(GraphQLInt) } },
-    minimumAmount: { ...text, description: 'What is less is not credited; in the smallest unit.' },
-    confirmations: { type: required(GraphQLInt), description: 'Blocks until a payment is credited.' },
-    rate: { ...textOrNull, description: 'What one coin is worth now; null while that is not known.' },
-    currency: text,
+const CryptoAsset = outputType('CryptoAsset', AssetSchema, {
+  describe: {
+    minimumAmount: 'What is less is not credited; in the smallest unit.',
+    confirmations: true,
+    rate: 'What one coin is worth now; null while that is not known.',
   },
 });
 
-const Explanation = new GraphQLObjectType({
-  name: 'CryptoExplanation',
-  fields: { code: { ...text, description: 'Stable code.' }, message: text },
+const Explanation = outputType('CryptoExplanation', innerSchema(DepositSchema, 'explanation'), {
+  describe: { code: true },
 });
 
-const CryptoPayment = new GraphQLObjectType({
-  name: 'CryptoPayment',
-  fields: {
-    ...{ txid: text, index: text, network: text, asset: textOrNull, contract: textOrNull },
-    amount: { ...text, description: 'What came, in the smallest unit.' },
-    state: { type: required(enumOf('CryptoPaymentState', PAYMENT_STATES)) },
-    confirmations: { type: GraphQLInt, description: 'Null while it is in no block.' },
-    credits: { ...textOrNull, description: 'What was credited for it.' },
-    explanation: { type: Explanation },
-    at: { type: required(DateTime) },
+const CryptoPayment = outputType('CryptoPayment', PaymentSchema, {
+  types: { state: enumOf('CryptoPaymentState', PAYMENT_STATES), explanation: Explanation },
+  describe: {
+    amount: 'What came, in the smallest unit.',
+    confirmations: 'Null while it is in no block.',
+    credits: true,
   },
 });
 
-const CryptoQuote = new GraphQLObjectType({
-  name: 'CryptoQuote',
-  fields: {
-    ...{ rate: text, currency: text },
-    credits: { ...textOrNull, description: 'What the amount is worth; null where any may be paid.' },
-    expiresAt: { type: required(DateTime) },
-  },
+const CryptoQuote = outputType('CryptoQuote', innerSchema(DepositSchema, 'quote'), {
+  describe: { credits: 'What the amount is worth; null where any may be paid.' },
 });
 
-const CryptoDeposit = new GraphQLObjectType<DepositRecord>({
-  name: 'CryptoDeposit',
+const CryptoDeposit = outputType<DepositRecord>('CryptoDeposit', DepositSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    ...{ asset: text, network: text, decimals: { type: required(GraphQLInt) } },
-    state: { type: required(State) },
-    confirmations: { type: GraphQLInt, description: 'While it is confirming: of the payment that has the fewest.' },
-    neededConfirmations: { type: required(GraphQLInt) },
-    address: { ...text, description: 'Of this deposit alone.' },
-    paymentUri: { ...text, description: 'For a QR code: EIP-681 or BIP 21.' },
-    amount: { ...textOrNull, description: 'What is to be paid, in the smallest unit; null: anything.' },
-    receivedAmount: { ...text, description: 'What of the asset was credited.' },
-    quote: { type: required(CryptoQuote) },
-    expiresAt: { type: required(DateTime) },
-    credits: { ...text, description: 'Credited so far.' },
-    explanation: { type: Explanation },
-    payments: { type: listOf(CryptoPayment), description: 'In the order in which they came.' },
-    createdAt: { type: required(DateTime) },
+  types: { state: State, quote: CryptoQuote, explanation: Explanation, payments: CryptoPayment },
+  describe: {
+    confirmations: true,
+    address: true,
+    paymentUri: true,
+    amount: 'What is to be paid, in the smallest unit; null: anything.',
+    receivedAmount: 'What of the asset was credited.',
+    credits: true,
+    payments: true,
   },
 });
 

@@ -1,42 +1,31 @@
 /** GraphQL: destinations. */
 
-import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
-import type { Destination as DestinationRecord } from '../../domain/destinations/record.ts';
+import {
+  type Destination as DestinationRecord,
+  Destination as DestinationSchema,
+  DestinationTest,
+} from '../../domain/destinations/record.ts';
 import { TEST_STAGES } from '../../resources/destination/spec.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
+import { outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
-import { DateTime, enumOf, required } from './scalars.ts';
+import { enumOf } from './scalars.ts';
 import { IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const Destination = new GraphQLObjectType<DestinationRecord>({
-  name: 'Destination',
+const Destination = outputType<DestinationRecord>('Destination', DestinationSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    name: { type: required(GraphQLString) },
-    rtmpUrl: { type: required(GraphQLString) },
-    rtmpKeyHint: {
-      type: required(GraphQLString),
-      description: 'The last four characters of the key; empty for a short key.',
-    },
-    hasLogin: {
-      type: required(GraphQLBoolean),
-      description: 'Whether a user name and a password are kept for it.',
-    },
-    createdAt: { type: required(DateTime) },
-  },
+  describe: { rtmpKeyHint: true, hasLogin: true },
 });
 
-const Test = new GraphQLObjectType({
-  name: 'DestinationTest',
-  fields: {
-    ok: { type: required(GraphQLBoolean), description: 'Whether the destination took a publish.' },
-    stage: { type: required(enumOf('DestinationTestStage', TEST_STAGES)), description: 'How far it came.' },
-    code: { type: GraphQLString, description: 'Why not, as in `lastError`; null when it is ok.' },
-    message: { type: required(GraphQLString), description: 'The same as a sentence for people.' },
-    tookMs: { type: required(GraphQLInt) },
+const Test = outputType('DestinationTest', DestinationTest, {
+  types: { stage: enumOf('DestinationTestStage', TEST_STAGES) },
+  describe: {
+    ok: true,
+    stage: 'How far it came.',
+    code: 'Why not, as in `lastError`; null when it is ok.',
+    message: true,
   },
 });
 

@@ -1,77 +1,49 @@
 /** GraphQL: invoices, and the address that they are sent to. */
 
-import { GraphQLID, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
+import { GraphQLList, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/invoices/document.ts';
 import { invoiceOperations } from '../../billing/invoices/operations.ts';
-import { BillingAddress, type Invoice as InvoiceRecord } from '../../billing/invoices/record.ts';
+import {
+  BillingAddress,
+  type Invoice as InvoiceRecord,
+  Invoice as InvoiceSchema,
+} from '../../billing/invoices/record.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
+import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields, nodeOf } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { enumOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const text = { type: required(GraphQLString) };
-const textOrNull = { type: GraphQLString };
-
-const Line = new GraphQLObjectType({
-  name: 'InvoiceLine',
-  fields: {
-    streamID: { type: GraphQLID },
-    name: text,
-    profile: textOrNull,
-    seconds: textOrNull,
-    creditsPerHour: textOrNull,
-    credits: text,
-    amountMinor: text,
-  },
-});
-const Tax = new GraphQLObjectType({
-  name: 'InvoiceTax',
-  fields: { name: text, ratePercent: text, amountMinor: text },
-});
-const Party = new GraphQLObjectType({
-  name: 'InvoiceParty',
-  fields: {
-    name: text,
-    address: { type: listOf(GraphQLString) },
-    country: textOrNull,
-    taxID: textOrNull,
-    email: textOrNull,
-  },
-});
+const inInvoice = (name: string, property: string) =>
+  outputType(name, innerSchema(InvoiceSchema, property), { types: { taxID: GraphQLString } });
+const Party = inInvoice('InvoiceParty', 'seller');
 const Kind = enumOf('InvoiceKind', KINDS);
 
-const Invoice = new GraphQLObjectType<InvoiceRecord>({
-  name: 'Invoice',
+const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    kind: { type: required(Kind) },
-    number: { ...text, description: 'Numbers of a year have no gaps.' },
-    issuedOn: { ...text, description: 'A day, such as 2027-02-01.' },
-    periodFrom: textOrNull,
-    periodTo: textOrNull,
-    currency: text,
-    totalCredits: { ...text, description: 'As the ledger has it.' },
-    netMinor: { ...text, description: 'The total without taxes.' },
-    totalMinor: { ...text, description: 'With taxes; paid from the balance.' },
-    correctsNumber: textOrNull,
-    correctsID: { type: GraphQLID, description: 'The invoice that a credit note corrects.' },
-    createdAt: { type: required(DateTime) },
-    lines: { type: listOf(Line), extensions: { cost: 100 } },
-    roundingMinor: text,
-    taxes: { type: listOf(Tax) },
-    seller: { type: required(Party) },
-    buyer: { type: required(Party) },
-    reason: textOrNull,
-    notes: { type: new GraphQLList(required(GraphQLString)) },
+  types: {
+    kind: Kind,
+    lines: inInvoice('InvoiceLine', 'lines'),
+    taxes: inInvoice('InvoiceTax', 'taxes'),
+    seller: Party,
+    buyer: Party,
   },
+  describe: {
+    number: 'Numbers of a year have no gaps.',
+    issuedOn: 'A day, such as 2027-02-01.',
+    totalCredits: 'As the ledger has it.',
+    netMinor: 'The total without taxes.',
+    totalMinor: 'With taxes; paid from the balance.',
+    correctsID: true,
+  },
+  costs: { lines: 100 },
+  // The first version of the schema let it be missing.
+  fields: { notes: { type: new GraphQLList(required(GraphQLString)) } },
 });
 
-const Address = new GraphQLObjectType({
-  name: 'BillingAddress',
-  fields: Object.fromEntries(Object.keys(BillingAddress.properties).map((name) => [name, textOrNull])),
-});
+const Address = outputType('BillingAddress', BillingAddress, { types: { taxID: GraphQLString } });
+
 const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   id: { type: IDFilter },
   kind: { type: enumFilter(Kind) },

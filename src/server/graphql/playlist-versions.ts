@@ -1,50 +1,37 @@
 /** GraphQL: the versions that a playlist had, and batches of changes. */
 
-import {
-  GraphQLBoolean,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInputObjectType,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLObjectType,
-} from 'graphql';
+import { GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLObjectType } from 'graphql';
 import { type Static, Type } from 'typebox';
 import { CHANGES, type Change, Item as ItemSchema } from '../../domain/playlists/changes.ts';
 import {
+  PlaylistDiff as DiffSchema,
   MAX_CHANGES,
   PlaylistChanges,
   type PlaylistVersionSummary,
   PUBLICATION_STATES,
+  Publication as PublicationSchema,
+  PlaylistVersion as VersionSchema,
+  PlaylistVersionSummary as VersionSummarySchema,
 } from '../../domain/playlists/record.ts';
 import { PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
 import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { outputType } from './output.ts';
+import { enumOf, required } from './scalars.ts';
 import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from './where.ts';
 
 export const Mode = enumOf('PlaylistMode', PLAYLIST_MODES);
 export const ModeFilter = enumFilter(Mode);
-export const Item = new GraphQLObjectType({
-  name: 'PlaylistItem',
-  fields: { uploadObjectID: { type: required(GraphQLID) } },
-});
+export const Item = outputType('PlaylistItem', ItemSchema);
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 
 /** A playlist may have five hundred items. */
 export const ITEMS_COST = 10;
 
-export const Publication = new GraphQLObjectType({
-  name: 'PlaylistPublication',
+export const Publication = outputType('PlaylistPublication', PublicationSchema, {
   description: 'How far the version that streams play is prepared for them.',
-  fields: {
-    version: { type: GraphQLInt, description: 'Null where none was ever published.' },
-    state: { type: required(enumOf('PlaylistPublicationState', PUBLICATION_STATES)) },
-    itemsReady: { type: required(GraphQLInt) },
-    itemsFailed: { type: required(GraphQLInt) },
-    itemsTotal: { type: required(GraphQLInt) },
-    progress: { type: required(GraphQLFloat), description: 'Of all items together, 0 to 1.' },
-  },
+  types: { state: enumOf('PlaylistPublicationState', PUBLICATION_STATES) },
+  describe: { version: 'Null where none was ever published.', progress: true },
 });
 
 /** GraphQL has no unions in inputs: a change is an object of which exactly one field is given (@oneOf). */
@@ -89,18 +76,13 @@ export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): P
   changes: changes.flatMap((given) => Object.entries(given).map(([op, fields]) => ({ op, ...fields }) as Change)),
 });
 
-const versionFields = {
-  version: { type: required(GraphQLInt) },
-  createdAt: { type: DateTime, description: 'When it was committed; null where nobody wrote that down.' },
-  mode: { type: required(Mode) },
-  itemCount: { type: required(GraphQLInt) },
-  published: { type: required(GraphQLBoolean), description: 'Whether this is the version that streams play.' },
-};
-const VersionSummary = new GraphQLObjectType({ name: 'PlaylistVersionSummary', fields: versionFields });
-const Version = new GraphQLObjectType({
-  name: 'PlaylistVersion',
-  fields: { ...versionFields, items: { type: listOf(Item), extensions: { cost: ITEMS_COST } } },
-});
+const versionOptions = {
+  types: { mode: Mode, items: Item },
+  describe: { createdAt: true, published: true },
+  costs: { items: ITEMS_COST },
+} as const;
+const VersionSummary = outputType('PlaylistVersionSummary', VersionSummarySchema, versionOptions);
+const Version = outputType('PlaylistVersion', VersionSchema, versionOptions);
 
 const where = whereInput<PlaylistVersionSummary>('PlaylistVersionWhereInput', {
   version: { type: NumberFilter },
@@ -122,14 +104,9 @@ const ChangeType = new GraphQLObjectType({
     items: { type: new GraphQLList(required(Item)) },
   },
 });
-const Diff = new GraphQLObjectType({
-  name: 'PlaylistDiff',
-  fields: {
-    from: { type: required(GraphQLInt) },
-    to: { type: required(GraphQLInt) },
-    mode: { type: Mode, description: 'The mode of `to` where it is another one.' },
-    changes: { type: listOf(ChangeType), description: 'Made to the items of `from`, they give the items of `to`.' },
-  },
+const Diff = outputType('PlaylistDiff', DiffSchema, {
+  types: { mode: Mode, changes: ChangeType },
+  describe: { mode: 'The mode of `to` where it is another one.', changes: true },
 });
 
 export const VERSION_TYPES = {

@@ -1,14 +1,15 @@
 /** GraphQL: playlists. */
 
-import { GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
+import type { GraphQLObjectType } from 'graphql';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
-import type { PlaylistSummary } from '../../domain/playlists/record.ts';
+import { type PlaylistSummary, PlaylistSummary as SummarySchema } from '../../domain/playlists/record.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { PLAYLIST_KINDS } from '../../resources/playlist/spec.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { mutationField } from './input.ts';
+import { outputType } from './output.ts';
 import {
   ChangesInput,
   ChangesSchema,
@@ -22,25 +23,22 @@ import {
   VERSION_TYPES,
 } from './playlist-versions.ts';
 import type { Field, Fields } from './relay.ts';
-import { type GraphContext, Node, type NounFields } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { Node, type NounFields } from './relay.ts';
+import { enumOf, listOf, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
 const Kind = enumOf('PlaylistKind', PLAYLIST_KINDS);
+
 const playlistType = (playlists: PlaylistService) =>
-  new GraphQLObjectType<PlaylistSummary, GraphContext>({
-    name: 'Playlist',
+  outputType<PlaylistSummary>('Playlist', SummarySchema, {
     interfaces: [Node],
+    types: { kind: Kind, mode: Mode },
+    describe: {
+      streamID: true,
+      version: true,
+      publishedVersion: 'The version that streams play; null where none was ever published.',
+    },
     fields: {
-      id: { type: required(GraphQLID) },
-      name: { type: required(GraphQLString) },
-      kind: { type: required(Kind) },
-      mode: { type: required(Mode) },
-      streamID: {
-        type: required(GraphQLID),
-        description: 'The stream it belongs to; empty until it is attached to one.',
-      },
-      version: { type: required(GraphQLInt), description: 'Rises by one with each committed batch of changes.' },
       items: {
         type: listOf(Item),
         extensions: { cost: ITEMS_COST },
@@ -48,10 +46,6 @@ const playlistType = (playlists: PlaylistService) =>
           context.allow('getPlaylist');
           return playlists.get(context.principal.accountId, id).items;
         },
-      },
-      publishedVersion: {
-        type: GraphQLInt,
-        description: 'The version that streams play; null where none was ever published.',
       },
       publication: {
         type: required(Publication),
@@ -61,7 +55,6 @@ const playlistType = (playlists: PlaylistService) =>
           return playlists.get(context.principal.accountId, id).publication;
         },
       },
-      createdAt: { type: required(DateTime) },
     },
   });
 

@@ -1,29 +1,25 @@
 /** GraphQL: top-ups by card. */
 
-import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
 import { topUpOperations } from '../../billing/cards/operations.ts';
-import type { TopUp as TopUpRecord } from '../../billing/cards/record.ts';
+import { type TopUp as TopUpRecord, TopUp as TopUpSchema } from '../../billing/cards/record.ts';
 import { STATES } from '../../billing/cards/settle.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
+import { outputType } from './output.ts';
 import { Node, type NounFields, nodeOf } from './relay.ts';
-import { DateTime, enumOf, required } from './scalars.ts';
+import { enumOf } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
 
 const State = enumOf('TopUpState', STATES);
-const TopUp = new GraphQLObjectType<TopUpRecord>({
-  name: 'TopUp',
+const TopUp = outputType<TopUpRecord>('TopUp', TopUpSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    state: { type: required(State) },
-    amountMinor: { type: required(GraphQLString), description: 'What was asked for, in minor units.' },
-    currency: { type: required(GraphQLString), description: 'ISO 4217.' },
-    paidMinor: { type: required(GraphQLString), description: 'What has been received, and credited.' },
-    refundedMinor: { type: required(GraphQLString), description: 'What has gone back since.' },
-    checkoutUrl: { type: GraphQLString, description: 'Where it is paid; null once it is not open any more.' },
-    createdAt: { type: required(DateTime) },
-    expiresAt: { type: required(DateTime) },
+  types: { state: State },
+  describe: {
+    amountMinor: 'What was asked for, in minor units.',
+    currency: true,
+    paidMinor: 'What has been received, and credited.',
+    refundedMinor: 'What has gone back since.',
+    checkoutUrl: 'Where it is paid; null once it is not open any more.',
   },
 });
 
