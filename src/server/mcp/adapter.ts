@@ -23,7 +23,7 @@ export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) =>
 function operationTool(operation: AnyOperation, services: unknown): Tool {
   const { id, input, output, mcp, run } = operation;
   if (!mcp || !run) throw new Error(`The operation ${id} is no tool.`);
-  const { title, description, wait, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
+  const { title, description, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
   return tool<TObject, TProperties, TObject>({
     name: toolName(id),
     title,
@@ -37,23 +37,28 @@ function operationTool(operation: AnyOperation, services: unknown): Tool {
     takesAway,
     reachesOut,
     say: (mcp.say ?? defaultSentence(output)) as (answer: unknown) => string,
-    run: async (call, own, body) => {
-      const { wait: seconds = 0, ...args } = own as Arguments;
-      const work = (watch: Watch) =>
-        run(services as never, callOf(call, wait ? { ...args, wait: seconds } : args, body, watch) as never);
-      if (!wait) return toAnswer(output, await work({}), args.id);
-      const patiently = (waits: (watch: Watch) => Promise<unknown>) => waiting(call, seconds, wait.say, waits);
-      if (!wait.settle) return toAnswer(output, await patiently(async (watch) => work(watch)), args.id);
-      const { settle } = wait;
-      const result = (await work({})) as never;
-      if (seconds === 0) return toAnswer(output, result, args.id);
-      return toAnswer(
-        output,
-        await patiently((watch) => settle(services as never, call, result, seconds, watch)),
-        args.id,
-      );
-    },
+    run: async (call, own, body) =>
+      toAnswer(output, await act(operation, services, { call, own, body }), (own as Arguments).id),
   });
+}
+
+interface Asked {
+  call: Call;
+  own: Arguments;
+  body: unknown;
+}
+
+/** Does the work, and waits for what becomes of it where the agent asks for that. */
+async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, body }: Asked): Promise<unknown> {
+  const { wait: seconds = 0, ...others } = own;
+  const { say, settle } = mcp?.wait ?? {};
+  const args = say ? { ...others, wait: seconds } : others;
+  const work = async (watch: Watch) => run?.(services as never, callOf(call, args, body, watch) as never);
+  if (!say) return work({});
+  if (!settle) return waiting(call, seconds, say, work);
+  const result = (await work({})) as never;
+  if (seconds === 0) return result;
+  return waiting(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
 }
 
 /** Arguments beside those of the body, flat. */

@@ -12,7 +12,7 @@ import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import type { Services } from '../services.ts';
 import { operationTools } from './adapter.ts';
-import { diagnosisTool } from './live.ts';
+import { diagnosisTool } from './diagnose-stream.ts';
 import type { Tool } from './tool.ts';
 
 /** In the order in which a channel is put on air. */

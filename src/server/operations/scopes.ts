@@ -8,7 +8,7 @@ import type { Access } from '../../lib/operation.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { findOperation, OPERATIONS, type Operation } from './list.ts';
 
-/** null: no authentication needed. */
+/** What each operation asks of a principal. null: no authentication. */
 export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }) => [id, scope])) as Readonly<
   Record<Operation, Access>
 >;
@@ -16,10 +16,10 @@ export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
 
-/** Whether it only reads: of what has to do with money, which has one scope for all, its name says so. */
+/** Whether it only reads. Money has one scope for all, so there the method says so. */
 export const isReading = (operation: Operation): boolean => {
-  const scope = OPERATION_SCOPES[operation];
-  return scope === 'read' || (scope === 'billing' && /^(get|list)/.test(operation));
+  const { scope, http = '' } = findOperation(operation) ?? {};
+  return scope === 'read' || (scope === 'billing' && http.startsWith('GET '));
 };
 
 /** Whether only a person who has signed in may do it. */

@@ -9,13 +9,17 @@ import { type Tool, tool } from './tool.ts';
 const id = idOf('Stream id, as list_streams tells it.');
 const LAST_EVENTS = 10;
 
-export interface LiveDeps {
+export interface DiagnosisDeps {
   streams: StreamService;
   stats: Pick<StatsService, 'live'>;
 }
 
 /** All that is known of a stream, and what to do about it. */
-export async function diagnoseStream({ streams, stats }: LiveDeps, accountId: string, id: string): Promise<Diagnosis> {
+export async function diagnoseStream(
+  { streams, stats }: DiagnosisDeps,
+  accountId: string,
+  id: string,
+): Promise<Diagnosis> {
   const [readiness, liveStats, events] = await Promise.all([
     streams.readiness(accountId, id),
     stats.live(accountId, id),
@@ -28,7 +32,7 @@ export async function diagnoseStream({ streams, stats }: LiveDeps, accountId: st
   return diagnose({ stream: streams.get(accountId, id), readiness, liveStats, events });
 }
 
-export const diagnosisTool = ({ streams, stats }: LiveDeps): Tool =>
+export const diagnosisTool = ({ streams, stats }: DiagnosisDeps): Tool =>
   tool({
     name: 'diagnose_stream',
     title: 'Find out what is wrong with a stream',
