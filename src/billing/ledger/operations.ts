@@ -104,8 +104,8 @@ export const billingOperations = [
       say: ({ from, to, credits, onAirSeconds }) =>
         `From ${from} to ${to}, ${credits} credits were used for ${onAirSeconds} seconds on air.`,
     },
-    run: ({ billing }, { principal, query: { format: _format, ...asked } }) =>
-      billing.usage(principal, { ...{ groupBy: 'day', timeZone: 'UTC' }, ...asked }),
+    run: ({ billing }, { principal, query: { format: _format, groupBy = 'day', timeZone = 'UTC', ...days } }) =>
+      billing.usage(principal, { groupBy, timeZone, ...days }),
   }),
 
   operation({

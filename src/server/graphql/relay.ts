@@ -90,7 +90,11 @@ function pageArgs<By extends string>({ first, after, last, before, orderBy }: Gi
   );
   if (wrong.length > 0) throw validationFailed(wrong);
   return {
-    ...{ first: first ?? undefined, last: last ?? undefined, after, before, afterPath: '/after' },
+    first: first ?? undefined,
+    last: last ?? undefined,
+    after,
+    before,
+    afterPath: '/after',
     orderBy: orderBy ? { by: orderBy.field, descending: orderBy.direction === 'DESC' } : undefined,
   };
 }

@@ -93,7 +93,10 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
     const code = error.extensions.code ?? 'validation_failed';
     const errors = variableErrors(error.message);
     return new GraphQLError(withoutValues(error.message), {
-      ...{ nodes, source, positions, path },
+      nodes,
+      source,
+      positions,
+      path,
       extensions: { ...error.extensions, ...(errors ? { errors } : {}), code },
     });
   }

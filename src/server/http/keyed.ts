@@ -100,7 +100,9 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
         // Neither held nor free: there is no room for another key.
         if (!answer)
           await quotas.check(accountId, {
-            ...{ name: 'idempotencyKeys', wanted: 1, used: (await keyedUse(db, accountId)).count },
+            name: 'idempotencyKeys',
+            wanted: 1,
+            used: (await keyedUse(db, accountId)).count,
           });
         if (answer && answer.fingerprint !== fingerprint)
           throw new AppError('idempotency_key_reused', 'This Idempotency-Key was sent with another request before.');

@@ -39,7 +39,8 @@ export const diagnosisTool = ({ streams, stats }: DiagnosisDeps): Tool =>
     description:
       'State, readiness, live numbers and the last events of a stream at once, and what to do about what is wrong: `findings`, each with a `fix` and the tool to call next.',
     operations: ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents'],
-    ...{ own: id, output: Diagnosis },
+    own: id,
+    output: Diagnosis,
     say: ({ summary, findings }) =>
       [summary, ...findings.map(({ message, fix, tool }) => `- ${message} ${fix}${tool ? ` Call ${tool}.` : ''}`)].join(
         '\n',

@@ -60,7 +60,9 @@ const fixOf = (code: string, place: string): string =>
   'Look again in a moment; if it stays, read the events.';
 
 const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
-  ...{ code, message, fix },
+  code,
+  message,
+  fix,
   tool: TOOL_FOR_CODE.get(code) ?? TOOL_FOR_FIELD.get(field) ?? null,
 });
 
@@ -82,7 +84,9 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
 /** Items that the stream goes without; the tool for those that only take time shows how far they are. */
 const ofWarnings = ({ readiness }: Facts): Finding[] =>
   readiness.warnings.map(({ code, message, fix }) => ({
-    ...{ code, message, fix },
+    code,
+    message,
+    fix,
     tool: TOOL_FOR_CODE.get(code) ?? 'change_playlist',
   }));
 

@@ -121,8 +121,12 @@ export function tool<
     operations,
     keyed,
     listed: {
-      ...{ name, title, description, annotations: annotationsOf(definition) },
-      ...{ inputSchema: plain(inputSchema), outputSchema: plain(output) },
+      name,
+      title,
+      description,
+      annotations: annotationsOf(definition),
+      inputSchema: plain(inputSchema),
+      outputSchema: plain(output),
     },
     prepare(args) {
       const isOwn = ([argument]: [string, unknown]) => Object.hasOwn(own, argument);

@@ -47,7 +47,12 @@ export function errorDocsOf(doc: OpenApi): ErrorDoc[] {
     const answering = operations.filter(({ codes }) => codes.includes(code)).map(({ name }) => name);
     const again = status === 429 || status >= 500 ? RETRY : PERMANENT;
     return {
-      ...{ code, status, title, meaning, fix, again },
+      code,
+      status,
+      title,
+      meaning,
+      fix,
+      again,
       operations: answering,
       everywhere: answering.length === operations.length,
       places: others.get(code)?.map(({ place }) => place) ?? [],

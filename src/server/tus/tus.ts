@@ -182,7 +182,8 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     if (isPatch && id !== undefined && incoming.resource(accountId, id).spec.source.sent?.parts)
       throw new AppError('upload_is_final', `The upload ${id} is put together of parts, and takes no bytes itself.`);
     return {
-      ...{ id, isPart: concat?.isPart ?? false },
+      id,
+      isPart: concat?.isPart ?? false,
       parts: concat?.isPart === false ? await incoming.parts(accountId, concat.partIds) : undefined,
       said: {
         checksum: readChecksum(header(request, 'upload-checksum')),
