@@ -23,7 +23,7 @@ import type { HttpMetrics } from './http/metrics.ts';
 import { type Learners, learnNewcomers } from './http/newcomers.ts';
 import type { Counter } from './http/ratelimit.ts';
 import { type Stopping, stopGracefully } from './http/stopping.ts';
-import { traceOf } from './http/trace.ts';
+import { readTrace } from './http/trace.ts';
 import { agentRoutes, MCP } from './mcp/routes.ts';
 import type { OpenApi } from './openapi/document.ts';
 import { DOCS, serveErrorPages } from './openapi/error-routes.ts';
@@ -95,7 +95,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     await allowOrigins(api, config.corsOrigins);
     methods.watch(api);
     api.addHook('onRequest', ({ headers }, _reply, done) => {
-      const trace = traceOf(headers)?.headers;
+      const trace = readTrace(headers)?.headers;
       if (trace) within({ trace }, done);
       else done();
     });

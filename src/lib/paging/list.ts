@@ -16,7 +16,7 @@ const Page = Type.Object(
 );
 
 /** Returns the schema of the envelope around `item`. */
-export const listOf = <T extends TSchema>(item: T, name: string) =>
+export const pageSchema = <T extends TSchema>(item: T, name: string) =>
   Type.Object({ data: Type.Array(item), page: Page }, { title: name });
 
 export const pageArgs = ({ limit, cursor }: { limit: number; cursor?: string }): Pick<PageArgs, 'first' | 'after'> => ({

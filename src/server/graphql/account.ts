@@ -12,12 +12,12 @@ import type { Services } from '../services.ts';
 import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { type Fields, Node } from './relay.ts';
-import { enumOf } from './scalars.ts';
+import { enumType } from './scalars.ts';
 
 const User = outputType<UserRecord>('User', UserSchema, { interfaces: [Node] });
 
 const AccountLimit = outputType('AccountLimit', innerSchema(LimitsSchema, 'limits'), {
-  types: { name: enumOf('LimitName', LIMIT_NAMES), unit: GraphQLString },
+  types: { name: enumType('LimitName', LIMIT_NAMES), unit: GraphQLString },
   describe: {
     description: true,
     unit: `One of: ${LIMIT_UNITS.join(', ')}.`,
@@ -29,7 +29,7 @@ const AccountLimit = outputType('AccountLimit', innerSchema(LimitsSchema, 'limit
 
 const AccountLimits = outputType('AccountLimits', LimitsSchema, {
   description: 'What the account may have, and has.',
-  types: { class: enumOf('AccountClass', ACCOUNT_CLASSES), limits: AccountLimit },
+  types: { class: enumType('AccountClass', ACCOUNT_CLASSES), limits: AccountLimit },
   describe: { class: true, howToLift: true },
 });
 

@@ -4,7 +4,7 @@ import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
-import { DeletePayload, inputType, mutationField, type Named, payloadOf, plain } from './input.ts';
+import { DeletePayload, inputType, mutationField, type Named, payloadType, plain } from './input.ts';
 import { byIdField, connectionField, type Field, type Fields, type GraphContext, type OrderFields } from './relay.ts';
 import { required } from './scalars.ts';
 import type { Where } from './where.ts';
@@ -47,7 +47,7 @@ interface Making {
 /** `destination` of getDestination, `destinations` of listDestinations. */
 const readName = (id: string): string => lowerFirst(id.replace(/^(get|list)/, ''));
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
-const titleOf = (schema: TSchema): string => String((schema as { title?: string }).title);
+const readTitle = (schema: TSchema): string => String((schema as { title?: string }).title);
 
 function runWith({ id, run }: AnyOperation, services: unknown): Making['run'] {
   if (!run) throw new Error(`The operation ${id} has no service to call.`);
@@ -59,8 +59,8 @@ function runWith({ id, run }: AnyOperation, services: unknown): Making['run'] {
 }
 
 function outputType({ outputs }: NounTypes, schema: TSchema): GraphQLObjectType {
-  const type = outputs[titleOf(schema)];
-  if (!type) throw new Error(`GraphQL has no type for ${titleOf(schema)}.`);
+  const type = outputs[readTitle(schema)];
+  if (!type) throw new Error(`GraphQL has no type for ${readTitle(schema)}.`);
   return type;
 }
 
@@ -69,8 +69,8 @@ function query({ operation, graphql, types, run }: Making): Field {
   const { description, cost } = graphql;
   const hasId = http.includes('{id}');
   if (output.kind === 'page') {
-    const list = types.lists?.[titleOf(output.item)];
-    if (!list) throw new Error(`GraphQL does not know how to filter ${titleOf(output.item)}.`);
+    const list = types.lists?.[readTitle(output.item)];
+    if (!list) throw new Error(`GraphQL does not know how to filter ${readTitle(output.item)}.`);
     return connectionField<never, string>({
       type: outputType(types, output.item),
       operation: id,
@@ -99,7 +99,7 @@ function query({ operation, graphql, types, run }: Making): Field {
     operation: id,
     description,
     ...(cost !== undefined && { cost }),
-    args: argumentsOf(id, schema, types.inputs),
+    args: buildArguments(id, schema, types.inputs),
     get: (context, objectId, args) => {
       const given = plain(args) as never;
       return run(context, { id: objectId, path: given, query: given });
@@ -108,7 +108,7 @@ function query({ operation, graphql, types, run }: Making): Field {
 }
 
 /** The fields of a schema as arguments. */
-const argumentsOf = (id: string, schema: TObject, inputs: Named | undefined) =>
+const buildArguments = (id: string, schema: TObject, inputs: Named | undefined) =>
   Object.fromEntries(
     Object.values(inputType(`${id}Args`, schema, inputs).getFields()).map(({ name, type, description }) => [
       name,
@@ -130,7 +130,7 @@ function mutation({ operation, graphql, types, run }: Making, payloads: Payloads
     withId: http.includes('{id}'),
     ...(input &&
       !isFlat && {
-        input: { type: inputType(inputName ?? `${titleOf(input)}Input`, input, types.inputs), schema: input },
+        input: { type: inputType(inputName ?? `${readTitle(input)}Input`, input, types.inputs), schema: input },
       }),
     ...(hasArgs && { args: { schema, ...(types.inputs && { named: types.inputs }) } }),
     run: async (context, given) => {
@@ -154,15 +154,15 @@ function createPayloads(types: NounTypes) {
     switch (output.kind) {
       case 'record':
       case 'created': {
-        const title = titleOf(output.schema);
+        const title = readTitle(output.schema);
         const name = field ?? lowerFirst(title);
         const type = once(`${title}Payload`, () =>
-          payloadOf(`${title}Payload`, name, outputType(types, output.schema)),
+          payloadType(`${title}Payload`, name, outputType(types, output.schema)),
         );
         return { type, show: (result: unknown) => ({ [name]: result }) };
       }
       case 'progress': {
-        const type = once(`${titleOf(output.schema)}Progress`, () =>
+        const type = once(`${readTitle(output.schema)}Progress`, () =>
           progressPayload(output.field, outputType(types, output.schema)),
         );
         return { type, show: (result: unknown) => result as Record<string, unknown> };

@@ -19,18 +19,18 @@ import type { Services } from '../services.ts';
 import { operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { connectionField, type Fields } from './relay.ts';
-import { enumOf, required } from './scalars.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
 
-const Kind = enumOf('LedgerEntryKind', KINDS);
-const Group = enumOf('UsageGroup', GROUPS);
+const Kind = enumType('LedgerEntryKind', KINDS);
+const Group = enumType('UsageGroup', GROUPS);
 
 const Billing = outputType('Billing', BillingSchema, {
   description: 'What is left, in credits, and for how long.',
   types: {
-    state: enumOf('BillingState', STATES),
+    state: enumType('BillingState', STATES),
     secondsLeft: GraphQLFloat,
-    paymentMethods: enumOf('PaymentMethod', PAYMENT_METHODS),
+    paymentMethods: enumType('PaymentMethod', PAYMENT_METHODS),
   },
   describe: { secondsLeft: 'null while nothing is on air.', paymentMethods: 'How credit can be bought here.' },
 });

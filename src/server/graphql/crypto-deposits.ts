@@ -11,11 +11,11 @@ import { DEPOSIT_STATES, PAYMENT_STATES } from '../../billing/crypto/spec.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
-import { Node, type NounFields, nodeOf } from './relay.ts';
-import { enumOf, listOf } from './scalars.ts';
+import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { enumType, listType } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const State = enumOf('CryptoDepositState', DEPOSIT_STATES);
+const State = enumType('CryptoDepositState', DEPOSIT_STATES);
 
 const CryptoAsset = outputType('CryptoAsset', AssetSchema, {
   describe: {
@@ -30,7 +30,7 @@ const Explanation = outputType('CryptoExplanation', innerSchema(DepositSchema, '
 });
 
 const CryptoPayment = outputType('CryptoPayment', PaymentSchema, {
-  types: { state: enumOf('CryptoPaymentState', PAYMENT_STATES), explanation: Explanation },
+  types: { state: enumType('CryptoPaymentState', PAYMENT_STATES), explanation: Explanation },
   describe: {
     amount: 'What came, in the smallest unit.',
     confirmations: 'Null while it is in no block.',
@@ -78,7 +78,7 @@ export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => 
       ...queries,
       // A list without pages, which REST wraps in an object.
       cryptoAssets: {
-        type: listOf(CryptoAsset),
+        type: listType(CryptoAsset),
         description: 'What can be paid in crypto currencies, and what it is worth.',
         resolve: (_source, _args, context) => {
           context.allow('listCryptoAssets');
@@ -86,7 +86,7 @@ export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => 
         },
       },
     },
-    node: nodeOf({
+    node: createNodeReader({
       prefix: 'dep',
       type: 'CryptoDeposit',
       operation: 'getCryptoDeposit',

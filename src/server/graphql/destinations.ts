@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
-import { enumOf } from './scalars.ts';
+import { enumType } from './scalars.ts';
 import { IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
 const Destination = outputType<DestinationRecord>('Destination', DestinationSchema, {
@@ -20,7 +20,7 @@ const Destination = outputType<DestinationRecord>('Destination', DestinationSche
 });
 
 const Test = outputType('DestinationTest', DestinationTest, {
-  types: { stage: enumOf('DestinationTestStage', TEST_STAGES) },
+  types: { stage: enumType('DestinationTestStage', TEST_STAGES) },
   describe: {
     ok: true,
     stage: 'How far it came.',

@@ -38,8 +38,8 @@ export type Named = Record<string, GraphQLNamedInputType>;
 
 type Nullable = ConstructorParameters<typeof GraphQLNonNull<GraphQLNamedInputType | GraphQLList<GraphQLInputType>>>[0];
 
-function typeOf(name: string, shape: Shape, named: Named): Nullable {
-  if (shape.items) return new GraphQLList(new GraphQLNonNull(typeOf(name, shape.items, named)));
+function findType(name: string, shape: Shape, named: Named): Nullable {
+  if (shape.items) return new GraphQLList(new GraphQLNonNull(findType(name, shape.items, named)));
   const known = named[name];
   if (known) return known;
   if (/IDs?$/.test(name)) return GraphQLID;
@@ -55,7 +55,7 @@ function typeOf(name: string, shape: Shape, named: Named): Nullable {
 export function inputType(name: string, schema: TSchema, named: Named = {}): GraphQLInputObjectType {
   const { properties = {}, required: needed = [], description } = schema as Shape;
   const fields = Object.entries(properties).map(([field, shape]): [string, GraphQLInputFieldConfig] => {
-    const type = typeOf(field, shape, named);
+    const type = findType(field, shape, named);
     return [field, { type: needed.includes(field) ? required(type) : type, description: shape.description }];
   });
   return new GraphQLInputObjectType({ name, description, fields: Object.fromEntries(fields) });
@@ -135,7 +135,7 @@ export function mutationField<
 }
 
 /** The answer to a write: what was written, as it now is. */
-export const payloadOf = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
+export const payloadType = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
   new GraphQLObjectType({ name, fields: { [field]: { type: required(type) } } });
 
 export const DeletePayload = new GraphQLObjectType({

@@ -11,14 +11,14 @@ import {
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
-import { Node, type NounFields, nodeOf } from './relay.ts';
-import { enumOf, required } from './scalars.ts';
+import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
 const inInvoice = (name: string, property: string) =>
   outputType(name, innerSchema(InvoiceSchema, property), { types: { taxID: GraphQLString } });
 const Party = inInvoice('InvoiceParty', 'seller');
-const Kind = enumOf('InvoiceKind', KINDS);
+const Kind = enumType('InvoiceKind', KINDS);
 
 const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
   interfaces: [Node],
@@ -59,7 +59,7 @@ const types: NounTypes = {
 
 export const invoiceFields = (services: Pick<Services, 'invoices'>): NounFields => ({
   ...operationFields(invoiceOperations, services, types),
-  node: nodeOf({
+  node: createNodeReader({
     prefix: 'inv',
     type: 'Invoice',
     operation: 'getInvoice',

@@ -52,7 +52,7 @@ export function innerSchema(schema: TSchema, property: string): TSchema {
   return unwrap((schema as Shape).properties?.[property] ?? {}) as TSchema;
 }
 
-function typeOf(name: string, shape: Shape, types: OutputOptions<never>['types'] = {}): GraphQLOutputType {
+function findType(name: string, shape: Shape, types: OutputOptions<never>['types'] = {}): GraphQLOutputType {
   const [first, ...others] = shape.anyOf ?? [];
   if (first && others.some(({ type }) => type === 'null')) return innerType(name, first, types);
   return new GraphQLNonNull(innerType(name, shape, types) as never);
@@ -77,7 +77,7 @@ export function outputType<T>(name: string, schema: TSchema, options: OutputOpti
   const { properties = {}, required = [] } = schema as Shape;
   const made = Object.entries(properties).flatMap(([field, shape]) => {
     if (omit.includes(field) || field in fields) return [];
-    const type = typeOf(field, required.includes(field) ? shape : { anyOf: [shape, { type: 'null' }] }, types);
+    const type = findType(field, required.includes(field) ? shape : { anyOf: [shape, { type: 'null' }] }, types);
     const told = describe[field] === true ? shape.description : describe[field];
     const cost = costs[field];
     return [[field, { type, description: told, ...(cost !== undefined && { extensions: { cost } }) }] as const];

@@ -17,10 +17,10 @@ import { PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
 import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
 import { outputType } from './output.ts';
-import { enumOf, required } from './scalars.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from './where.ts';
 
-export const Mode = enumOf('PlaylistMode', PLAYLIST_MODES);
+export const Mode = enumType('PlaylistMode', PLAYLIST_MODES);
 export const ModeFilter = enumFilter(Mode);
 export const Item = outputType('PlaylistItem', ItemSchema);
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
@@ -30,7 +30,7 @@ export const ITEMS_COST = 10;
 
 export const Publication = outputType('PlaylistPublication', PublicationSchema, {
   description: 'How far the version that streams play is prepared for them.',
-  types: { state: enumOf('PlaylistPublicationState', PUBLICATION_STATES) },
+  types: { state: enumType('PlaylistPublicationState', PUBLICATION_STATES) },
   describe: { version: 'Null where none was ever published.', progress: true },
 });
 
@@ -96,7 +96,7 @@ const ChangeType = new GraphQLObjectType({
   name: 'PlaylistChange',
   description: 'The fields that its `op` has; the others are null.',
   fields: {
-    op: { type: required(enumOf('PlaylistChangeOp', Object.keys(CHANGES))) },
+    op: { type: required(enumType('PlaylistChangeOp', Object.keys(CHANGES))) },
     index: { type: GraphQLInt },
     count: { type: GraphQLInt },
     from: { type: GraphQLInt },

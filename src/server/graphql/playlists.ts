@@ -24,10 +24,10 @@ import {
 } from './playlist-versions.ts';
 import type { Field, Fields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
-import { enumOf, listOf, required } from './scalars.ts';
+import { enumType, listType, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const Kind = enumOf('PlaylistKind', PLAYLIST_KINDS);
+const Kind = enumType('PlaylistKind', PLAYLIST_KINDS);
 
 const playlistType = (playlists: PlaylistService) =>
   outputType<PlaylistSummary>('Playlist', SummarySchema, {
@@ -40,7 +40,7 @@ const playlistType = (playlists: PlaylistService) =>
     },
     fields: {
       items: {
-        type: listOf(Item),
+        type: listType(Item),
         extensions: { cost: ITEMS_COST },
         resolve: ({ id }, _args, context) => {
           context.allow('getPlaylist');

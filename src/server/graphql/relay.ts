@@ -17,7 +17,7 @@ import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/p
 import type { ListArgs } from '../../lib/paging/ordered.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Operation } from '../operations/list.ts';
-import { Cursor, enumOf, listOf, required } from './scalars.ts';
+import { Cursor, enumType, listType, required } from './scalars.ts';
 import type { Where } from './where.ts';
 
 export type GraphContext = {
@@ -38,7 +38,7 @@ export interface NounFields {
 }
 
 /** How a kind whose ids all begin with `prefix` is found by them. */
-interface NodeOf<T> {
+interface NodeReader<T> {
   prefix: string;
   /** Its name in the schema. */
   type: string;
@@ -48,8 +48,8 @@ interface NodeOf<T> {
 }
 
 /** `node` of a kind that not everybody may see: it is asked for any id, so what is of another kind is not refused but not found. */
-export const nodeOf =
-  <T extends object>({ prefix, type, operation, notFound, get }: NodeOf<T>): NounFields['node'] =>
+export const createNodeReader =
+  <T extends object>({ prefix, type, operation, notFound, get }: NodeReader<T>): NounFields['node'] =>
   (context, id) => {
     if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `There is no ${type} ${id.slice(0, 100)}.`);
     context.allow(operation);
@@ -99,7 +99,7 @@ function pageArgs<By extends string>({ first, after, last, before, orderBy }: Gi
   };
 }
 
-const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
+const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 
 /** What a list can be ordered by, by its words in GraphQL. */
 export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
@@ -147,7 +147,7 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
     fields: {
       totalCount: { type: required(GraphQLInt), description: 'Of all pages.' },
       pageInfo: { type: required(PageInfo) },
-      edges: { type: listOf(edge) },
+      edges: { type: listType(edge) },
     },
   });
   return {

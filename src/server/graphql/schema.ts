@@ -15,7 +15,7 @@ import { topUpFields } from './top-ups.ts';
 import { uploadFields } from './uploads.ts';
 
 /** Each kind under the prefix of its ids. */
-const nounsOf = (services: Services): Record<string, NounFields> => ({
+const createNouns = (services: Services): Record<string, NounFields> => ({
   str: streamFields(services),
   dst: destinationFields(services),
   upl: uploadFields(services),
@@ -26,7 +26,7 @@ const nounsOf = (services: Services): Record<string, NounFields> => ({
 });
 
 export function createSchema(services: Services): GraphQLSchema {
-  const nouns = nounsOf(services);
+  const nouns = createNouns(services);
   const all = Object.values(nouns);
   return new GraphQLSchema({
     query: new GraphQLObjectType({

@@ -19,7 +19,7 @@ import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import type { OrderFields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
-import { enumOf, listOf, required } from './scalars.ts';
+import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
 import { Framerate, ItemFailure, Quality, STREAM_INPUTS } from './stream-inputs.ts';
 import {
@@ -33,7 +33,7 @@ import {
   whereInput,
 } from './where.ts';
 
-const State = enumOf('StreamState', PHASES, 'live means that a destination accepts media.');
+const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
 const Recurrence = outputType('Recurrence', RecurrenceSchema, {
   description: 'Windows in which a stream is on air: they begin at the times of a cron expression.',
@@ -102,7 +102,7 @@ const streamType = (streams: StreamService) =>
         },
       },
       upcoming: {
-        type: listOf(Window),
+        type: listType(Window),
         description: 'The next five times that its schedule puts it on air.',
         resolve: ({ id }, _args, context) => {
           context.allow('getStreamSchedule');

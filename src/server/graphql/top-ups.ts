@@ -6,11 +6,11 @@ import { STATES } from '../../billing/cards/settle.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
-import { Node, type NounFields, nodeOf } from './relay.ts';
-import { enumOf } from './scalars.ts';
+import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { enumType } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
 
-const State = enumOf('TopUpState', STATES);
+const State = enumType('TopUpState', STATES);
 const TopUp = outputType<TopUpRecord>('TopUp', TopUpSchema, {
   interfaces: [Node],
   types: { state: State },
@@ -36,7 +36,7 @@ const types: NounTypes = {
 
 export const topUpFields = (services: Pick<Services, 'topUps'>): NounFields => ({
   ...operationFields(topUpOperations, services, types),
-  node: nodeOf({
+  node: createNodeReader({
     prefix: 'top',
     type: 'TopUp',
     operation: 'getTopUp',

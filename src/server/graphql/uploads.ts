@@ -8,11 +8,11 @@ import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
-import { enumOf, required } from './scalars.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const UploadType = enumOf('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
-const State = enumOf('UploadState', UPLOAD_STATES);
+const UploadType = enumType('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
+const State = enumType('UploadState', UPLOAD_STATES);
 
 const inUpload = (name: string, property: string, options?: Parameters<typeof outputType>[2]) =>
   outputType(name, innerSchema(UploadSchema, property), options);
@@ -26,7 +26,7 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     sizeBytes: GraphQLFloat,
     video: inUpload('UploadVideo', 'video'),
     audio: inUpload('UploadAudio', 'audio'),
-    preview: enumOf('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
+    preview: enumType('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
     warnings: inUpload('UploadWarning', 'warnings'),
     waiting: inUpload('UploadWaiting', 'waiting', {
       describe: { message: true, since: true, nextTryAt: true, until: true, tries: true },

@@ -17,7 +17,7 @@ import { answerError } from './errors.ts';
 import { overrideMethod } from './method-override.ts';
 import { parseQuery } from './query.ts';
 import { RequestLog } from './requestlog.ts';
-import { traceOf } from './trace.ts';
+import { readTrace } from './trace.ts';
 import { compileBody, compileParameters, compileQuery } from './validation.ts';
 
 /** By the part of a request that a schema is of. */
@@ -59,7 +59,7 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.header('x-request-id', request.id)),
     childLoggerFactory: (parent, bindings, _options, { headers }) =>
-      new RequestLog(parent as Logger, () => ({ ...bindings, traceId: traceOf(headers)?.traceId })),
+      new RequestLog(parent as Logger, () => ({ ...bindings, traceId: readTrace(headers)?.traceId })),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

@@ -50,19 +50,19 @@ const header = (request: FastifyRequest, name: string): string | undefined => {
   return Array.isArray(value) ? value[0] : value;
 };
 
-const credentialsOf = (request: FastifyRequest) => ({
+const readCredentials = (request: FastifyRequest) => ({
   apiKey: header(request, 'x-api-key'),
   authorization: header(request, 'authorization'),
   cookie: request.headers.cookie,
 });
 
 /** With what it takes to find out about credentials that are not known yet. */
-const verifiableOf = (request: FastifyRequest) => ({
-  ...credentialsOf(request),
+const readVerifiable = (request: FastifyRequest) => ({
+  ...readCredentials(request),
   verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
 });
 
-export const resourceOf = ({ routeOptions }: FastifyRequest): Resource => routeOptions.config?.resource ?? 'api';
+export const findResource = ({ routeOptions }: FastifyRequest): Resource => routeOptions.config?.resource ?? 'api';
 
 /** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
@@ -73,11 +73,11 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   app.decorateRequest('refusal', null);
   if (auth.tokenRules) await verifyTokens(app, auth.tokenRules);
   app.decorateRequest('authenticateAgain', async function () {
-    return marked(await auth.authenticate(verifiableOf(this), { resource: resourceOf(this) }));
+    return marked(await auth.authenticate(readVerifiable(this), { resource: findResource(this) }));
   });
 
   app.addHook('onRequest', (request, _reply, done) => {
-    const credentials = credentialsOf(request);
+    const credentials = readCredentials(request);
     const accept = (principal: Principal) => {
       if (principal.via === 'session' && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
         request.refusal = crossSite();
@@ -88,8 +88,8 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     };
     // Most are known, and those need not wait for anything.
     const known = auth.known?.(credentials);
-    const resource = resourceOf(request);
-    if (!known) return void auth.authenticate(verifiableOf(request), { resource }).then(accept, refuse).finally(done);
+    const resource = findResource(request);
+    if (!known) return void auth.authenticate(readVerifiable(request), { resource }).then(accept, refuse).finally(done);
     accept(known);
     done();
   });

@@ -2,10 +2,10 @@
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
-import { flatten, listOf } from '../../lib/paging/list.ts';
+import { flatten, pageSchema } from '../../lib/paging/list.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
-import { Deleted, idOf, PAGE, pageOf, progressOf, sayDeleted, sayPage, waitFor } from './inputs.ts';
+import { Deleted, idArgument, PAGE, progressSchema, readPage, sayDeleted, sayPage, waitFor } from './inputs.ts';
 import { type Call, type Tool, tool } from './tool.ts';
 import { waiting } from './waiting.ts';
 
@@ -53,7 +53,7 @@ async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, b
   const { wait: seconds = 0, ...others } = own;
   const { say, settle } = mcp?.wait ?? {};
   const args = say ? { ...others, wait: seconds } : others;
-  const work = async (watch: Watch) => run?.(services as never, callOf(call, args, body, watch) as never);
+  const work = async (watch: Watch) => run?.(services as never, buildCall(call, args, body, watch) as never);
   if (!say) return work({});
   if (!settle) return waiting(call, seconds, say, work);
   const result = (await work({})) as never;
@@ -64,7 +64,7 @@ async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, b
 /** Arguments beside those of the body, flat. */
 function ownArguments({ http, object, path, query, output, mcp }: AnyOperation): TProperties {
   return {
-    ...(http.includes('{id}') && idOf(`${object?.idName}, as ${object?.listTool} tells it.`)),
+    ...(http.includes('{id}') && idArgument(`${object?.idName}, as ${object?.listTool} tells it.`)),
     ...path,
     ...(output.kind === 'page' && PAGE),
     ...(mcp?.wait && waitFor(mcp.wait.until)),
@@ -72,7 +72,7 @@ function ownArguments({ http, object, path, query, output, mcp }: AnyOperation):
   };
 }
 
-function callOf(
+function buildCall(
   { principal, accountId }: Call,
   args: Arguments,
   input: unknown,
@@ -86,7 +86,7 @@ function callOf(
     path: query as never,
     query: query as never,
     input: input as never,
-    page: pageOf(query as { limit?: number; cursor?: string }),
+    page: readPage(query as { limit?: number; cursor?: string }),
     watch,
   };
 }
@@ -97,9 +97,9 @@ function outputSchema(output: Output): TSchema {
     case 'created':
       return output.schema;
     case 'page':
-      return listOf(output.item, output.title);
+      return pageSchema(output.item, output.title);
     case 'progress':
-      return progressOf(output.schema as TObject);
+      return progressSchema(output.schema as TObject);
     case 'deleted':
       return Deleted;
     case 'content':

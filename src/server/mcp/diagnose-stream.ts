@@ -3,10 +3,10 @@ import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import { flatten } from '../../lib/paging/list.ts';
 import { Diagnosis, diagnose } from './diagnosis.ts';
-import { idOf } from './inputs.ts';
+import { idArgument } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 
-const id = idOf('Stream id, as list_streams tells it.');
+const id = idArgument('Stream id, as list_streams tells it.');
 const LAST_EVENTS = 10;
 
 export interface DiagnosisDeps {

@@ -55,7 +55,7 @@ const TOOL_FOR_CODE = new Map([
   ['media_awaits_gate', 'get_stream_readiness'],
 ]);
 
-const fixOf = (code: string, place: string): string =>
+const findFix = (code: string, place: string): string =>
   STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
   'Look again in a moment; if it stays, read the events.';
 
@@ -74,7 +74,7 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
       {
         code,
         message: `Destination "${name}" does not take the stream. ${message}`,
-        fix: fixOf(code, 'lastError.code'),
+        fix: findFix(code, 'lastError.code'),
         tool: 'update_destination',
       },
     ];

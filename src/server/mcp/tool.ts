@@ -18,7 +18,7 @@ export interface Call {
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal;
   /** Tells who waits how long it has been waited for, and of how much. */
-  tell(progress: { seconds: number; of: number; message: string }): void;
+  tell(progress: { seconds: number; total: number; message: string }): void;
 }
 
 /** What of it is not in the table of scopes. */
@@ -84,7 +84,7 @@ const refused = (errors: FieldError[]): AppError =>
 /** As JSON has it: types carry marks that are no part of it. */
 const plain = (schema: TSchema): never => JSON.parse(JSON.stringify(schema)) as never;
 
-function annotationsOf({
+function buildAnnotations({
   title,
   operations,
   ...effects
@@ -124,7 +124,7 @@ export function tool<
       name,
       title,
       description,
-      annotations: annotationsOf(definition),
+      annotations: buildAnnotations(definition),
       inputSchema: plain(inputSchema),
       outputSchema: plain(output),
     },

@@ -153,7 +153,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
       const declared = findOperation(operation.operationId);
       if (!declared) continue;
       operation.description ??= declared.description;
-      operation.security = securityOf(declared.scope, scopePrefix);
+      operation.security = buildSecurity(declared.scope, scopePrefix);
       completeSuccess(operation, method, declared);
       optionalBody(operation, schemas);
       completeRequest(operation, declared);
@@ -174,7 +174,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   return whole;
 }
 
-function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
+function buildSecurity(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
   if (scope === null) return [];
   if (scope === PERSON) return [{ session: [] }];
   return [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${prefix}:${scope}`] }];

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { type Call, type Output, readRoute } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
-import { flatten, listOf, pageArgs, pageQuery } from '../../lib/paging/list.ts';
+import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { kept, keptList } from '../http/kept.ts';
 import { isDescribedLast } from '../operations/description-order.ts';
@@ -83,7 +83,7 @@ function responseSchemas(output: Output): Record<number, unknown> {
     case 'created':
       return { 201: output.schema };
     case 'page':
-      return { 200: listOf(output.item, output.title) };
+      return { 200: pageSchema(output.item, output.title) };
     case 'progress':
       return { 200: output.schema, 202: output.schema };
     case 'deleted':

@@ -14,17 +14,17 @@ interface PreviewDeps {
 const sendMedia = (reply: FastifyReply, media: unknown) =>
   reply.type('video/x-flv').header('cache-control', 'no-store').send(media);
 
-const idOf = ({ params }: FastifyRequest): string => (params as { id: string }).id;
+const readId = ({ params }: FastifyRequest): string => (params as { id: string }).id;
 
 export const previewHandlers = ({ stats, uploads, stopping }: PreviewDeps): Handlers => ({
   async getStreamPreview(request, reply) {
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, stopping]);
-    return sendMedia(reply, await stats.preview(request.principal.accountId, idOf(request), signal));
+    return sendMedia(reply, await stats.preview(request.principal.accountId, readId(request), signal));
   },
 
   async getUploadPreview(request, reply) {
-    return sendMedia(reply, await uploads.preview(request.principal.accountId, idOf(request)));
+    return sendMedia(reply, await uploads.preview(request.principal.accountId, readId(request)));
   },
 });

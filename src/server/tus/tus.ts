@@ -26,7 +26,7 @@ const DRAIN_MS = 300;
 const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
 
 /** No account holds up another one's. */
-const lockOf = (accountId: string, id: string): string => `${accountId}/${id}`;
+const nameLock = (accountId: string, id: string): string => `${accountId}/${id}`;
 
 const EXTENSIONS = [
   ...['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination'],
@@ -72,7 +72,7 @@ class AccountStore extends DataStore {
   }
 
   override write(body: Readable, id: string, start: number): Promise<number> {
-    const mayKeep = () => this.#locks.isHeld(lockOf(this.#accountId, id));
+    const mayKeep = () => this.#locks.isHeld(nameLock(this.#accountId, id));
     const { checksum } = this.#said;
     return this.#incoming.receive(this.#accountId, id, { start, body, mayKeep, memory: this.#memory, checksum });
   }
@@ -206,7 +206,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
       relativeLocation: true,
       lockDrainTimeout: DRAIN_MS,
       datastore: new AccountStore(incoming, accountId, locks, arrival?.memory, said),
-      locker: { newLock: (id) => locks.newLock(lockOf(accountId, id)) },
+      locker: { newLock: (id) => locks.newLock(nameLock(accountId, id)) },
       maxSize: incoming.maxSourceBytes,
       getFileIdFromRequest: () => id,
       namingFunction: async ({ headers }, metadata = {}) => {
