@@ -44,8 +44,8 @@ module.exports = {
     {
       name: 'domain-knows-no-transport',
       severity: 'error',
-      comment: 'Services know no HTTP, GraphQL or MCP.',
-      from: { path: '^src/(domain|billing|auth)/.*service\\.ts$' },
+      comment: 'Services and declarations of operations know no HTTP, GraphQL or MCP.',
+      from: { path: '^src/((domain|billing|auth)/.*(service|operations)|lib/operation)\\.ts$' },
       to: { path: 'node_modules/(fastify|@fastify|graphql|@modelcontextprotocol|@kubernetes)/' },
     },
     {

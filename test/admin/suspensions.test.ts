@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../src/billing/audit/admin/suspensions.ts';
-import { isOpenWhileSuspended, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
 import { SUSPENDED_ANNOTATION } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isOpenWhileSuspended, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { buildTestServer, type TestServer } from '../support/server.ts';
 
 const stream = (given: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>

@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import type { LiveStats } from '../../src/domain/stats/record.ts';
 import { NOT_LIVE } from '../../src/domain/stats/view.ts';
-import type { ReadinessIssue, Stream } from '../../src/domain/streams/record.ts';
+import { exampleLiveStats, exampleStream } from '../../src/domain/streams/examples.ts';
+import type { ReadinessIssue } from '../../src/domain/streams/record.ts';
 import { PHASES, READINESS_ISSUES } from '../../src/resources/stream/spec.ts';
 import { diagnose } from '../../src/server/mcp/diagnosis.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
-import { EXAMPLES } from '../../src/server/openapi/examples.ts';
 
-const live = { ...(EXAMPLES.LiveStats as LiveStats) };
-const onAir = EXAMPLES.Stream as Stream;
+const live = { ...exampleLiveStats };
+const onAir = exampleStream;
 const ready = { ready: true, issues: [], warnings: [] };
 const since = '2027-01-31T18:00:02Z';
 

@@ -1,9 +1,10 @@
 /** What stands before the tools: who asks, what for, from where, and in which words. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/lib/errors.ts';
-import { isOpenWhileSuspended, OPERATION_SCOPES, SCOPES, type Scope } from '../../src/lib/scopes.ts';
+import { SCOPES, type Scope } from '../../src/lib/scopes.ts';
 import { createHttpMetrics } from '../../src/server/http/metrics.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
+import { isOpenWhileSuspended, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../support/agents.ts';
 import { until } from '../support/rtmp.ts';
 import { buildTestServer, type ServerOptions } from '../support/server.ts';

@@ -11,8 +11,9 @@ import type {
 } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES, SCOPES, type Scope } from '../../src/lib/scopes.ts';
+import { SCOPES, type Scope } from '../../src/lib/scopes.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision } from '../support/agents.ts';
 import { call } from '../support/api.ts';
 import { consent, type Person, REDIRECT, startTestSite, type TestSite } from '../support/oauth.ts';

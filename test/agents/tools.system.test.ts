@@ -1,13 +1,13 @@
 /** Every tool, by the stock client, over the real server, Postgres and Kubernetes; of the operator there is what it writes. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
 import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../src/resources/upload/spec.ts';
 import type { Tool } from '../../src/server/mcp/tool.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../support/agents.ts';
 import { until } from '../support/rtmp.ts';

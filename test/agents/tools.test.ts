@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../src/lib/errors.ts';
-import { isReading, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
 import { PROBLEM_TYPE } from '../../src/server/http/problem.ts';
 import { nextStep } from '../../src/server/mcp/advice.ts';
 import { PROMPT_OPERATIONS, PROMPTS } from '../../src/server/mcp/prompts.ts';
@@ -12,6 +11,8 @@ import { tool } from '../../src/server/mcp/tool.ts';
 import { describedTools } from '../../src/server/mcp/tools.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
 import { resolveResponse } from '../../src/server/openapi/openapi.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { withTools } from '../../tools/generate/agents.ts';
 
 const tools = [...describedTools().values()];

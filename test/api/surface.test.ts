@@ -1,9 +1,11 @@
 /** The operations that the API is designed to have (api.md), against those that it has: in the table of scopes, in REST, in GraphQL. */
 import { buildSchema, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { isReading, OPERATION_SCOPES, type Operation, type PERSON, type Scope } from '../../src/lib/scopes.ts';
+import type { PERSON, Scope } from '../../src/lib/scopes.ts';
 import { schemaDocument } from '../../src/server/graphql/schema.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 
 /** An operation in REST, with the query parameters and fields of the body that it is to take, and the same in GraphQL. */
 interface Designed {

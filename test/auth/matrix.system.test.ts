@@ -18,9 +18,11 @@ import {
   isNonNullType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isOperation, OPERATION_SCOPES, type Operation, PERSON, SCOPES, type Scope } from '../../src/lib/scopes.ts';
+import { PERSON, SCOPES, type Scope } from '../../src/lib/scopes.ts';
 import { schemaDocument } from '../../src/server/graphql/schema.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isOperation, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { call } from '../support/api.ts';
 import { type Person, startTestSite, type TestSite } from '../support/oauth.ts';
 import { openForge } from '../support/oauth-forge.ts';

@@ -39,8 +39,9 @@ import {
   StreamUpdate,
 } from '../../src/domain/streams/record.ts';
 import { Upload, UploadFromLink } from '../../src/domain/uploads/record.ts';
-import { isReading, OPERATION_SCOPES, type Operation } from '../../src/lib/scopes.ts';
 import { createSchema, schemaDocument } from '../../src/server/graphql/schema.ts';
+import type { Operation } from '../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import type { Services } from '../../src/server/services.ts';
 import { schemaBreaks } from '../../tools/generate/graphql.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { enumOf } from '../../src/server/graphql/scalars.ts';
+import { enumType } from '../../src/server/graphql/scalars.ts';
 import {
   enumFilter,
   FlagFilter,
@@ -26,7 +26,7 @@ interface Thing {
 const where = whereInput<Thing>('ThingWhereInput', {
   id: { type: IDFilter },
   name: { type: TextFilter },
-  state: { type: enumFilter(enumOf('ThingState', ['on', 'off'])), value: ({ status }) => status },
+  state: { type: enumFilter(enumType('ThingState', ['on', 'off'])), value: ({ status }) => status },
   size: { type: NumberFilter },
   at: { type: TimeFilter },
   ready: { type: FlagFilter },

@@ -7,7 +7,7 @@ import { READINESS_ISSUES } from '../../src/resources/stream/spec.ts';
 import { UPLOAD_ERRORS } from '../../src/resources/upload/spec.ts';
 import { UPLOAD_WARNINGS } from '../../src/resources/upload/warnings.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
-import { type ErrorDoc, errorDocsOf } from '../../src/server/openapi/errordocs.ts';
+import { type ErrorDoc, listErrorDocs } from '../../src/server/openapi/errordocs.ts';
 import { errorIndex, errorPage } from '../../src/server/openapi/errorpages.ts';
 import { apiFiles } from '../../tools/generate/openapi.ts';
 
@@ -15,7 +15,7 @@ const DOCS = join(import.meta.dirname, '../../docs');
 let docs: ErrorDoc[];
 
 beforeAll(async () => {
-  docs = errorDocsOf(await describeApi());
+  docs = listErrorDocs(await describeApi());
 });
 
 test('docs/errors/ is what the code says, a page a code and no other (mend with `make generate`)', async () => {

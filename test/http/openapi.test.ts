@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { OPERATION_SCOPES } from '../../src/lib/scopes.ts';
 import { describeApi } from '../../src/server/openapi/describe.ts';
 import type { Json, MediaType, OpenApi } from '../../src/server/openapi/document.ts';
 import { resolveResponse } from '../../src/server/openapi/openapi.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 
 let doc: OpenApi;
 

@@ -4,9 +4,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { KubeError } from '../../src/kube/types.ts';
 import { currentTrace } from '../../src/lib/context.ts';
 import { AppError } from '../../src/lib/errors.ts';
-import { OPERATION_SCOPES, type Principal, type Scope } from '../../src/lib/scopes.ts';
+import type { Principal, Scope } from '../../src/lib/scopes.ts';
 import { toAppError } from '../../src/server/http/problem.ts';
-import { traceOf } from '../../src/server/http/trace.ts';
+import { readTrace } from '../../src/server/http/trace.ts';
+import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
 import { buildTestServer } from '../support/server.ts';
 
 const open: FastifyInstance[] = [];
@@ -269,8 +270,8 @@ describe('traces (W3C Trace Context)', () => {
 
   test('one that cannot be read is as good as none', () => {
     const none = '0'.repeat(16);
-    expect(traceOf({ traceparent: parent })?.traceId).toBe(trace);
-    expect(traceOf({ traceparent: `cc-${trace}-00f067aa0ba902b7-01-what-comes` })?.traceId).toBe(trace);
+    expect(readTrace({ traceparent: parent })?.traceId).toBe(trace);
+    expect(readTrace({ traceparent: `cc-${trace}-00f067aa0ba902b7-01-what-comes` })?.traceId).toBe(trace);
     const wrong = [
       '',
       trace,
@@ -280,7 +281,7 @@ describe('traces (W3C Trace Context)', () => {
       `00-${none}${none}-00f067aa0ba902b7-01`,
     ];
     for (const traceparent of [...wrong, `00-${trace}-${none}-01`, `${parent}\n`])
-      expect(traceOf({ traceparent })).toBeUndefined();
-    expect(traceOf({ traceparent: parent, tracestate: 'x'.repeat(513) })?.headers).toEqual({ traceparent: parent });
+      expect(readTrace({ traceparent })).toBeUndefined();
+    expect(readTrace({ traceparent: parent, tracestate: 'x'.repeat(513) })?.headers).toEqual({ traceparent: parent });
   });
 });

@@ -2,9 +2,10 @@
  * Every wrong request that the description of the API gives rise to: for each operation each parameter and each field of its
  * body, one at a time, with all else as it should be.
  */
-import { isForPerson } from '../../src/lib/scopes.ts';
+
 import { pointerPart } from '../../src/server/http/json.ts';
 import type { Json, OpenApi, OperationObject } from '../../src/server/openapi/document.ts';
+import { isForPerson } from '../../src/server/operations/scopes.ts';
 
 export interface BadRequest {
   /** `POST /v1/streams: /name is 5`. */

@@ -4,13 +4,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeApi } from '../../src/server/openapi/describe.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
-import { errorDocsOf, errorFiles } from '../../src/server/openapi/errordocs.ts';
+import { errorFiles, listErrorDocs } from '../../src/server/openapi/errordocs.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { breakingChanges } from './breaking.ts';
 
 /** Path below `docs` → content. */
 export function apiFiles(doc: OpenApi): Map<string, string> {
-  const errors = [...errorFiles(errorDocsOf(doc))].map(([name, text]) => [join('errors', name), text] as const);
+  const errors = [...errorFiles(listErrorDocs(doc))].map(([name, text]) => [join('errors', name), text] as const);
   return new Map([['openapi.json', `${JSON.stringify(doc, null, 2)}\n`], ...errors]);
 }
 

@@ -169,10 +169,15 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       const [passkeys, outside] = await Promise.all([listPasskeys(db, userId), listOutside(db, userId)]);
       return {
         passkeys: passkeys.map(({ id, name, backedUp, createdAt }) => ({
-          ...{ id, name, isSynced: backedUp, createdAt: iso(createdAt) },
+          id,
+          name,
+          isSynced: backedUp,
+          createdAt: iso(createdAt),
         })),
         outsideSignIns: outside.map(({ providerId, accountId, createdAt }) => ({
-          ...{ provider: providerId, subject: accountId, createdAt: createdAt.toISOString() },
+          provider: providerId,
+          subject: accountId,
+          createdAt: createdAt.toISOString(),
         })),
       };
     },

@@ -27,14 +27,20 @@ export function createAllowance({ db, quotas: { limits, classOf }, usage }: Allo
     ]);
     const used: Partial<Record<LimitName, number>> = {
       ...usage.all(accountId),
-      ...{ apiKeys: apiKeys.length, idempotencyKeys: count, keptAnswerBytes: bytes },
+      apiKeys: apiKeys.length,
+      idempotencyKeys: count,
+      keptAnswerBytes: bytes,
     };
     return {
       class: column,
       howToLift: column === 'trial' ? HOW_TO_LIFT : null,
       limits: LIMIT_NAMES.map((name) => ({
-        ...{ name, description: LIMIT_ROWS[name].title, unit: LIMIT_ROWS[name].unit },
-        ...{ used: used[name] ?? null, allowed: limits[column][name], full: limits.full[name] },
+        name,
+        description: LIMIT_ROWS[name].title,
+        unit: LIMIT_ROWS[name].unit,
+        used: used[name] ?? null,
+        allowed: limits[column][name],
+        full: limits.full[name],
       })),
     };
   };

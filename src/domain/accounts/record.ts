@@ -73,7 +73,9 @@ export type CreatedApiKey = Static<typeof CreatedApiKey>;
 export const ApiKeyCreate = Type.Object(
   {
     name: Type.String({
-      ...{ minLength: 1, maxLength: MAX_KEY_NAME, pattern: DISPLAY_NAME_PATTERN },
+      minLength: 1,
+      maxLength: MAX_KEY_NAME,
+      pattern: DISPLAY_NAME_PATTERN,
       description: 'What it is for.',
     }),
     expiresInDays: Type.Optional(

@@ -27,7 +27,10 @@ export interface TestsDeps {
 }
 
 const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest => ({
-  ...{ ok, stage, message, tookMs },
+  ok,
+  stage,
+  message,
+  tookMs,
   code: code ?? null,
 });
 

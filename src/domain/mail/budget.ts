@@ -45,7 +45,9 @@ export type StrangersLetter = 'confirm' | 'known' | 'reset';
  */
 export function allowancesOf(letter: StrangersLetter, address: string, perHour: number): Allowed[] {
   const hourly = (kind: string, letters: number): Allowed => ({
-    ...{ kind, letters: Math.max(1, letters), seconds: HOUR_SECONDS },
+    kind,
+    letters: Math.max(1, letters),
+    seconds: HOUR_SECONDS,
   });
   const all = hourly('all', perHour);
   if (letter === 'reset') return [all];

@@ -30,7 +30,9 @@ export function publicationOf(
   return {
     version,
     state: itemsFailed > 0 ? 'failed' : itemsReady === itemsTotal ? 'ready' : 'preparing',
-    ...{ itemsReady, itemsFailed, itemsTotal },
+    itemsReady,
+    itemsFailed,
+    itemsTotal,
     progress: itemsTotal === 0 ? 1 : Math.round((sum / itemsTotal) * 1000) / 1000,
   };
 }

@@ -180,7 +180,10 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   };
 
   const showVersion = (playlist: Resource, { version, spec, createdAt }: KeptVersion): PlaylistVersionSummary => ({
-    ...{ version, createdAt, mode: spec.mode, itemCount: spec.items.length },
+    version,
+    createdAt,
+    mode: spec.mode,
+    itemCount: spec.items.length,
     published: publishedOf(playlist)?.version === version,
   });
 

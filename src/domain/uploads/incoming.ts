@@ -102,7 +102,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     const displayName = nameFrom(readName(metadata));
     const spec = (): Resource['spec'] => ({
       ...(displayName !== undefined && { displayName }),
-      ...{ type, source: { sent } },
+      type,
+      source: { sent },
     });
     const annotations = { [UPLOAD_METADATA_ANNOTATION]: header };
     const create = async (room: { maxDurationSeconds: number }) => {
@@ -131,7 +132,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
         throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
       const sent = {
         ...(sizeBytes !== undefined && { sizeBytes }),
-        ...{ receivedBytes: 0, ...(given.isPart && { isPart: true }) },
+        receivedBytes: 0,
+        ...(given.isPart && { isPart: true }),
       };
       return make(accountId, given, sent, []);
     },

@@ -19,7 +19,9 @@ export type Within = ReturnType<typeof createWithin>;
 
 export function createWithin(quotas: Quotas, usage: Usage) {
   const bytesClaim = (accountId: string, wanted: number) => ({
-    ...{ name: 'uploadBytes' as const, used: usage.uploadBytes(accountId), wanted },
+    name: 'uploadBytes' as const,
+    used: usage.uploadBytes(accountId),
+    wanted,
   });
   return {
     /**

@@ -119,7 +119,12 @@ export function createUploadService({
     incoming:
       storage &&
       createIncoming({
-        ...{ uploads, within, storage, maxSourceBytes, expireMs, leases },
+        uploads,
+        within,
+        storage,
+        maxSourceBytes,
+        expireMs,
+        leases,
         arrivals: createArrivals(uploadLimits),
       }),
 

@@ -20,18 +20,22 @@ export interface Belongings {
 /** Gone already, or somebody else is deleting it. */
 const isOver = (error: unknown): boolean => error instanceof AppError && [404, 409].includes(error.status);
 
-async function clearKind(of: AnyOwned, accountId: string, before?: (id: string) => Promise<unknown>): Promise<boolean> {
-  const all = [...of.list(accountId)];
+async function clearKind(
+  owned: AnyOwned,
+  accountId: string,
+  before?: (id: string) => Promise<unknown>,
+): Promise<boolean> {
+  const all = [...owned.list(accountId)];
   for (const object of all) {
     const { name, deletionTimestamp } = object.metadata;
     await before?.(name);
     if (deletionTimestamp !== undefined) continue;
-    await of.delete(object).catch((error: unknown) => {
+    await owned.delete(object).catch((error: unknown) => {
       if (!isOver(error)) throw error;
     });
   }
   const gone = await Promise.all(
-    all.map(({ metadata }) => of.until(metadata.name, (it) => it === undefined, OFF_AIR_MS)),
+    all.map(({ metadata }) => owned.until(metadata.name, (it) => it === undefined, OFF_AIR_MS)),
   );
   return gone.every(Boolean);
 }

@@ -40,7 +40,7 @@ async function all<T>(page: (args: Pages) => Connection<T> | Promise<Connection<
 }
 
 /** Money: what was booked, and what came in. */
-async function moneyOf({ billing, topUps, invoices, crypto }: ExportDeps, principal: Principal) {
+async function exportMoney({ billing, topUps, invoices, crypto }: ExportDeps, principal: Principal) {
   return {
     billingAddress: await invoices.address(principal),
     ledger: await billing.entries(principal),
@@ -65,7 +65,7 @@ export const createExport = (deps: ExportDeps) => async (principal: Principal, n
     sessions: await all((args) => access.sessions(principal, args)),
     connectedApps: await all((args) => access.apps(principal, args)),
     ...(await access.waysIn(principal)),
-    ...(await moneyOf(deps, principal)),
+    ...(await exportMoney(deps, principal)),
   };
 };
 

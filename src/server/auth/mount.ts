@@ -20,7 +20,7 @@ import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
 import { answerError } from '../http/errors.ts';
-import { addressOf, type Counter, limitRate, type Quota } from '../http/ratelimit.ts';
+import { type Counter, limitRate, type Quota, readAddress } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
 import { type Allowance, DOORS, type Door } from './doors.ts';
 
@@ -118,7 +118,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
   const limit = {
     max: address.requests,
     timeWindow: address.windowMs,
-    keyGenerator: (request: FastifyRequest) => `${allowance} ${addressOf(request)}`,
+    keyGenerator: (request: FastifyRequest) => `${allowance} ${readAddress(request)}`,
   };
   const count = account && limitAccount(app, allowance, account, routes.cookie);
   const countRegistration = allowance === 'registration' ? limitRegistrations(app, routes.authLimits) : undefined;
@@ -136,7 +136,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
       if (asked instanceof Response) return send(reply, asked);
       const ask = () =>
         hideDuration(
-          () => routes.handler(asked, { address: addressOf(request), account: accountIn(request, routes.cookie) }),
+          () => routes.handler(asked, { address: readAddress(request), account: accountIn(request, routes.cookie) }),
           ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
         );
       const answer = await answerProgram({ request, reply, door, routes, ask, countRegistration });
@@ -170,7 +170,7 @@ function answerProgram({ request, reply, door, routes, ask, countRegistration }:
   const read = door.path === '/oauth2/register' ? readRegistration(jsonOf(request.body as Buffer)) : undefined;
   if (!read || 'refused' in read) return ask();
   const count = async () => countRegistration?.(request, reply);
-  return programs.register(read.metadata, addressOf(request), { ask, count });
+  return programs.register(read.metadata, readAddress(request), { ask, count });
 }
 
 /** The browser is sent back to the client with an error where the library would go on, but must not. */
@@ -194,7 +194,7 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
   const count = app.createRateLimit({
     max: registrations,
     timeWindow: HOUR_MS,
-    keyGenerator: (request) => `registration ${addressOf(request)}`,
+    keyGenerator: (request) => `registration ${readAddress(request)}`,
   });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const counted = await count(request);
@@ -233,7 +233,7 @@ function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, wi
     max: requests,
     timeWindow: windowMs,
     keyGenerator: (request) =>
-      `${allowance} ${addressOf(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
+      `${allowance} ${readAddress(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
   });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const counted = await count(request);

@@ -55,7 +55,8 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
   await app.register(async (auth) => {
     metrics?.auth.observe(auth, { cookie, wasUsed: server.wasUsed });
     await authRoutes(auth, {
-      ...{ ...config, cookie },
+      ...config,
+      cookie,
       handler: (request, owners) => inTurn(owners, async () => (await server.library()).handler(request)),
       programs: server.programs,
       onChange: server.forgetPeople,

@@ -4,11 +4,11 @@
  * while he was away is missed and no server has to know what another one has told (`Last-Event-ID` is not looked at).
  */
 import { Readable } from 'node:stream';
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { Type } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../lib/errors.ts';
 import { CHANGING_NOUNS, type ChangingNoun, MONEY_NOUNS } from '../../lib/paging/change.ts';
-import { requireScope, type Scope } from '../../lib/scopes.ts';
+import type { Scope } from '../../lib/scopes.ts';
+import { requireScope } from '../operations/scopes.ts';
 import type { ChangeService, Following, News } from './changes.ts';
 
 /** Proxies end what is silent, often after 60 s; this also is how soon a feed ends whose key or session has. */
@@ -18,63 +18,32 @@ const GATHER_MS = 50;
 /** Whoever takes nothing for this long is cut off. */
 const STUCK_MS = 30_000;
 
-interface Doors {
+interface FeedDeps {
   changes: ChangeService;
   scopePrefix: string;
   /** Aborts when the server stops. */
   stopping: AbortSignal;
 }
 
-/** What stands between two empty lines, as a reader takes it apart; descriptions have no other word for a body without an end. */
-const Event = Type.Object(
-  {
-    event: Type.Enum(['reset', 'change']),
-    data: Type.String({
-      description:
-        'JSON: of `change` the noun, the id and what has become of it; of `reset` an empty object. Nouns are stream, destination, ' +
-        'upload and playlist, and with the scope billing balance, topUp, invoice and deposit.',
-    }),
+export const changeHandlers = ({ changes, scopePrefix, stopping }: FeedDeps) => ({
+  async watchChanges(request: FastifyRequest, reply: FastifyReply) {
+    const isAllowed = async () => {
+      const principal = await request.authenticateAgain();
+      requireScope(principal, 'watchChanges', scopePrefix);
+      return principal.accountId === request.principal.accountId;
+    };
+    const { accountId, scopes } = request.principal;
+    const nouns = nounsFor(scopes);
+    const follow: Follow = (wake, giveUp) => changes.follow(accountId, wake, nouns, giveUp);
+    const feed = openFeed(follow, isAllowed, stopping);
+    reply.raw.once('close', () => feed.destroy());
+    return reply
+      .type('text/event-stream')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .send(feed);
   },
-  { title: 'ChangeEvent' },
-);
-
-export const changeRoutes: FastifyPluginAsyncTypebox<Doors> = async (app, { changes, scopePrefix, stopping }) => {
-  app.get(
-    '/changes',
-    {
-      exposeHeadRoute: false,
-      schema: {
-        operationId: 'watchChanges',
-        tags: ['account'],
-        summary: 'What changes, as it changes',
-        description:
-          'Server-sent events without an end. `reset` comes first, and whenever changes were left out: what was read before ' +
-          'may be old. `change` has a Change as its data: read what it names. Lines that begin with a colon show that the ' +
-          'connection is alive, every ten seconds. It ends with the server, and when the credentials are no longer ' +
-          'accepted; connect again, with pauses. To follow with EventSource is possible where a cookie is sent; others read ' +
-          'the body as it comes.',
-        response: { 200: { content: { 'text/event-stream': { schema: Type.Unsafe<unknown>(Event) } } } },
-      },
-    },
-    async (request, reply) => {
-      const isAllowed = async () => {
-        const principal = await request.authenticateAgain();
-        requireScope(principal, 'watchChanges', scopePrefix);
-        return principal.accountId === request.principal.accountId;
-      };
-      const { accountId, scopes } = request.principal;
-      const nouns = nounsFor(scopes);
-      const follow: Follow = (wake, giveUp) => changes.follow(accountId, wake, nouns, giveUp);
-      const feed = openFeed(follow, isAllowed, stopping);
-      reply.raw.once('close', () => feed.destroy());
-      return reply
-        .type('text/event-stream')
-        .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no')
-        .send(feed);
-    },
-  );
-};
+});
 
 /** What one with these scopes is told of. */
 export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>

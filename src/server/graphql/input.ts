@@ -19,8 +19,8 @@ import {
 } from 'graphql';
 import { type Static, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
-import type { Operation } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
+import type { Operation } from '../operations/list.ts';
 import type { Field, GraphContext } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 
@@ -34,12 +34,12 @@ interface Shape {
   required?: string[];
 }
 
-type Named = Record<string, GraphQLNamedInputType>;
+export type Named = Record<string, GraphQLNamedInputType>;
 
 type Nullable = ConstructorParameters<typeof GraphQLNonNull<GraphQLNamedInputType | GraphQLList<GraphQLInputType>>>[0];
 
-function typeOf(name: string, shape: Shape, named: Named): Nullable {
-  if (shape.items) return new GraphQLList(new GraphQLNonNull(typeOf(name, shape.items, named)));
+function findType(name: string, shape: Shape, named: Named): Nullable {
+  if (shape.items) return new GraphQLList(new GraphQLNonNull(findType(name, shape.items, named)));
   const known = named[name];
   if (known) return known;
   if (/IDs?$/.test(name)) return GraphQLID;
@@ -55,14 +55,14 @@ function typeOf(name: string, shape: Shape, named: Named): Nullable {
 export function inputType(name: string, schema: TSchema, named: Named = {}): GraphQLInputObjectType {
   const { properties = {}, required: needed = [], description } = schema as Shape;
   const fields = Object.entries(properties).map(([field, shape]): [string, GraphQLInputFieldConfig] => {
-    const type = typeOf(field, shape, named);
+    const type = findType(field, shape, named);
     return [field, { type: needed.includes(field) ? required(type) : type, description: shape.description }];
   });
   return new GraphQLInputObjectType({ name, description, fields: Object.fromEntries(fields) });
 }
 
 /** As JSON has it: null is the same as left out, since many clients write it for what they were not given. */
-function plain(value: unknown): unknown {
+export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -135,7 +135,7 @@ export function mutationField<
 }
 
 /** The answer to a write: what was written, as it now is. */
-export const payloadOf = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
+export const payloadType = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
   new GraphQLObjectType({ name, fields: { [field]: { type: required(type) } } });
 
 export const DeletePayload = new GraphQLObjectType({

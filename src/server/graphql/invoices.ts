@@ -1,76 +1,48 @@
 /** GraphQL: invoices, and the address that they are sent to. */
-import { GraphQLID, GraphQLList, GraphQLObjectType, GraphQLString } from 'graphql';
+
+import { GraphQLList, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/invoices/document.ts';
-import { BillingAddress, BillingAddressUpdate, type Invoice as InvoiceRecord } from '../../billing/invoices/record.ts';
-import type { InvoiceService } from '../../billing/invoices/service.ts';
-import { inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields, nodeOf } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { invoiceOperations } from '../../billing/invoices/operations.ts';
+import {
+  BillingAddress,
+  type Invoice as InvoiceRecord,
+  Invoice as InvoiceSchema,
+} from '../../billing/invoices/record.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { innerSchema, outputType } from './output.ts';
+import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const text = { type: required(GraphQLString) };
-const textOrNull = { type: GraphQLString };
+const inInvoice = (name: string, property: string) =>
+  outputType(name, innerSchema(InvoiceSchema, property), { types: { taxID: GraphQLString } });
+const Party = inInvoice('InvoiceParty', 'seller');
+const Kind = enumType('InvoiceKind', KINDS);
 
-const Line = new GraphQLObjectType({
-  name: 'InvoiceLine',
-  fields: {
-    streamID: { type: GraphQLID },
-    name: text,
-    profile: textOrNull,
-    seconds: textOrNull,
-    creditsPerHour: textOrNull,
-    credits: text,
-    amountMinor: text,
-  },
-});
-const Tax = new GraphQLObjectType({
-  name: 'InvoiceTax',
-  fields: { name: text, ratePercent: text, amountMinor: text },
-});
-const Party = new GraphQLObjectType({
-  name: 'InvoiceParty',
-  fields: {
-    name: text,
-    address: { type: listOf(GraphQLString) },
-    country: textOrNull,
-    taxID: textOrNull,
-    email: textOrNull,
-  },
-});
-const Kind = enumOf('InvoiceKind', KINDS);
-
-const Invoice = new GraphQLObjectType<InvoiceRecord>({
-  name: 'Invoice',
+const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    kind: { type: required(Kind) },
-    number: { ...text, description: 'Numbers of a year have no gaps.' },
-    issuedOn: { ...text, description: 'A day, such as 2027-02-01.' },
-    periodFrom: textOrNull,
-    periodTo: textOrNull,
-    currency: text,
-    totalCredits: { ...text, description: 'As the ledger has it.' },
-    netMinor: { ...text, description: 'The total without taxes.' },
-    totalMinor: { ...text, description: 'With taxes; paid from the balance.' },
-    correctsNumber: textOrNull,
-    correctsID: { type: GraphQLID, description: 'The invoice that a credit note corrects.' },
-    createdAt: { type: required(DateTime) },
-    lines: { type: listOf(Line), extensions: { cost: 100 } },
-    roundingMinor: text,
-    taxes: { type: listOf(Tax) },
-    seller: { type: required(Party) },
-    buyer: { type: required(Party) },
-    reason: textOrNull,
-    notes: { type: new GraphQLList(required(GraphQLString)) },
+  types: {
+    kind: Kind,
+    lines: inInvoice('InvoiceLine', 'lines'),
+    taxes: inInvoice('InvoiceTax', 'taxes'),
+    seller: Party,
+    buyer: Party,
   },
+  describe: {
+    number: 'Numbers of a year have no gaps.',
+    issuedOn: 'A day, such as 2027-02-01.',
+    totalCredits: 'As the ledger has it.',
+    netMinor: 'The total without taxes.',
+    totalMinor: 'With taxes; paid from the balance.',
+    correctsID: true,
+  },
+  costs: { lines: 100 },
+  // The first version of the schema let it be missing.
+  fields: { notes: { type: new GraphQLList(required(GraphQLString)) } },
 });
 
-const Address = new GraphQLObjectType({
-  name: 'BillingAddress',
-  fields: Object.fromEntries(Object.keys(BillingAddress.properties).map((name) => [name, textOrNull])),
-});
-const AddressInput = inputType('BillingAddressInput', BillingAddressUpdate, { taxID: GraphQLString });
+const Address = outputType('BillingAddress', BillingAddress, { types: { taxID: GraphQLString } });
 
 const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   id: { type: IDFilter },
@@ -79,42 +51,19 @@ const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-export const invoiceFields = (invoices: InvoiceService): NounFields => ({
-  node: nodeOf({
-    ...{ prefix: 'inv', type: 'Invoice', operation: 'getInvoice', notFound: 'invoice_not_found' },
-    get: ({ principal }, id) => invoices.get(principal, id),
+const types: NounTypes = {
+  outputs: { Invoice, InvoiceSummary: Invoice, BillingAddress: Address },
+  inputs: { taxID: GraphQLString },
+  lists: { InvoiceSummary: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+};
+
+export const invoiceFields = (services: Pick<Services, 'invoices'>): NounFields => ({
+  ...operationFields(invoiceOperations, services, types),
+  node: createNodeReader({
+    prefix: 'inv',
+    type: 'Invoice',
+    operation: 'getInvoice',
+    notFound: 'invoice_not_found',
+    get: ({ principal }, id) => services.invoices.get(principal, id),
   }),
-  queries: {
-    invoice: byIdField({
-      type: Invoice,
-      operation: 'getInvoice',
-      description: 'One invoice.',
-      get: ({ principal }, id) => invoices.get(principal, id),
-    }),
-    invoices: connectionField<InvoiceRecord, 'createdAt'>({
-      type: Invoice,
-      operation: 'listInvoices',
-      description: 'Invoices and credit notes, newest first unless orderBy says otherwise.',
-      where,
-      order: { CREATED_AT: { value: 'createdAt' } },
-      list: ({ principal }, page, matching) => invoices.list(principal, page, matching),
-    }),
-    billingAddress: {
-      type: required(Address),
-      description: 'Whom invoices are sent to.',
-      resolve: (_source, _args, context) => {
-        context.allow('getBillingAddress');
-        return invoices.address(context.principal);
-      },
-    },
-  },
-  mutations: {
-    updateBillingAddress: mutationField({
-      operation: 'updateBillingAddress',
-      description: 'Changes whom invoices are sent to; what is left out stays, an empty text takes a field away.',
-      type: payloadOf('BillingAddressPayload', 'address', Address),
-      input: { type: AddressInput, schema: BillingAddressUpdate },
-      run: async ({ principal }, { input }) => ({ address: await invoices.setAddress(principal, input) }),
-    }),
-  },
 });

@@ -76,7 +76,7 @@ function measureOperation(
   };
 
   const ofField = (node: FieldNode, parent: string | undefined): Measure => {
-    const field = fieldOf(schema, parent, node.name.value);
+    const field = findField(schema, parent, node.name.value);
     const type = field && getNamedType(field.type);
     const inner = node.selectionSet
       ? ofSelections(node.selectionSet, type && isCompositeType(type) ? type.name : undefined)
@@ -109,7 +109,7 @@ function measureOperation(
   return ofSelections(operation.selectionSet, schema.getRootType(operation.operation)?.name);
 }
 
-function fieldOf(schema: GraphQLSchema, parent: string | undefined, name: string): GraphQLField | undefined {
+function findField(schema: GraphQLSchema, parent: string | undefined, name: string): GraphQLField | undefined {
   const type = parent === undefined ? undefined : schema.getType(parent);
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }

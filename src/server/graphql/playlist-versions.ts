@@ -1,51 +1,37 @@
 /** GraphQL: the versions that a playlist had, and batches of changes. */
-import {
-  GraphQLBoolean,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInputObjectType,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLObjectType,
-} from 'graphql';
+
+import { GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLObjectType } from 'graphql';
 import { type Static, Type } from 'typebox';
 import { CHANGES, type Change, Item as ItemSchema } from '../../domain/playlists/changes.ts';
 import {
+  PlaylistDiff as DiffSchema,
   MAX_CHANGES,
   PlaylistChanges,
   type PlaylistVersionSummary,
   PUBLICATION_STATES,
+  Publication as PublicationSchema,
+  PlaylistVersion as VersionSchema,
+  PlaylistVersionSummary as VersionSummarySchema,
 } from '../../domain/playlists/record.ts';
-import type { PlaylistService, VersionOrder } from '../../domain/playlists/service.ts';
 import { PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
+import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
-import { byIdField, connectionField, type NounFields } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { outputType } from './output.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from './where.ts';
 
-export const Mode = enumOf('PlaylistMode', PLAYLIST_MODES);
+export const Mode = enumType('PlaylistMode', PLAYLIST_MODES);
 export const ModeFilter = enumFilter(Mode);
-export const Item = new GraphQLObjectType({
-  name: 'PlaylistItem',
-  fields: { uploadObjectID: { type: required(GraphQLID) } },
-});
+export const Item = outputType('PlaylistItem', ItemSchema);
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 
-/** A playlist may have five hundred items, and its versions are read from Kubernetes and not from memory. */
+/** A playlist may have five hundred items. */
 export const ITEMS_COST = 10;
-const VERSIONS_COST = 100;
 
-export const Publication = new GraphQLObjectType({
-  name: 'PlaylistPublication',
+export const Publication = outputType('PlaylistPublication', PublicationSchema, {
   description: 'How far the version that streams play is prepared for them.',
-  fields: {
-    version: { type: GraphQLInt, description: 'Null where none was ever published.' },
-    state: { type: required(enumOf('PlaylistPublicationState', PUBLICATION_STATES)) },
-    itemsReady: { type: required(GraphQLInt) },
-    itemsFailed: { type: required(GraphQLInt) },
-    itemsTotal: { type: required(GraphQLInt) },
-    progress: { type: required(GraphQLFloat), description: 'Of all items together, 0 to 1.' },
-  },
+  types: { state: enumType('PlaylistPublicationState', PUBLICATION_STATES) },
+  describe: { version: 'Null where none was ever published.', progress: true },
 });
 
 /** GraphQL has no unions in inputs: a change is an object of which exactly one field is given (@oneOf). */
@@ -90,18 +76,13 @@ export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): P
   changes: changes.flatMap((given) => Object.entries(given).map(([op, fields]) => ({ op, ...fields }) as Change)),
 });
 
-const versionFields = {
-  version: { type: required(GraphQLInt) },
-  createdAt: { type: DateTime, description: 'When it was committed; null where nobody wrote that down.' },
-  mode: { type: required(Mode) },
-  itemCount: { type: required(GraphQLInt) },
-  published: { type: required(GraphQLBoolean), description: 'Whether this is the version that streams play.' },
-};
-const VersionSummary = new GraphQLObjectType({ name: 'PlaylistVersionSummary', fields: versionFields });
-const Version = new GraphQLObjectType({
-  name: 'PlaylistVersion',
-  fields: { ...versionFields, items: { type: listOf(Item), extensions: { cost: ITEMS_COST } } },
-});
+const versionOptions = {
+  types: { mode: Mode, items: Item },
+  describe: { createdAt: true, published: true },
+  costs: { items: ITEMS_COST },
+} as const;
+const VersionSummary = outputType('PlaylistVersionSummary', VersionSummarySchema, versionOptions);
+const Version = outputType('PlaylistVersion', VersionSchema, versionOptions);
 
 const where = whereInput<PlaylistVersionSummary>('PlaylistVersionWhereInput', {
   version: { type: NumberFilter },
@@ -115,7 +96,7 @@ const ChangeType = new GraphQLObjectType({
   name: 'PlaylistChange',
   description: 'The fields that its `op` has; the others are null.',
   fields: {
-    op: { type: required(enumOf('PlaylistChangeOp', Object.keys(CHANGES))) },
+    op: { type: required(enumType('PlaylistChangeOp', Object.keys(CHANGES))) },
     index: { type: GraphQLInt },
     count: { type: GraphQLInt },
     from: { type: GraphQLInt },
@@ -123,45 +104,14 @@ const ChangeType = new GraphQLObjectType({
     items: { type: new GraphQLList(required(Item)) },
   },
 });
-const Diff = new GraphQLObjectType({
-  name: 'PlaylistDiff',
-  fields: {
-    from: { type: required(GraphQLInt) },
-    to: { type: required(GraphQLInt) },
-    mode: { type: Mode, description: 'The mode of `to` where it is another one.' },
-    changes: { type: listOf(ChangeType), description: 'Made to the items of `from`, they give the items of `to`.' },
+const Diff = outputType('PlaylistDiff', DiffSchema, {
+  types: { mode: Mode, changes: ChangeType },
+  describe: { mode: 'The mode of `to` where it is another one.', changes: true },
+});
+
+export const VERSION_TYPES = {
+  outputs: { PlaylistVersionSummary: VersionSummary, PlaylistVersion: Version, PlaylistDiff: Diff },
+  lists: {
+    PlaylistVersionSummary: { where, order: { VERSION: { value: 'version' }, CREATED_AT: { value: 'createdAt' } } },
   },
-});
-
-const version = { type: required(GraphQLInt), description: 'Number of the version.' };
-
-export const versionQueries = (playlists: PlaylistService): NounFields['queries'] => ({
-  playlistVersions: connectionField<PlaylistVersionSummary, VersionOrder>({
-    type: VersionSummary,
-    operation: 'listPlaylistVersions',
-    description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
-    where,
-    order: { VERSION: { value: 'version' }, CREATED_AT: { value: 'createdAt' } },
-    cost: VERSIONS_COST,
-    args: { id: { type: required(GraphQLID), description: 'Playlist id.' } },
-    list: ({ principal }, page, matching, { id }) =>
-      playlists.versions(principal.accountId, String(id), page, matching),
-  }),
-  playlistVersion: byIdField({
-    type: Version,
-    operation: 'getPlaylistVersion',
-    description: 'One version of a playlist.',
-    cost: VERSIONS_COST,
-    args: { version },
-    get: ({ principal }, id, args) => playlists.version(principal.accountId, id, Number(args.version)),
-  }),
-  playlistDiff: byIdField({
-    type: Diff,
-    operation: 'diffPlaylistVersion',
-    description: 'What a version changed, compared with the one before or with `from`.',
-    cost: VERSIONS_COST,
-    args: { version, from: { type: GraphQLInt } },
-    get: ({ principal }, id, { version: to, from }) =>
-      playlists.diff(principal.accountId, id, Number(from ?? Math.max(1, Number(to) - 1)), Number(to)),
-  }),
-});
+} satisfies NounTypes;

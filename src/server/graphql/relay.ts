@@ -15,8 +15,9 @@ import {
 import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
 import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
-import type { Operation, Principal } from '../../lib/scopes.ts';
-import { Cursor, enumOf, listOf, required } from './scalars.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import type { Operation } from '../operations/list.ts';
+import { Cursor, enumType, listType, required } from './scalars.ts';
 import type { Where } from './where.ts';
 
 export type GraphContext = {
@@ -37,7 +38,7 @@ export interface NounFields {
 }
 
 /** How a kind whose ids all begin with `prefix` is found by them. */
-interface NodeOf<T> {
+interface NodeReader<T> {
   prefix: string;
   /** Its name in the schema. */
   type: string;
@@ -47,8 +48,8 @@ interface NodeOf<T> {
 }
 
 /** `node` of a kind that not everybody may see: it is asked for any id, so what is of another kind is not refused but not found. */
-export const nodeOf =
-  <T extends object>({ prefix, type, operation, notFound, get }: NodeOf<T>): NounFields['node'] =>
+export const createNodeReader =
+  <T extends object>({ prefix, type, operation, notFound, get }: NodeReader<T>): NounFields['node'] =>
   (context, id) => {
     if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `There is no ${type} ${id.slice(0, 100)}.`);
     context.allow(operation);
@@ -89,15 +90,19 @@ function pageArgs<By extends string>({ first, after, last, before, orderBy }: Gi
   );
   if (wrong.length > 0) throw validationFailed(wrong);
   return {
-    ...{ first: first ?? undefined, last: last ?? undefined, after, before, afterPath: '/after' },
+    first: first ?? undefined,
+    last: last ?? undefined,
+    after,
+    before,
+    afterPath: '/after',
     orderBy: orderBy ? { by: orderBy.field, descending: orderBy.direction === 'DESC' } : undefined,
   };
 }
 
-const OrderDirection = enumOf('OrderDirection', ['ASC', 'DESC']);
+const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 
 /** What a list can be ordered by, by its words in GraphQL. */
-type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
+export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
 const NOUN_ORDER: OrderFields<Order['by']> = {
   CREATED_AT: { value: 'createdAt' },
@@ -142,7 +147,7 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
     fields: {
       totalCount: { type: required(GraphQLInt), description: 'Of all pages.' },
       pageInfo: { type: required(PageInfo) },
-      edges: { type: listOf(edge) },
+      edges: { type: listType(edge) },
     },
   });
   return {

@@ -4,10 +4,10 @@ import { GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-http';
 import type { Db } from '../../db/pool.ts';
 import type { AppError } from '../../lib/errors.ts';
-import { requireScope } from '../../lib/scopes.ts';
 import { idempotency } from '../http/idempotency.ts';
 import type { KeyedDeps } from '../http/keyed.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
+import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
 import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
@@ -93,7 +93,10 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
     const code = error.extensions.code ?? 'validation_failed';
     const errors = variableErrors(error.message);
     return new GraphQLError(withoutValues(error.message), {
-      ...{ nodes, source, positions, path },
+      nodes,
+      source,
+      positions,
+      path,
       extensions: { ...error.extensions, ...(errors ? { errors } : {}), code },
     });
   }

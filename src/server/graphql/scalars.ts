@@ -37,7 +37,7 @@ type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
 export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(type);
 
 /** A list that is there, of things that are there. */
-export const listOf = <T extends Wrappable>(type: T) => required(new GraphQLList(required(type)));
+export const listType = <T extends Wrappable>(type: T) => required(new GraphQLList(required(type)));
 
-export const enumOf = (name: string, values: readonly string[], description?: string) =>
+export const enumType = (name: string, values: readonly string[], description?: string) =>
   new GraphQLEnumType({ name, description, values: Object.fromEntries(values.map((value) => [value, { value }])) });

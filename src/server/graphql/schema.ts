@@ -15,25 +15,25 @@ import { topUpFields } from './top-ups.ts';
 import { uploadFields } from './uploads.ts';
 
 /** Each kind under the prefix of its ids. */
-const nounsOf = (services: Services): Record<string, NounFields> => ({
-  str: streamFields(services.streams, services.stats),
-  dst: destinationFields(services.destinations),
-  upl: uploadFields(services.uploads),
-  pls: playlistFields(services.playlists),
-  top: topUpFields(services.topUps),
-  inv: invoiceFields(services.invoices),
-  dep: cryptoFields(services.crypto),
+const createNouns = (services: Services): Record<string, NounFields> => ({
+  str: streamFields(services),
+  dst: destinationFields(services),
+  upl: uploadFields(services),
+  pls: playlistFields(services),
+  top: topUpFields(services),
+  inv: invoiceFields(services),
+  dep: cryptoFields(services),
 });
 
 export function createSchema(services: Services): GraphQLSchema {
-  const nouns = nounsOf(services);
+  const nouns = createNouns(services);
   const all = Object.values(nouns);
   return new GraphQLSchema({
     query: new GraphQLObjectType({
       name: 'Query',
       fields: {
-        ...accountFields(services.account),
-        ...billingFields(services.billing),
+        ...accountFields(services),
+        ...billingFields(services),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),
       },

@@ -1,62 +1,41 @@
 /** GraphQL: live numbers of a stream, the same as in REST. */
-import {
-  GraphQLBoolean,
-  GraphQLFloat,
-  GraphQLID,
-  GraphQLInt,
-  GraphQLList,
-  GraphQLObjectType,
-  GraphQLString,
-} from 'graphql';
-import { DateTime, required } from './scalars.ts';
+import { GraphQLFloat, GraphQLString } from 'graphql';
+import type { TSchema } from 'typebox';
+import { LiveStats as LiveStatsSchema } from '../../domain/stats/record.ts';
+import { innerSchema, outputType } from './output.ts';
 
-const text = { type: required(GraphQLString) };
-const number = { type: GraphQLFloat };
-const list = (of: GraphQLObjectType) => ({ type: required(new GraphQLList(required(of))) });
+/** Ids of what is live are texts. */
+const ids = { id: GraphQLString };
 
-const place = {
-  playlistID: { type: GraphQLID, description: 'The playlist that it is of; null where none is.' },
-  index: { type: GraphQLInt, description: 'Its place in that playlist, from 0.' },
-};
-const Item = new GraphQLObjectType({ name: 'LiveItem', fields: { id: text, name: text, ...place } });
-const LastError = new GraphQLObjectType({ name: 'LiveError', fields: { code: text, message: text } });
-const Seam = new GraphQLObjectType({ name: 'LiveSeam', fields: { count: { type: GraphQLInt }, maxStepMs: number } });
-const BrokenItem = new GraphQLObjectType({
-  name: 'BrokenItem',
+const inStats = (property: string): TSchema => innerSchema(LiveStatsSchema, property);
+
+const Item = outputType('LiveItem', inStats('current'), {
+  types: ids,
+  describe: { playlistID: true, index: true },
+});
+const LiveDestination = outputType('LiveDestination', inStats('destinations'), {
+  // More than GraphQL's Int can say.
+  types: {
+    ...ids,
+    bytesSent: GraphQLFloat,
+    lastError: outputType('LiveError', innerSchema(inStats('destinations'), 'lastError')),
+  },
+});
+const BrokenItem = outputType('BrokenItem', inStats('brokenItems'), {
   description: 'An item that is left out: broken, missing, or not ready yet.',
-  fields: { id: text, name: text, ...place, track: text, code: text, message: text },
-});
-const LiveDestination = new GraphQLObjectType({
-  name: 'LiveDestination',
-  fields: {
-    id: text,
-    name: text,
-    connected: { type: required(GraphQLBoolean) },
-    /** More than GraphQL's Int can say. */
-    bytesSent: number,
-    reconnects: { type: GraphQLInt },
-    lastError: { type: LastError },
-  },
+  types: { ...ids, track: GraphQLString },
+  describe: { playlistID: true, index: true },
 });
 
-export const LiveStats = new GraphQLObjectType({
-  name: 'LiveStats',
+export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
   description: 'Live numbers of a stream; nulls when it is not live.',
-  fields: {
-    live: { type: required(GraphQLBoolean) },
-    startedAt: { type: DateTime },
-    uptimeSeconds: number,
-    bitrateKbps: number,
-    fps: number,
-    framesSent: number,
-    loopCount: { type: GraphQLInt },
-    seam: { type: Seam },
-    avSkewMs: number,
-    reconnects: { type: GraphQLInt },
-    current: { type: Item },
-    next: { type: Item },
-    playable: { type: GraphQLBoolean, description: 'False while no item can be played.' },
-    brokenItems: list(BrokenItem),
-    destinations: list(LiveDestination),
+  types: {
+    framesSent: GraphQLFloat,
+    seam: outputType('LiveSeam', inStats('seam')),
+    current: Item,
+    next: Item,
+    brokenItems: BrokenItem,
+    destinations: LiveDestination,
   },
+  describe: { playable: 'False while no item can be played.' },
 });

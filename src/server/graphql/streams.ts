@@ -1,13 +1,27 @@
 /** GraphQL: streams. */
-import { GraphQLBoolean, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import type { StatsService } from '../../domain/stats/service.ts';
-import type { StreamEvent as StreamEventRecord, Stream as StreamRecord } from '../../domain/streams/record.ts';
+
+import { streamOperations } from '../../domain/streams/operations.ts';
+import {
+  ReadinessIssue,
+  Readiness as ReadinessSchema,
+  ReadinessWarning,
+  type StreamEvent as StreamEventRecord,
+  StreamEvent as StreamEventSchema,
+  type Stream as StreamRecord,
+  Stream as StreamSchema,
+  StreamWindows,
+  UnplayableItem as UnplayableItemSchema,
+} from '../../domain/streams/record.ts';
 import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
-import { PHASES } from '../../resources/stream/spec.ts';
-import { byIdField, connectionField, type Fields, type GraphContext, Node, type NounFields } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import { PHASES, Recurrence as RecurrenceSchema } from '../../resources/stream/spec.ts';
+import type { Services } from '../services.ts';
+import { operationFields } from './adapter.ts';
+import { innerSchema, outputType } from './output.ts';
+import type { OrderFields } from './relay.ts';
+import { Node, type NounFields } from './relay.ts';
+import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
-import { Framerate, ItemFailure, Quality, streamMutations } from './stream-mutations.ts';
+import { Framerate, ItemFailure, Quality, STREAM_INPUTS } from './stream-inputs.ts';
 import {
   enumFilter,
   FlagFilter,
@@ -19,100 +33,67 @@ import {
   whereInput,
 } from './where.ts';
 
-const State = enumOf('StreamState', PHASES, 'live means that a destination accepts media.');
+const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
-const ids = { type: listOf(GraphQLID) };
-
-const Recurrence = new GraphQLObjectType({
-  name: 'Recurrence',
+const Recurrence = outputType('Recurrence', RecurrenceSchema, {
   description: 'Windows in which a stream is on air: they begin at the times of a cron expression.',
-  fields: {
-    cron: { type: required(GraphQLString) },
-    timeZone: { type: required(GraphQLString) },
-    durationSeconds: { type: required(GraphQLInt) },
-  },
 });
 
-const Window = new GraphQLObjectType({
-  name: 'StreamWindow',
+const Window = outputType('StreamWindow', innerSchema(StreamWindows, 'windows'), {
   description: 'A time in which a stream is on air by its schedule.',
-  fields: { startAt: { type: required(DateTime) }, endAt: { type: DateTime, description: 'Null: it has no end.' } },
+  describe: { endAt: true },
 });
 
-const Degraded = new GraphQLObjectType({
-  name: 'Degraded',
+const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
   description: 'What is wrong with a stream while it is on air.',
-  fields: {
-    code: { type: required(GraphQLString) },
-    message: { type: required(GraphQLString) },
-    since: { type: required(DateTime) },
-  },
 });
 
-const issueFields = {
-  code: { type: required(GraphQLString), description: 'Stable code.' },
-  message: { type: required(GraphQLString), description: 'What is wrong.' },
-  fix: { type: required(GraphQLString), description: 'What to do about it.' },
-  field: { type: required(GraphQLString), description: 'The field that it is about; empty when it is about none.' },
-  since: { type: required(DateTime) },
-};
-const Issue = new GraphQLObjectType({ name: 'ReadinessIssue', fields: issueFields });
+const describeIssue = {
+  code: 'Stable code.',
+  message: true,
+  fix: true,
+  field: 'The field that it is about; empty when it is about none.',
+} as const;
 
-const UnplayableItem = new GraphQLObjectType({
-  name: 'UnplayableItem',
+const UnplayableItem = outputType('UnplayableItem', UnplayableItemSchema, {
   description: 'An item that cannot be played, and where it is.',
-  fields: {
-    playlistID: { type: GraphQLID, description: 'Null for a single upload.' },
-    index: { type: GraphQLInt, description: 'Its place in the playlist, from 0.' },
-    objectID: { type: GraphQLID, description: 'objectID of its upload.' },
-    name: { type: GraphQLString },
-  },
+  describe: { playlistID: true, index: 'Its place in the playlist, from 0.', objectID: true },
 });
 
-const Warning = new GraphQLObjectType({
-  name: 'ReadinessWarning',
-  description: 'An item that the stream goes on air without.',
-  fields: {
-    ...issueFields,
-    item: { type: UnplayableItem, description: 'The item that is left out; null where several are counted.' },
-  },
-});
-
-const Readiness = new GraphQLObjectType({
-  name: 'Readiness',
+const Readiness = outputType('Readiness', ReadinessSchema, {
   description: 'What would stop the stream from starting, and what it would go without.',
-  fields: {
-    ready: { type: required(GraphQLBoolean) },
-    issues: { type: listOf(Issue) },
-    warnings: { type: listOf(Warning) },
+  types: {
+    issues: outputType('ReadinessIssue', ReadinessIssue, { describe: describeIssue }),
+    warnings: outputType('ReadinessWarning', ReadinessWarning, {
+      description: 'An item that the stream goes on air without.',
+      types: { item: UnplayableItem },
+      describe: { ...describeIssue, item: true },
+    }),
   },
 });
 
-const StreamEvent = new GraphQLObjectType<StreamEventRecord>({
-  name: 'StreamEvent',
-  fields: {
-    id: { type: required(GraphQLID) },
-    time: { type: required(DateTime) },
-    createdAt: { type: required(DateTime) },
-    type: { type: required(GraphQLString), description: 'Normal or Warning.' },
-    reason: { type: required(GraphQLString), description: 'CamelCase, for machines.' },
-    message: { type: required(GraphQLString), description: 'For people.' },
-    count: { type: required(GraphQLInt), description: 'How often it happened; time is the last one.' },
-  },
+const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSchema, {
+  describe: { type: true, reason: true, message: true, count: true },
 });
-
-/** What is asked of a pod or of Kubernetes costs more than what is read from memory. */
-const REMOTE_COST = 200;
 
 const streamType = (streams: StreamService) =>
-  new GraphQLObjectType<StreamRecord, GraphContext>({
-    name: 'Stream',
+  outputType<StreamRecord>('Stream', StreamSchema, {
     interfaces: [Node],
+    types: {
+      quality: Quality,
+      framerate: Framerate,
+      recurrence: Recurrence,
+      degraded: Degraded,
+      onItemFailure: ItemFailure,
+    },
+    describe: {
+      ready: true,
+      onItemFailure: 'What becomes of items that cannot be played.',
+      nextStartAt: true,
+    },
+    omit: ['status'],
     fields: {
-      id: { type: required(GraphQLID) },
-      name: { type: required(GraphQLString) },
       state: { type: required(State), resolve: ({ status }) => status },
-      ready: { type: required(GraphQLBoolean), description: 'False when something would stop it from starting.' },
       readiness: {
         type: required(Readiness),
         resolve: ({ id }, _args, context) => {
@@ -120,29 +101,14 @@ const streamType = (streams: StreamService) =>
           return streams.readiness(context.principal.accountId, id);
         },
       },
-      degraded: { type: Degraded },
-      quality: { type: required(Quality) },
-      framerate: { type: required(Framerate) },
-      destinationID: { type: required(GraphQLID) },
-      destinationIDs: ids,
-      videoUploadObjectID: { type: GraphQLID },
-      playlistIDs: ids,
-      audioPlaylistIDs: ids,
-      onItemFailure: { type: required(ItemFailure), description: 'What becomes of items that cannot be played.' },
-      scheduleStartAt: { type: DateTime },
-      scheduleEndAt: { type: DateTime },
-      recurrence: { type: Recurrence },
-      nextStartAt: { type: DateTime, description: 'When its schedule puts it on air next.' },
       upcoming: {
-        type: listOf(Window),
+        type: listType(Window),
         description: 'The next five times that its schedule puts it on air.',
         resolve: ({ id }, _args, context) => {
           context.allow('getStreamSchedule');
           return streams.windows(context.principal.accountId, id).windows;
         },
       },
-      liveSince: { type: DateTime },
-      createdAt: { type: required(DateTime) },
     },
   });
 
@@ -165,6 +131,12 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
+const EVENT_ORDER: OrderFields<EventOrder> = {
+  TIME: { value: 'time', description: 'When it happened last.' },
+  CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
+  COUNT: { value: 'count' },
+};
+
 const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
   id: { type: IDFilter },
   time: { type: TimeFilter },
@@ -175,51 +147,17 @@ const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
   count: { type: NumberFilter },
 });
 
-export function streamFields(streams: StreamService, stats: Pick<StatsService, 'live'>): NounFields {
-  const type = streamType(streams);
+export function streamFields(services: Pick<Services, 'streams' | 'stats'>): NounFields {
+  const Stream = streamType(services.streams);
   return {
+    ...operationFields(streamOperations, services, {
+      outputs: { Stream, LiveStats, StreamEvent },
+      inputs: STREAM_INPUTS,
+      lists: { Stream: { where }, StreamEvent: { where: eventWhere, order: EVENT_ORDER } },
+    }),
     node: (context, id) => {
       context.allow('getStream');
-      return { __typename: type.name, ...streams.get(context.principal.accountId, id) };
+      return { __typename: Stream.name, ...services.streams.get(context.principal.accountId, id) };
     },
-    queries: streamQueries(type, streams, stats),
-    mutations: streamMutations(type, streams),
   };
 }
-
-const streamQueries = (type: GraphQLObjectType, streams: StreamService, stats: Pick<StatsService, 'live'>): Fields => ({
-  stream: byIdField({
-    type,
-    operation: 'getStream',
-    description: 'One stream.',
-    get: ({ principal }, id) => streams.get(principal.accountId, id),
-  }),
-  liveStats: byIdField({
-    type: LiveStats,
-    operation: 'getStreamLiveStats',
-    description: 'Live numbers of a stream.',
-    cost: REMOTE_COST,
-    get: ({ principal }, id) => stats.live(principal.accountId, id),
-  }),
-  streamEvents: connectionField<StreamEventRecord, EventOrder>({
-    type: StreamEvent,
-    operation: 'listStreamEvents',
-    description: 'What happened to a stream, newest first unless orderBy says otherwise.',
-    where: eventWhere,
-    order: {
-      TIME: { value: 'time', description: 'When it happened last.' },
-      CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
-      COUNT: { value: 'count' },
-    },
-    cost: REMOTE_COST,
-    args: { id: { type: required(GraphQLID), description: 'Stream id.' } },
-    list: ({ principal }, page, matching, { id }) => streams.events(principal.accountId, String(id), page, matching),
-  }),
-  streams: connectionField<StreamRecord>({
-    type,
-    operation: 'listStreams',
-    description: 'Streams, newest first unless orderBy says otherwise.',
-    where,
-    list: ({ principal }, page, matching) => streams.list(principal.accountId, page, {}, matching),
-  }),
-});

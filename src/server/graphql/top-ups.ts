@@ -1,27 +1,25 @@
 /** GraphQL: top-ups by card. */
-import { GraphQLID, GraphQLObjectType, GraphQLString } from 'graphql';
-import { TopUpCreate, type TopUp as TopUpRecord } from '../../billing/cards/record.ts';
-import type { TopUpService } from '../../billing/cards/service.ts';
+
+import { topUpOperations } from '../../billing/cards/operations.ts';
+import { type TopUp as TopUpRecord, TopUp as TopUpSchema } from '../../billing/cards/record.ts';
 import { STATES } from '../../billing/cards/settle.ts';
-import { inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields, nodeOf } from './relay.ts';
-import { DateTime, enumOf, required } from './scalars.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { outputType } from './output.ts';
+import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { enumType } from './scalars.ts';
 import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
 
-const State = enumOf('TopUpState', STATES);
-const TopUp = new GraphQLObjectType<TopUpRecord>({
-  name: 'TopUp',
+const State = enumType('TopUpState', STATES);
+const TopUp = outputType<TopUpRecord>('TopUp', TopUpSchema, {
   interfaces: [Node],
-  fields: {
-    id: { type: required(GraphQLID) },
-    state: { type: required(State) },
-    amountMinor: { type: required(GraphQLString), description: 'What was asked for, in minor units.' },
-    currency: { type: required(GraphQLString), description: 'ISO 4217.' },
-    paidMinor: { type: required(GraphQLString), description: 'What has been received, and credited.' },
-    refundedMinor: { type: required(GraphQLString), description: 'What has gone back since.' },
-    checkoutUrl: { type: GraphQLString, description: 'Where it is paid; null once it is not open any more.' },
-    createdAt: { type: required(DateTime) },
-    expiresAt: { type: required(DateTime) },
+  types: { state: State },
+  describe: {
+    amountMinor: 'What was asked for, in minor units.',
+    currency: true,
+    paidMinor: 'What has been received, and credited.',
+    refundedMinor: 'What has gone back since.',
+    checkoutUrl: 'Where it is paid; null once it is not open any more.',
   },
 });
 
@@ -31,34 +29,18 @@ const where = whereInput<TopUpRecord>('TopUpWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-export const topUpFields = (topUps: TopUpService): NounFields => ({
-  node: nodeOf({
-    ...{ prefix: 'top', type: 'TopUp', operation: 'getTopUp', notFound: 'topup_not_found' },
-    get: ({ principal }, id) => topUps.get(principal, id),
+const types: NounTypes = {
+  outputs: { TopUp },
+  lists: { TopUp: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+};
+
+export const topUpFields = (services: Pick<Services, 'topUps'>): NounFields => ({
+  ...operationFields(topUpOperations, services, types),
+  node: createNodeReader({
+    prefix: 'top',
+    type: 'TopUp',
+    operation: 'getTopUp',
+    notFound: 'topup_not_found',
+    get: ({ principal }, id) => services.topUps.get(principal, id),
   }),
-  queries: {
-    topUp: byIdField({
-      type: TopUp,
-      operation: 'getTopUp',
-      description: 'One top-up by card.',
-      get: ({ principal }, id) => topUps.get(principal, id),
-    }),
-    topUps: connectionField<TopUpRecord, 'createdAt'>({
-      type: TopUp,
-      operation: 'listTopUps',
-      description: 'Top-ups by card, newest first unless orderBy says otherwise.',
-      where,
-      order: { CREATED_AT: { value: 'createdAt' } },
-      list: ({ principal }, page, matching) => topUps.list(principal, page, matching),
-    }),
-  },
-  mutations: {
-    createTopUp: mutationField({
-      operation: 'createTopUp',
-      description: 'Begins a top-up: its checkoutUrl is where the card is given.',
-      type: payloadOf('TopUpPayload', 'topUp', TopUp),
-      input: { type: inputType('TopUpCreateInput', TopUpCreate), schema: TopUpCreate },
-      run: async ({ principal }, { input }) => ({ topUp: await topUps.create(principal, input) }),
-    }),
-  },
 });

@@ -1,82 +1,45 @@
 /** GraphQL: uploads. */
-import { GraphQLFloat, GraphQLID, GraphQLInt, GraphQLObjectType, GraphQLString } from 'graphql';
-import { UploadFromLink, type Upload as UploadRecord } from '../../domain/uploads/record.ts';
-import type { UploadService } from '../../domain/uploads/service.ts';
+
+import { GraphQLFloat, GraphQLID } from 'graphql';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { type Upload as UploadRecord, Upload as UploadSchema } from '../../domain/uploads/record.ts';
 import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
-import { DeletePayload, inputType, mutationField, payloadOf } from './input.ts';
-import { byIdField, connectionField, Node, type NounFields } from './relay.ts';
-import { DateTime, enumOf, listOf, required } from './scalars.ts';
+import type { Services } from '../services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { innerSchema, outputType } from './output.ts';
+import { Node, type NounFields } from './relay.ts';
+import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const UploadType = enumOf('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
-const State = enumOf('UploadState', UPLOAD_STATES);
+const UploadType = enumType('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
+const State = enumType('UploadState', UPLOAD_STATES);
 
-const Upload = new GraphQLObjectType<UploadRecord>({
-  name: 'Upload',
+const inUpload = (name: string, property: string, options?: Parameters<typeof outputType>[2]) =>
+  outputType(name, innerSchema(UploadSchema, property), options);
+
+const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   interfaces: [Node],
+  types: {
+    type: UploadType,
+    state: State,
+    // A file may be larger than GraphQL's 32-bit Int counts.
+    sizeBytes: GraphQLFloat,
+    video: inUpload('UploadVideo', 'video'),
+    audio: inUpload('UploadAudio', 'audio'),
+    preview: enumType('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
+    warnings: inUpload('UploadWarning', 'warnings'),
+    waiting: inUpload('UploadWaiting', 'waiting', {
+      describe: { message: true, since: true, nextTryAt: true, until: true, tries: true },
+    }),
+    error: inUpload('UploadError', 'error'),
+  },
+  describe: {
+    progress: true,
+    warnings: 'What was changed of the file so that it plays. Empty when nothing was.',
+    waiting: 'What the import waits for while the server of the link is away.',
+  },
   fields: {
     id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },
-    objectID: { type: required(GraphQLID) },
-    type: { type: required(UploadType) },
-    name: { type: required(GraphQLString) },
-    state: { type: required(State) },
-    progress: { type: required(GraphQLFloat), description: 'Progress of the current state, 0 to 1.' },
-    // A file may be larger than GraphQL's 32-bit Int counts.
-    sizeBytes: { type: GraphQLFloat },
-    durationSeconds: { type: GraphQLFloat },
-    video: {
-      type: new GraphQLObjectType({
-        name: 'UploadVideo',
-        fields: {
-          codec: { type: required(GraphQLString) },
-          width: { type: required(GraphQLInt) },
-          height: { type: required(GraphQLInt) },
-          framerate: { type: required(GraphQLFloat) },
-        },
-      }),
-    },
-    audio: {
-      type: new GraphQLObjectType({
-        name: 'UploadAudio',
-        fields: {
-          codec: { type: required(GraphQLString) },
-          sampleRate: { type: required(GraphQLInt) },
-          channels: { type: required(GraphQLInt) },
-        },
-      }),
-    },
-    preview: {
-      type: enumOf('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
-    },
-    warnings: {
-      type: listOf(
-        new GraphQLObjectType({
-          name: 'UploadWarning',
-          fields: { code: { type: required(GraphQLString) }, message: { type: required(GraphQLString) } },
-        }),
-      ),
-      description: 'What was changed of the file so that it plays. Empty when nothing was.',
-    },
-    waiting: {
-      description: 'What the import waits for while the server of the link is away.',
-      type: new GraphQLObjectType({
-        name: 'UploadWaiting',
-        fields: {
-          message: { type: required(GraphQLString), description: 'What the server of the link did, for people.' },
-          since: { type: required(DateTime), description: 'When it failed first.' },
-          nextTryAt: { type: required(DateTime), description: 'When the link is tried again.' },
-          until: { type: required(DateTime), description: 'When it is given up.' },
-          tries: { type: required(GraphQLInt), description: 'How often it has failed.' },
-        },
-      }),
-    },
-    error: {
-      type: new GraphQLObjectType({
-        name: 'UploadError',
-        fields: { code: { type: required(GraphQLString) }, message: { type: required(GraphQLString) } },
-      }),
-    },
-    createdAt: { type: required(DateTime) },
   },
 });
 
@@ -92,54 +55,16 @@ const where = whereInput<UploadRecord>('UploadWhereInput', {
   createdAt: { type: TimeFilter },
 });
 
-const Payload = payloadOf('UploadPayload', 'upload', Upload);
-const FromLinkInput = inputType('UploadFromLinkInput', UploadFromLink, { type: UploadType });
+const types: NounTypes = {
+  outputs: { Upload },
+  inputs: { type: UploadType },
+  lists: { Upload: { where } },
+};
 
-export const uploadFields = (uploads: UploadService): NounFields => ({
+export const uploadFields = (services: Pick<Services, 'uploads'>): NounFields => ({
+  ...operationFields(uploadOperations, services, types),
   node: (context, id) => {
     context.allow('getUpload');
-    return { __typename: 'Upload', ...uploads.get(context.principal.accountId, id) };
-  },
-  queries: {
-    upload: byIdField({
-      type: Upload,
-      operation: 'getUpload',
-      description: 'One upload, by its objectID.',
-      get: ({ principal }, id) => uploads.get(principal.accountId, id),
-    }),
-    uploads: connectionField<UploadRecord>({
-      type: Upload,
-      operation: 'listUploads',
-      description: 'Uploads, newest first unless orderBy says otherwise.',
-      where,
-      list: ({ principal }, page, matching) => uploads.list(principal.accountId, page, matching),
-    }),
-  },
-  mutations: {
-    createUploadFromLink: mutationField({
-      operation: 'createUploadFromLink',
-      description: 'Imports media from a link.',
-      type: Payload,
-      input: { type: FromLinkInput, schema: UploadFromLink },
-      run: async ({ principal }, { input }) => ({ upload: await uploads.fromLink(principal.accountId, input) }),
-    }),
-    retryUpload: mutationField({
-      operation: 'retryUpload',
-      description:
-        'Fetches the link of a failed upload again; `upload_not_failed` while it is on its way or ready, `upload_not_from_link` where a client has sent the file.',
-      type: Payload,
-      withId: true,
-      run: async ({ principal }, { id }) => ({ upload: await uploads.retry(principal.accountId, id) }),
-    }),
-    deleteUpload: mutationField({
-      operation: 'deleteUpload',
-      description: 'Deletes an upload; `upload_in_use` while a stream or a playlist plays it.',
-      type: DeletePayload,
-      withId: true,
-      run: async ({ principal }, { id }) => {
-        await uploads.delete(principal.accountId, id);
-        return { id, done: true };
-      },
-    }),
+    return { __typename: 'Upload', ...services.uploads.get(context.principal.accountId, id) };
   },
 });

@@ -35,7 +35,7 @@ const OPERATORS: Record<string, (wanted: never, value: never) => boolean> = {
   lte: (wanted: number, value: number) => value <= wanted,
 };
 
-const listOf = (type: GraphQLScalarType | GraphQLEnumType) => new GraphQLList(new GraphQLNonNull(type));
+const listType = (type: GraphQLScalarType | GraphQLEnumType) => new GraphQLList(new GraphQLNonNull(type));
 
 function filter(name: string, description: string, types: Record<string, GraphQLInputType>): GraphQLInputObjectType {
   return new GraphQLInputObjectType({
@@ -49,14 +49,14 @@ const range = (type: GraphQLScalarType) => ({ eq: type, gt: type, gte: type, lt:
 
 export const IDFilter = filter('IDFilter', 'What is asked of an id.', {
   eq: GraphQLID,
-  in: listOf(GraphQLID),
+  in: listType(GraphQLID),
   isNull: GraphQLBoolean,
 });
 export const IDListFilter = filter('IDListFilter', 'What is asked of a list of ids.', { has: GraphQLID });
 export const TextFilter = filter(
   'TextFilter',
   'What is asked of a text. To `contains`, upper and lower case are the same.',
-  { eq: GraphQLString, in: listOf(GraphQLString), contains: GraphQLString },
+  { eq: GraphQLString, in: listType(GraphQLString), contains: GraphQLString },
 );
 export const NumberFilter = filter('NumberFilter', 'What is asked of a number. None is neither more nor less.', {
   ...range(GraphQLFloat),
@@ -68,7 +68,7 @@ export const TimeFilter = filter('TimeFilter', 'What is asked of a time. None is
 });
 export const FlagFilter = filter('FlagFilter', 'What is asked of a yes or no.', { eq: GraphQLBoolean });
 export const enumFilter = (type: GraphQLEnumType): GraphQLInputObjectType =>
-  filter(`${type.name}Filter`, `What is asked of a ${type.name}.`, { eq: type, in: listOf(type) });
+  filter(`${type.name}Filter`, `What is asked of a ${type.name}.`, { eq: type, in: listType(type) });
 
 /** How a record is asked: the filter of each field, by the field's name, and where its value is when not under that name. */
 export interface Fields<T> {
@@ -89,7 +89,7 @@ export function whereInput<T>(name: string, fields: Fields<T>): Where<T> {
       and: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'Each of these holds.' },
       or: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'One of these holds; none holds of none.' },
       not: { type, description: 'This does not hold.' },
-      ...Object.fromEntries(Object.entries(fields).map(([field, of]) => [field, { type: of.type }])),
+      ...Object.fromEntries(Object.entries(fields).map(([field, { type: filter }]) => [field, { type: filter }])),
     }),
   });
 

@@ -1,28 +1,11 @@
 /** How old an answer is that was given from the caches while Kubernetes is away. */
 import type { FastifyInstance } from 'fastify';
-import { OPERATION_SCOPES, type Operation } from '../../lib/scopes.ts';
-
-/** Nothing of them is from Kubernetes. */
-const OWN: readonly Operation[] = ['getMe'];
-
-/**
- * Of these only the name of what is asked about is in the caches. Events and old versions are many and seldom asked for, so
- * they are read when they are: while Kubernetes is away the answer is 502. A preview comes from the pod as it is sent, or from
- * the media storage, and the feed of changes tells no content.
- */
-const DIRECT: readonly Operation[] = [
-  'listStreamEvents',
-  'listPlaylistVersions',
-  'getPlaylistVersion',
-  'diffPlaylistVersion',
-  'getStreamPreview',
-  'getUploadPreview',
-  'watchChanges',
-];
+import { findOperation, type Operation } from '../operations/list.ts';
+import { OPERATION_SCOPES } from '../operations/scopes.ts';
 
 /** Whether an operation goes on from the caches while Kubernetes is away, and says how old they are. */
 export const isCached = (id: Operation, method: string): boolean =>
-  /^(get|head)$/i.test(method) && OPERATION_SCOPES[id] !== null && !OWN.includes(id) && !DIRECT.includes(id);
+  /^(get|head)$/i.test(method) && OPERATION_SCOPES[id] !== null && !findOperation(id)?.isUncached;
 
 /**
  * `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, was last heard of. Without it the answer is as

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { buildChallenge } from '../../auth/challenge.ts';
 import type { AppError } from '../../lib/errors.ts';
-import { resourceOf } from './operations.ts';
+import { findResource } from './guard.ts';
 import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
 declare module 'fastify' {
@@ -40,7 +40,7 @@ export function answerError(
   if (known.status === 415) void reply.header('accept-encoding', 'identity');
   const challenge = buildChallenge(known, {
     publicUrl: request.server.publicUrl,
-    resource: resourceOf(request),
+    resource: findResource(request),
     path: request.url,
     hadToken: /^bearer /i.test(request.headers.authorization ?? ''),
   });

@@ -37,7 +37,7 @@ const ERROR_PAGES = { ...NOTHING_BUT, styleSrc: [ERROR_PAGE_STYLE] };
 type Headers = Record<string, string>;
 
 /** What a middleware of helmet's sets: always the same, so that it is asked once and not for each request. */
-function headersOf(middleware: ReturnType<typeof helmet>): Headers {
+function buildHeaders(middleware: ReturnType<typeof helmet>): Headers {
   const found: Headers = {};
   const response = {
     setHeader: (name: string, value: string) => {
@@ -49,8 +49,8 @@ function headersOf(middleware: ReturnType<typeof helmet>): Headers {
   return found;
 }
 
-const policyOf = (directives: Record<string, string[]>): Headers =>
-  headersOf(helmet.contentSecurityPolicy({ useDefaults: false, directives }));
+const buildPolicy = (directives: Record<string, string[]>): Headers =>
+  buildHeaders(helmet.contentSecurityPolicy({ useDefaults: false, directives }));
 
 const setting =
   (headers: Headers): onRequestHookHandler =>
@@ -60,19 +60,19 @@ const setting =
   };
 
 /** A hook for the routes of error pages. */
-export const errorPageHeaders = setting(policyOf(ERROR_PAGES));
+export const errorPageHeaders = setting(buildPolicy(ERROR_PAGES));
 
 const onPages = (overTls: boolean): Headers =>
-  headersOf(helmet({ contentSecurityPolicy: false, strictTransportSecurity: overTls }));
+  buildHeaders(helmet({ contentSecurityPolicy: false, strictTransportSecurity: overTls }));
 
 function onAnswers(overTls: boolean): Headers {
   const { frameguard, noSniff, crossOriginResourcePolicy, strictTransportSecurity } = helmet;
   return {
-    ...policyOf(NOTHING_BUT),
-    ...headersOf(frameguard({ action: 'deny' })),
-    ...headersOf(noSniff()),
-    ...headersOf(crossOriginResourcePolicy()),
-    ...(overTls && headersOf(strictTransportSecurity())),
+    ...buildPolicy(NOTHING_BUT),
+    ...buildHeaders(frameguard({ action: 'deny' })),
+    ...buildHeaders(noSniff()),
+    ...buildHeaders(crossOriginResourcePolicy()),
+    ...(overTls && buildHeaders(strictTransportSecurity())),
   };
 }
 
@@ -81,13 +81,13 @@ function onAnswers(overTls: boolean): Headers {
  * Swagger UI is.
  */
 export function secureHeaders(app: FastifyInstance, options: { api: string[]; docs: string; overTls: boolean }): void {
-  const [page, answer] = [{ ...onPages(options.overTls), ...policyOf(PAGE) }, onAnswers(options.overTls)];
+  const [page, answer] = [{ ...onPages(options.overTls), ...buildPolicy(PAGE) }, onAnswers(options.overTls)];
   const isAnswer = new RegExp(`^(?:${options.api.join('|')})(?![^/?])`);
   app.addHook('onRequest', ({ url }, reply, done) => {
     void reply.headers(isAnswer.test(url) ? answer : page);
     done();
   });
-  const apiPages = setting(policyOf(API_PAGES));
+  const apiPages = setting(buildPolicy(API_PAGES));
   app.addHook('onRoute', (route) => {
     if (route.url !== options.docs && !route.url.startsWith(`${options.docs}/`)) return;
     route.onRequest = [apiPages, ...[route.onRequest ?? []].flat()];

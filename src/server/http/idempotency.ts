@@ -1,7 +1,7 @@
 /** Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header); what it does is in keyed.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../lib/context.ts';
-import { isOperation, takesIdempotencyKey } from '../../lib/scopes.ts';
+import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
 import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './keyed.ts';
 
 declare module 'fastify' {
@@ -55,7 +55,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     try {
       // What failed on our side may be tried again with the same key.
       const failed = reply.statusCode >= 500 || mayRetry?.(request);
-      await held.end(failed ? undefined : answerOf(reply, payload));
+      await held.end(failed ? undefined : buildAnswer(reply, payload));
     } catch (error) {
       // The work is done and its answer stands; whoever repeats it goes on with its intent.
       request.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
@@ -67,7 +67,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
   });
 }
 
-const answerOf = (reply: FastifyReply, payload: unknown): KeptAnswer => ({
+const buildAnswer = (reply: FastifyReply, payload: unknown): KeptAnswer => ({
   status: reply.statusCode,
   headers: Object.fromEntries(
     KEPT_HEADERS.flatMap((name) => {

@@ -20,7 +20,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   } catch (cause) {
     throw new AppError('malformed_json', 'The body is not JSON in UTF-8.', { cause });
   }
-  const problem = problemOf(text);
+  const problem = describeProblem(text);
   if (problem) throw validationFailed([problem]);
   return value;
 }
@@ -36,7 +36,7 @@ interface Open {
 }
 
 /** The first problem of a text that is JSON. */
-function problemOf(text: string): FieldError | undefined {
+function describeProblem(text: string): FieldError | undefined {
   const open: Open[] = [];
   const problem = (message: string): FieldError => ({ path: open.map(({ at }) => pointerPart(at)).join(''), message });
   for (let i = 0; i < text.length; i += 1) {

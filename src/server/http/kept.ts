@@ -4,13 +4,13 @@
  */
 import { memoize } from '../../lib/memoize.ts';
 
-const textOf = memoize((record: object) => JSON.stringify(record));
+const writeText = memoize((record: object) => JSON.stringify(record));
 
 /** For the `serializerCompiler` of a route that answers one record. */
-export const kept = () => textOf;
+export const kept = () => writeText;
 
 /** For that of one that answers a list of records (page.ts). */
 export const keptList =
   () =>
   ({ data, page }: { data: readonly object[]; page: object }): string =>
-    `{"data":[${data.map(textOf).join(',')}],"page":${JSON.stringify(page)}}`;
+    `{"data":[${data.map(writeText).join(',')}],"page":${JSON.stringify(page)}}`;

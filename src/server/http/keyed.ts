@@ -61,14 +61,14 @@ export interface KeyedDeps {
 export function createKeyed({ db, secret, quotas }: KeyedDeps) {
   const keyed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
 
-  const intentOf = (since: Date, { accountId, key }: Asked, fingerprint: string): Intent => {
+  const createIntent = (since: Date, { accountId, key }: Asked, fingerprint: string): Intent => {
     let made = 0;
-    const idOf = (prefix: string, number: number): string => {
+    const makeId = (prefix: string, number: number): string => {
       const bytes = keyed(JSON.stringify(['id', accountId, key, fingerprint, since, prefix, number]));
       let next = 0;
       return `${prefix}-${ulid(since.getTime(), () => (bytes[next++] ?? 0) / 256).toLowerCase()}`;
     };
-    return { since, newId: (prefix) => idOf(prefix, made++), nextId: (prefix) => idOf(prefix, made) };
+    return { since, newId: (prefix) => makeId(prefix, made++), nextId: (prefix) => makeId(prefix, made) };
   };
 
   const hold = ({ accountId, key }: Asked, intent: Intent): Held => {
@@ -95,12 +95,14 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
       const deadline = performance.now() + WAIT_MS;
       for (let pause = FIRST_POLL_MS; ; pause = Math.min(MAX_POLL_MS, pause * 1.5)) {
         const since = await claim(db, { accountId, key, fingerprint, maxKeys });
-        if (since) return hold(asked, intentOf(since, asked, fingerprint));
+        if (since) return hold(asked, createIntent(since, asked, fingerprint));
         const answer = await findAnswer(db, accountId, key);
         // Neither held nor free: there is no room for another key.
         if (!answer)
           await quotas.check(accountId, {
-            ...{ name: 'idempotencyKeys', wanted: 1, used: (await keyedUse(db, accountId)).count },
+            name: 'idempotencyKeys',
+            wanted: 1,
+            used: (await keyedUse(db, accountId)).count,
           });
         if (answer && answer.fingerprint !== fingerprint)
           throw new AppError('idempotency_key_reused', 'This Idempotency-Key was sent with another request before.');

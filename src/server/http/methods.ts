@@ -16,17 +16,17 @@ export function createMethods(): Methods {
   return {
     watch(app) {
       app.addHook('onRoute', ({ url, method }) => {
-        const known = byUrl.get(url) ?? { matches: patternOf(url), methods: new Set() };
+        const known = byUrl.get(url) ?? { matches: buildPattern(url), methods: new Set() };
         for (const name of [method].flat()) known.methods.add(name);
         byUrl.set(url, known);
       });
     },
     isOther({ url, method }) {
-      const exact = byUrl.get(pathOf(url));
+      const exact = byUrl.get(readPath(url));
       return exact !== undefined && !exact.methods.has(method);
     },
     nothingAt(request, reply) {
-      const path = pathOf(request.url);
+      const path = readPath(request.url);
       const exact = byUrl.get(path);
       const found = exact ? [exact] : [...byUrl.values()].filter(({ matches }) => matches.test(path));
       const allow = [...new Set(found.flatMap(({ methods }) => [...methods]))].sort().join(', ');
@@ -37,7 +37,7 @@ export function createMethods(): Methods {
   };
 }
 
-const pathOf = (url: string): string => url.split('?', 1)[0] ?? '';
+const readPath = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** `/streams/:id` and `/files/*` as find-my-way reads them; none of ours holds other signs of its language. */
-const patternOf = (url: string): RegExp => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);
+const buildPattern = (url: string): RegExp => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);

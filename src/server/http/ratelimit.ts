@@ -20,7 +20,7 @@ export interface Counter {
 }
 
 /** Whoever has many addresses of one network counts as one. */
-export const addressOf = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
+export const readAddress = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
 
 /** Hangs itself on all routes that are registered on `app`, or inside of it, from now on. Without a counter memory counts. */
 export async function limitRate(app: FastifyInstance, { requests, windowMs }: Quota, counter?: Counter): Promise<void> {
@@ -29,8 +29,8 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
     timeWindow: windowMs,
     hook: 'onRequest',
     enableDraftSpec: true,
-    ...(counter && { store: storeOf(counter) }),
-    keyGenerator: (request) => (request.principal ? `account ${request.principal.accountId}` : addressOf(request)),
+    ...(counter && { store: createStore(counter) }),
+    keyGenerator: (request) => (request.principal ? `account ${request.principal.accountId}` : readAddress(request)),
     errorResponseBuilder: (_request, { ttl }) => {
       const seconds = Math.ceil(ttl / 1000);
       return new AppError('rate_limited', `The rate limit is used up; wait ${seconds} seconds.`);
@@ -41,7 +41,7 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
 type Counted = { current: number; ttl: number };
 
 /** As @fastify/rate-limit wants it: a class that it makes an instance of. */
-const storeOf = (counter: Counter) =>
+const createStore = (counter: Counter) =>
   class Store {
     incr(key: string, callback: (error: Error | null, counted?: Counted) => void, windowMs: number): void {
       const uncounted = { current: 0, ttl: windowMs };

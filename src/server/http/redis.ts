@@ -37,9 +37,9 @@ export function createRedisCounter(
   let away = false;
   let isParting = false;
   // An error of the driver holds the command that it is about, and that of AUTH has the password: only its code is told.
-  const codeOf = ({ code, message }: NodeJS.ErrnoException) => code ?? message.split(' ')[0];
+  const readCode = ({ code, message }: NodeJS.ErrnoException) => code ?? message.split(' ')[0];
   const failed = (error: Error) => {
-    if (!away) log.warn({ code: codeOf(error) }, 'Redis is away: requests are let through uncounted');
+    if (!away) log.warn({ code: readCode(error) }, 'Redis is away: requests are let through uncounted');
     away = true;
   };
   redis.on('error', failed);

@@ -16,7 +16,7 @@ export interface Trace {
 }
 
 /** Undefined where there is no trace, or none that can be read. */
-export function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): Trace | undefined {
+export function readTrace({ traceparent, tracestate }: IncomingHttpHeaders): Trace | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const [, first, later] = TRACEPARENT.exec(traceparent) ?? [];
   const traceId = first ?? later;

@@ -48,7 +48,7 @@ function tellingField(among: readonly ObjectSchema[]): string | undefined {
 }
 
 /** Where the value of the union is that an error is about; errors deeper in it say nothing that others do not. */
-function placeOf({ instancePath, schemaPath }: SchemaError, schema: TSchema, value: unknown): Place | undefined {
+function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, value: unknown): Place | undefined {
   const [, union, inside = ''] = IN_UNION.exec(schemaPath) ?? [];
   if (union === undefined || !/^(\/properties\/[^/]+)?$/.test(inside)) return undefined;
   const path = inside === '' ? instancePath : instancePath.slice(0, instancePath.lastIndexOf('/'));
@@ -76,7 +76,7 @@ export function withUnions(
 ): FieldError[] {
   const places = new Map<string, Place>();
   for (const error of errors) {
-    const place = placeOf(error, schema, value);
+    const place = findPlace(error, schema, value);
     if (place) places.set(place.path, place);
   }
   const found = [...places.values()].flatMap((place) => {

@@ -14,16 +14,16 @@ interface Message {
 
 export function createCancellations() {
   const atWork = new Map<string, Set<AbortController>>();
-  const keyOf = ({ accountId, userId }: Principal, id: unknown) => JSON.stringify([accountId, userId, id]);
+  const buildKey = ({ accountId, userId }: Principal, id: unknown) => JSON.stringify([accountId, userId, id]);
   return {
     /** Remembers a call until `gone` aborts, which it does at the end of each; or cancels the call that the message names. */
     heed(principal: Principal, body: unknown, gone: AbortController): void {
       const { method, id, params } = (body ?? {}) as Message;
       if (method === 'notifications/cancelled') {
-        const [only, ...others] = atWork.get(keyOf(principal, params?.requestId)) ?? [];
+        const [only, ...others] = atWork.get(buildKey(principal, params?.requestId)) ?? [];
         if (others.length === 0) only?.abort();
       } else if (method === 'tools/call') {
-        const key = keyOf(principal, id);
+        const key = buildKey(principal, id);
         const same = atWork.get(key) ?? new Set();
         atWork.set(key, same.add(gone));
         gone.signal.addEventListener('abort', () => {

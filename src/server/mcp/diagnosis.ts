@@ -55,12 +55,14 @@ const TOOL_FOR_CODE = new Map([
   ['media_awaits_gate', 'get_stream_readiness'],
 ]);
 
-const fixOf = (code: string, place: string): string =>
+const findFix = (code: string, place: string): string =>
   STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
   'Look again in a moment; if it stays, read the events.';
 
 const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
-  ...{ code, message, fix },
+  code,
+  message,
+  fix,
   tool: TOOL_FOR_CODE.get(code) ?? TOOL_FOR_FIELD.get(field) ?? null,
 });
 
@@ -72,7 +74,7 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
       {
         code,
         message: `Destination "${name}" does not take the stream. ${message}`,
-        fix: fixOf(code, 'lastError.code'),
+        fix: findFix(code, 'lastError.code'),
         tool: 'update_destination',
       },
     ];
@@ -82,7 +84,9 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
 /** Items that the stream goes without; the tool for those that only take time shows how far they are. */
 const ofWarnings = ({ readiness }: Facts): Finding[] =>
   readiness.warnings.map(({ code, message, fix }) => ({
-    ...{ code, message, fix },
+    code,
+    message,
+    fix,
     tool: TOOL_FOR_CODE.get(code) ?? 'change_playlist',
   }));
 

@@ -1,9 +1,9 @@
 /** Arguments and answers that several tools have. Pure: no I/O, no clock. */
 import { type Static, type TObject, Type } from 'typebox';
 import { DEFAULT_PAGE } from '../../lib/paging/connection.ts';
-import { pageArgs, pageQuery } from '../http/page.ts';
+import { pageArgs, pageQuery } from '../../lib/paging/list.ts';
 
-export const idOf = (description: string) => ({ id: Type.String({ description }) });
+export const idArgument = (description: string) => ({ id: Type.String({ description }) });
 
 /** As in REST, where it may be left out as well. */
 export const PAGE = {
@@ -13,7 +13,7 @@ export const PAGE = {
   ),
 };
 
-export const pageOf = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cursor?: string }) =>
+export const readPage = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cursor?: string }) =>
   pageArgs({ limit, ...(cursor !== undefined && { cursor }) });
 
 /** What is told of a page in a sentence. */
@@ -43,7 +43,7 @@ export const sayDeleted = ({ id, done }: Static<typeof Deleted>): string =>
   done ? `${id} is deleted.` : `${id} is being deleted, and will be off air in a moment.`;
 
 /** What was asked for of something, and whether that has happened. */
-export const progressOf = <T extends TObject>(stream: T) =>
+export const progressSchema = <T extends TObject>(stream: T) =>
   Type.Object({
     stream,
     done: Type.Boolean({ description: 'False while what was asked for is still on its way.' }),

@@ -1,8 +1,8 @@
 /** Prompts: what a person may ask a client for by name. */
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { AppError } from '../../lib/errors.ts';
-import type { Operation } from '../../lib/scopes.ts';
-import { diagnoseStream, type LiveDeps } from './live.ts';
+import type { Operation } from '../operations/list.ts';
+import { type DiagnosisDeps, diagnoseStream } from './diagnose-stream.ts';
 
 const DIAGNOSE = 'diagnose_stream';
 
@@ -29,7 +29,7 @@ const TASK =
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 export async function getPrompt(
-  deps: LiveDeps,
+  deps: DiagnosisDeps,
   accountId: string,
   { name, arguments: args }: { name: string; arguments?: Record<string, string> | undefined },
 ): Promise<GetPromptResult> {

@@ -9,7 +9,7 @@ import { toProblem } from '../http/problem.ts';
 import { nextStep } from './advice.ts';
 import type { Answer } from './tool.ts';
 
-const text = (of: string) => ({ type: 'text' as const, text: of });
+const text = (content: string) => ({ type: 'text' as const, text: content });
 
 /** The JSON once more as text: clients may not know of structured content (MCP, Tools, "Structured Content"). */
 export const success = ({ output, sentence }: Answer): CallToolResult => ({

@@ -62,7 +62,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     reply.raw.once('close', () => gone.abort());
     const asked = new Request(new URL(MCP, publicUrl), {
       method: 'POST',
-      headers: headersOf(request),
+      headers: readHeaders(request),
       signal: gone.signal,
     });
     principals.set(asked, principal);
@@ -86,7 +86,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
 /** What the protocol knows of; nothing of it says who asks. */
 const HEADERS = /^(accept|content-type|mcp-.*)$/;
 
-const headersOf = ({ headers }: FastifyRequest): Record<string, string> =>
+const readHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       HEADERS.test(name) && typeof value === 'string' ? [[name, value]] : [],

@@ -1,6 +1,6 @@
 /**
  * The MCP server of one request (https://modelcontextprotocol.io/specification/2026-07-28): it lists tools and prompts, and
- * carries out a call. Who may call what is asked of the table in auth/scopes.ts.
+ * carries out a call. The scopes of a tool's operations say who may call it.
  */
 import {
   type CallToolResult,
@@ -12,10 +12,12 @@ import {
 import { within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import { type Operation, type Principal, requireScope } from '../../lib/scopes.ts';
+import type { Principal } from '../../lib/scopes.ts';
 import { isHeld, type Keyed } from '../http/keyed.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
+import type { Operation } from '../operations/list.ts';
+import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';
@@ -52,7 +54,7 @@ const LISTS_STAY_MS = 600_000;
 const STAYS = { ttlMs: LISTS_STAY_MS, cacheScope: 'private' as const };
 
 /** What a message of a client needs, as far as that can be told in advance. */
-const operationsOf = (tools: ReadonlyMap<string, Tool>, body: unknown): readonly Operation[] => {
+const listOperations = (tools: ReadonlyMap<string, Tool>, body: unknown): readonly Operation[] => {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
   const name = String(params?.name);
   if (method === 'tools/call') return tools.get(name)?.operations ?? [];
@@ -106,7 +108,7 @@ export function createAgentServers(deps: AgentDeps) {
       allow(principal, tool.operations);
       return act(tool, principal, args, ctx);
     })().catch((error: unknown) => failed(tool, error));
-    observe(tool.name, outcomeOf(status, result, ctx.mcpReq.signal), performance.now() - since);
+    observe(tool.name, readOutcome(status, result, ctx.mcpReq.signal), performance.now() - since);
     return result;
   };
 
@@ -117,7 +119,7 @@ export function createAgentServers(deps: AgentDeps) {
      */
     require(principal: Principal, body: unknown): void {
       const isCall = (body as { method?: unknown } | null)?.method === 'tools/call';
-      allow(isCall ? { ...principal, isSuspended: false } : principal, operationsOf(tools, body));
+      allow(isCall ? { ...principal, isSuspended: false } : principal, listOperations(tools, body));
     },
 
     /** A server for one request. */
@@ -153,7 +155,7 @@ export function createAgentServers(deps: AgentDeps) {
   };
 }
 
-function outcomeOf(status: number, { isError = false }: CallToolResult, { aborted }: AbortSignal): ToolOutcome {
+function readOutcome(status: number, { isError = false }: CallToolResult, { aborted }: AbortSignal): ToolOutcome {
   if (aborted) return 'cancelled';
   if (!isError) return 'ok';
   return status >= 500 ? 'failed' : 'refused';
@@ -162,9 +164,9 @@ function outcomeOf(status: number, { isError = false }: CallToolResult, { aborte
 /** Progress is told to whoever asked for it, by the token that came with the call. */
 function teller({ mcpReq }: ServerContext) {
   const { progressToken } = mcpReq._meta ?? {};
-  return ({ seconds, of, message }: { seconds: number; of: number; message: string }): void => {
+  return ({ seconds, total, message }: { seconds: number; total: number; message: string }): void => {
     if (progressToken === undefined || mcpReq.signal.aborted) return;
-    const params = { progressToken, progress: seconds, total: of, message };
+    const params = { progressToken, progress: seconds, total, message };
     // Whoever has gone hears nothing.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };

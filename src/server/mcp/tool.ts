@@ -1,13 +1,15 @@
 /**
- * A tool for agents: a thin door to a service, as a route or a field of GraphQL is one. It names its operations of the table
- * in auth/scopes.ts, which says who may call it and most of what is told of it in advance; its arguments are checked by the
- * schemas and with the words of REST, flat: ids, pages and waits beside the fields of the body. Pure: no I/O, no clock.
+ * Defines a tool for agents. It names its operations, whose scopes say who may call it and most of what is told of it in advance.
+ * Its arguments are checked by the schemas and with the words of REST, flat: ids, pages and waits beside the fields of the body.
+ * Pure: no I/O, no clock.
  */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError } from '../../lib/errors.ts';
-import { isOperation, isReading, OPERATION_SCOPES, type Operation, PERSON, type Principal } from '../../lib/scopes.ts';
+import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
+import type { Operation } from '../operations/list.ts';
+import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
 
 /** One call of a tool. */
 export interface Call {
@@ -16,7 +18,7 @@ export interface Call {
   /** Aborts when nobody waits for the answer any more. */
   signal: AbortSignal;
   /** Tells who waits how long it has been waited for, and of how much. */
-  tell(progress: { seconds: number; of: number; message: string }): void;
+  tell(progress: { seconds: number; total: number; message: string }): void;
 }
 
 /** What of it is not in the table of scopes. */
@@ -82,7 +84,7 @@ const refused = (errors: FieldError[]): AppError =>
 /** As JSON has it: types carry marks that are no part of it. */
 const plain = (schema: TSchema): never => JSON.parse(JSON.stringify(schema)) as never;
 
-function annotationsOf({
+function buildAnnotations({
   title,
   operations,
   ...effects
@@ -119,8 +121,12 @@ export function tool<
     operations,
     keyed,
     listed: {
-      ...{ name, title, description, annotations: annotationsOf(definition) },
-      ...{ inputSchema: plain(inputSchema), outputSchema: plain(output) },
+      name,
+      title,
+      description,
+      annotations: buildAnnotations(definition),
+      inputSchema: plain(inputSchema),
+      outputSchema: plain(output),
     },
     prepare(args) {
       const isOwn = ([argument]: [string, unknown]) => Object.hasOwn(own, argument);

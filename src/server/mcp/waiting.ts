@@ -25,7 +25,7 @@ export async function waiting<T, R>(
   let message = 'It has been asked for.';
   const tell = () => {
     last = Math.max(last + STEP, (systemClock.monotonicMs() - since) / 1000);
-    call.tell({ seconds: last, of: seconds, message });
+    call.tell({ seconds: last, total: seconds, message });
   };
   const hear = (now: T) => {
     const said = say(now);

@@ -1,7 +1,8 @@
 /** The description of the API without a server: docs/openapi.json and docs/errors/ are made from it. */
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
-import { nounRoutes, type RouteDeps, V1 } from '../rest/routes.ts';
+import { V1 } from '../rest/adapter.ts';
+import { nounRoutes, type RouteDeps } from '../rest/routes.ts';
 import type { OpenApi } from './document.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
 

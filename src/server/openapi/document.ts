@@ -2,9 +2,6 @@
 
 export type Json = Record<string, unknown>;
 
-/** What stands before the first id in a path: `streams` of `/v1/streams/{id}/start`. */
-export const collectionOf = (path: string): string => path.split('/{', 1)[0]?.split('/').at(-1) ?? '';
-
 export interface MediaType extends Json {
   schema?: Json;
 }

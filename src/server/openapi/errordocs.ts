@@ -31,7 +31,7 @@ const RETRY = 'The same request may succeed later: try again, with growing pause
 const PERMANENT = 'The same request will fail again: change it first.';
 
 /** In the order of the tables: those of requests first. */
-export function errorDocsOf(doc: OpenApi): ErrorDoc[] {
+export function listErrorDocs(doc: OpenApi): ErrorDoc[] {
   const operations = Object.entries(doc.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { responses }]) => ({
       name: `${method.toUpperCase()} ${path}`,
@@ -47,7 +47,12 @@ export function errorDocsOf(doc: OpenApi): ErrorDoc[] {
     const answering = operations.filter(({ codes }) => codes.includes(code)).map(({ name }) => name);
     const again = status === 429 || status >= 500 ? RETRY : PERMANENT;
     return {
-      ...{ code, status, title, meaning, fix, again },
+      code,
+      status,
+      title,
+      meaning,
+      fix,
+      again,
       operations: answering,
       everywhere: answering.length === operations.length,
       places: others.get(code)?.map(({ place }) => place) ?? [],

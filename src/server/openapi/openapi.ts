@@ -4,31 +4,18 @@
  */
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import {
-  isOperation,
-  OPERATION_SCOPES,
-  type Operation,
-  PERSON,
-  SCOPES,
-  type Scope,
-  takesIdempotencyKey,
-} from '../../lib/scopes.ts';
+import { examplePage } from '../../lib/paging/list.ts';
+import { PERSON, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { isCached } from '../http/age.ts';
 import { takesNoFields } from '../http/body.ts';
 import { PROBLEM_TYPE, Problem } from '../http/problem.ts';
+import { type AnyOperation, findOperation } from '../operations/list.ts';
+import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { addBounds } from './bounds.ts';
-import { DESCRIPTIONS } from './descriptions.ts';
-import {
-  collectionOf,
-  type Json,
-  type MediaType,
-  type OpenApi,
-  type OperationObject,
-  type Response,
-} from './document.ts';
-import { EXAMPLES, PARAMETER_EXAMPLES, problemExample } from './examples.ts';
+import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
 import { addLinks } from './links.ts';
-import { codesOf } from './operation-errors.ts';
+import { listCodes } from './operation-errors.ts';
+import { problemExample } from './problem-examples.ts';
 import { shapeSchemas } from './shapes.ts';
 
 /** For @fastify/swagger. The server's address is the one that the document was read from. */
@@ -163,20 +150,21 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
     for (const [method, operation] of Object.entries(item)) {
       // The generator takes every HEAD for one that belongs to a GET.
       if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
-      if (!isOperation(operation.operationId)) continue;
-      operation.description ??= DESCRIPTIONS[operation.operationId];
-      operation.security = securityOf(OPERATION_SCOPES[operation.operationId], scopePrefix);
-      completeSuccess(operation.operationId, operation, method);
+      const declared = findOperation(operation.operationId);
+      if (!declared) continue;
+      operation.description ??= declared.description;
+      operation.security = buildSecurity(declared.scope, scopePrefix);
+      completeSuccess(operation, method, declared);
       optionalBody(operation, schemas);
-      completeRequest(operation, path);
-      const codes = codesOf(operation.operationId, {
+      completeRequest(operation, declared);
+      const codes = listCodes(declared, {
         method,
         path,
         hasBody: operation.requestBody !== undefined,
         hasParameters: operation.parameters !== undefined,
       });
       operation.responses = { ...operation.responses, ...problems(codes, responses) };
-      if (takesIdempotencyKey(operation.operationId, method))
+      if (takesIdempotencyKey(declared.id, method))
         operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
     }
   addLinks(doc);
@@ -186,37 +174,45 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   return whole;
 }
 
-function securityOf(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
+function buildSecurity(scope: Scope | typeof PERSON | null, prefix: string): Record<string, string[]>[] {
   if (scope === null) return [];
   if (scope === PERSON) return [{ session: [] }];
   return [{ apiKey: [] }, { bearer: [] }, { oauth2: [`${prefix}:${scope}`] }];
 }
 
-function completeSuccess(id: Operation, { responses }: OperationObject, method: string): void {
+function completeSuccess({ responses }: OperationObject, method: string, declared: AnyOperation): void {
   for (const [status, response] of Object.entries(responses) as [string, Response][]) {
     response.description = SUCCESS[status] ?? 'Success';
-    const own = status === '201' ? ['Location'] : isCached(id, method) ? ['Age'] : [];
+    const own = status === '201' ? ['Location'] : isCached(declared.id, method) ? ['Age'] : [];
     response.headers = { ...headers(...own), ...response.headers };
-    giveExamples(response.content);
+    giveExamples(response.content, outputExamples(declared));
   }
 }
 
-function completeRequest(operation: OperationObject, path: string): void {
-  giveExamples(operation.requestBody?.content);
-  const noun = collectionOf(path);
+/** By media type. */
+function outputExamples({ output, examples = {} }: AnyOperation): Record<string, unknown> {
+  const example = output.kind === 'page' && examples.output ? examplePage(examples.output) : examples.output;
+  return { 'application/json': example, ...examples.content };
+}
+
+/** Of parameters that all lists have. */
+const PAGE_EXAMPLES = { limit: 20, cursor: examplePage({}).page.nextCursor };
+
+function completeRequest(operation: OperationObject, { object, examples }: AnyOperation): void {
+  giveExamples(operation.requestBody?.content, { 'application/json': examples?.input });
+  const known: Record<string, unknown> = { id: object?.exampleId, ...PAGE_EXAMPLES, ...examples?.parameters };
   for (const parameter of operation.parameters ?? []) {
-    const example = PARAMETER_EXAMPLES[`${noun} ${parameter.name}`] ?? PARAMETER_EXAMPLES[parameter.name];
+    const example = known[parameter.name];
     if (example !== undefined) parameter.example = example;
     // The server fills it in, so nobody has to send it.
     if (parameter.schema.default !== undefined) parameter.required = false;
   }
 }
 
-/** An example each, by the name of the schema. */
-function giveExamples(content: Record<string, MediaType> | undefined): void {
-  for (const media of Object.values(content ?? {})) {
-    const name = String(media.schema?.$ref ?? media.schema?.title ?? '').replace('#/components/schemas/', '');
-    if (Object.hasOwn(EXAMPLES, name)) media.example = EXAMPLES[name];
+/** `examples` are by media type. */
+function giveExamples(content: Record<string, MediaType> | undefined, examples: Record<string, unknown>): void {
+  for (const [type, media] of Object.entries(content ?? {})) {
+    if (examples[type] !== undefined) media.example = examples[type];
     else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)
       media.example = {};
   }

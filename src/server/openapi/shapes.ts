@@ -28,12 +28,12 @@ const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join
  * Some languages have one room for the values of all enums (openapi-generator's Go has `const FAILED`). Where another enum has
  * one of the same name, all of this one are told with the name of the enum before them.
  */
-function variablesOf(name: string, values: readonly unknown[]): Json {
-  const nameOf = (value: unknown) => String(value).toUpperCase();
-  const others = Object.entries(ENUMS).flatMap(([other, theirs]) => (other === name ? [] : theirs.map(nameOf)));
-  if (!values.some((value) => others.includes(nameOf(value)))) return {};
+function nameVariables(name: string, values: readonly unknown[]): Json {
+  const nameValue = (value: unknown) => String(value).toUpperCase();
+  const others = Object.entries(ENUMS).flatMap(([other, theirs]) => (other === name ? [] : theirs.map(nameValue)));
+  if (!values.some((value) => others.includes(nameValue(value)))) return {};
   const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
-  return { 'x-enum-varnames': values.map((value) => `${prefix}_${nameOf(value)}`) };
+  return { 'x-enum-varnames': values.map((value) => `${prefix}_${nameValue(value)}`) };
 }
 
 const INT32 = 2 ** 31 - 1;
@@ -53,7 +53,7 @@ export function shapeSchemas(value: unknown, schemas: Record<string, Json>): unk
     Object.entries(value).map(([key, entry]) => [key, shapeSchemas(entry, schemas)]),
   );
   if (Array.isArray(object.enum)) return shapeEnum(object, object.enum, schemas);
-  if (object.type === 'integer') return { ...object, format: object.format ?? widthOf(object) };
+  if (object.type === 'integer') return { ...object, format: object.format ?? findWidth(object) };
   // Of what else has a title (the document's `info`), nothing has a type.
   if (typeof object.title !== 'string' || object.type !== 'object') return object;
   schemas[object.title] = object;
@@ -73,10 +73,10 @@ function shapeEnum(schema: Json, values: readonly unknown[], schemas: Record<str
   const shaped = { type, ...(type === 'integer' && { format: 'int32' }), ...schema };
   const name = NAMES.get(values.join());
   if (name === undefined) return shaped;
-  schemas[name] = { type, title: name, enum: values, ...variablesOf(name, values) };
+  schemas[name] = { type, title: name, enum: values, ...nameVariables(name, values) };
   return referTo(name, schema);
 }
 
 /** What has no bound may be as large as a count of bytes. */
-const widthOf = ({ minimum = 0, maximum = Number.POSITIVE_INFINITY }: Json): 'int32' | 'int64' =>
+const findWidth = ({ minimum = 0, maximum = Number.POSITIVE_INFINITY }: Json): 'int32' | 'int64' =>
   Number(maximum) <= INT32 && Number(minimum) >= -INT32 ? 'int32' : 'int64';

@@ -89,11 +89,17 @@ const entries = <Code extends string, Text>(texts: Record<Code, Text>) => Object
 /** A code of several tables comes several times. */
 export const STATE_CODES: readonly StateCode[] = [
   ...entries(OF_UPLOADS).map(([code, fix]) => ({
-    ...{ code, fix, meaning: UPLOAD_ERRORS[code], place: '`error.code` of an upload' },
+    code,
+    fix,
+    meaning: UPLOAD_ERRORS[code],
+    place: '`error.code` of an upload',
   })),
   ...entries(UPLOAD_WARNINGS).map(([code, texts]) => ({ code, ...texts, place: '`code` in `warnings` of an upload' })),
   ...Object.values(READINESS_ISSUES).map(({ code, fix }) => ({
-    ...{ code, fix, meaning: OF_READINESS[code], place: '`code` of an issue in a stream’s readiness' },
+    code,
+    fix,
+    meaning: OF_READINESS[code],
+    place: '`code` of an issue in a stream’s readiness',
   })),
   {
     code: 'items_left_out',
@@ -102,11 +108,9 @@ export const STATE_CODES: readonly StateCode[] = [
     place: '`code` of a warning in a stream’s readiness, and of `degraded` of a stream',
   },
   ...entries(OF_DESTINATIONS).map(([code, fix]) => ({
-    ...{
-      code,
-      fix,
-      meaning: FAILURES[code],
-      place: '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
-    },
+    code,
+    fix,
+    meaning: FAILURES[code],
+    place: '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
   })),
 ];

@@ -4,8 +4,7 @@
  * days, and the job asks for what did not come (job.ts).
  */
 import type { Readable } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import type { EventOutcome } from '../../billing/cards/events.ts';
 import type { TopUpService } from '../../billing/cards/service.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -13,46 +12,29 @@ import { readBody } from '../http/body.ts';
 
 const BODY_MS = 30_000;
 
-export interface WebhookRoutes {
+export interface WebhookDeps {
   topUps: Pick<TopUpService, 'readEvent' | 'takeEvent'>;
+  /** Registers the route. */
+  serve: (app: FastifyInstance, handler: RouteHandlerMethod) => void;
   observe?: ((outcome: EventOutcome | 'forged' | 'failed') => void) | undefined;
 }
 
-const Received = Type.Object(
-  { received: Type.Boolean({ description: 'It need not be sent again.' }) },
-  { title: 'WebhookReceived' },
-);
-
 /** To be registered as a plugin of its own: its parser of bodies holds for nothing else. */
-export async function webhookRoutes(app: FastifyInstance, { topUps, observe }: WebhookRoutes): Promise<void> {
+export async function webhookRoutes(app: FastifyInstance, { topUps, observe, serve }: WebhookDeps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (_request: unknown, payload: Readable) => readBody(payload, BODY_MS));
-  app.post(
-    '/webhooks/stripe',
-    {
-      schema: {
-        operationId: 'receiveStripeEvent',
-        tags: ['billing'],
-        summary: 'For the payment provider alone: something has happened to a payment',
-        description:
-          'The body is an event of Stripe, signed in the header `Stripe-Signature`. What it says is not believed: the ' +
-          'payment it is about is asked for anew.',
-        response: { 200: Received },
-      },
-    },
-    async ({ body, headers, log }) => {
-      try {
-        const event = topUps.readEvent(Buffer.isBuffer(body) ? body : Buffer.alloc(0), header(headers));
-        const outcome = await topUps.takeEvent(event);
-        observe?.(outcome);
-        log.info({ eventID: event.id, type: event.type, outcome }, 'an event of the payment provider');
-        return { received: true };
-      } catch (error) {
-        observe?.(error instanceof AppError && error.code === 'webhook_forged' ? 'forged' : 'failed');
-        throw error;
-      }
-    },
-  );
+  serve(app, async ({ body, headers, log }) => {
+    try {
+      const event = topUps.readEvent(Buffer.isBuffer(body) ? body : Buffer.alloc(0), header(headers));
+      const outcome = await topUps.takeEvent(event);
+      observe?.(outcome);
+      log.info({ eventID: event.id, type: event.type, outcome }, 'an event of the payment provider');
+      return { received: true };
+    } catch (error) {
+      observe?.(error instanceof AppError && error.code === 'webhook_forged' ? 'forged' : 'failed');
+      throw error;
+    }
+  });
 }
 
 const header = ({ 'stripe-signature': value }: Record<string, string | string[] | undefined>): string | undefined =>

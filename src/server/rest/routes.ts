@@ -1,63 +1,86 @@
-/** The routes of all nouns, for the server that answers them and for the description that is made from them. */
-import type { FastifyInstance } from 'fastify';
+/** The routes of all operations, for the server that answers them and for the description that is made from them. */
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
+import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operations.ts';
+import { cryptoOperations } from '../../billing/crypto/operations.ts';
+import { invoiceOperations } from '../../billing/invoices/operations.ts';
+import { billingOperations } from '../../billing/ledger/operations.ts';
+import type { AccessService } from '../../domain/accounts/access.ts';
+import { accessOperations } from '../../domain/accounts/access-operations.ts';
+import { getLimits, getMe } from '../../domain/accounts/operations.ts';
+import type { SignInOptions } from '../../domain/accounts/record.ts';
+import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { playlistOperations } from '../../domain/playlists/operations.ts';
+import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
+import { streamOperations } from '../../domain/streams/operations.ts';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { resumableOperations } from '../../domain/uploads/resumable.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import type { Deletions } from '../account/deletion.ts';
+import type { AccountExport } from '../account/export.ts';
 import type { ChangeService } from '../events/changes.ts';
-import { changeRoutes } from '../events/feed.ts';
+import { changeHandlers } from '../events/feed.ts';
 import { tellAge } from '../http/age.ts';
-import { type StatusDeps, statusRoutes } from '../http/status.ts';
+import type { AnyOperation } from '../operations/list.ts';
+import { type MetaServices, metaOperations, watchChanges } from '../operations/meta.ts';
+import { personOperations } from '../operations/person.ts';
 import type { Services } from '../services.ts';
 import { tusRoutes } from '../tus/tus.ts';
-import { type AccessRoutes, accessRoutes } from './access.ts';
-import { accountRoutes, limitRoutes } from './account.ts';
-import { billingRoutes } from './billing.ts';
-import { cryptoRoutes } from './crypto-deposits.ts';
-import { destinationRoutes } from './destinations.ts';
-import { invoiceRoutes } from './invoices.ts';
-import { type WebhookRoutes, webhookRoutes } from './payment-webhook.ts';
-import { playlistRoutes } from './playlists.ts';
-import { streamRoutes } from './streams.ts';
-import { topUpRoutes } from './top-ups.ts';
-import { uploadRoutes } from './uploads.ts';
+import { serveOperations } from './adapter.ts';
+import { deletionHandlers } from './deletion.ts';
+import { documentHandlers } from './documents.ts';
+import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
+import { previewHandlers } from './previews.ts';
 
-/** The version is a segment of the path. */
-export const V1 = '/v1';
+/** What the person whose account it is can do with it. */
+export interface PersonServices {
+  access: AccessService;
+  deletions: Pick<Deletions, 'begin'>;
+  exportAccount: (principal: Principal, now: Date) => Promise<AccountExport>;
+  signInOptions: SignInOptions;
+}
 
-export interface RouteDeps extends StatusDeps {
+export interface RouteDeps extends MetaServices {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: AccessRoutes;
+  people: PersonServices;
   /** What comes of each event of the payment provider. */
-  onWebhook?: WebhookRoutes['observe'] | undefined;
+  onWebhook?: WebhookDeps['observe'] | undefined;
   /** Before the colon of a scope's public name. */
   scopePrefix: string;
   /** Aborts when the server stops: previews and feeds end. */
   stopping: AbortSignal;
   /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
   ageMs: () => number;
-  /** The document of GET /v1/openapi.json. */
-  openApi: () => unknown;
 }
 
 export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {
-  const { account, streams, destinations, uploads, playlists, topUps } = deps.services;
-  await v1.register(statusRoutes, { health: deps.health, version: deps.version, openApi: deps.openApi });
-  await v1.register(accountRoutes, { account });
-  await v1.register(accessRoutes, { people: deps.people });
-  await v1.register(billingRoutes, { billing: deps.services.billing });
-  await v1.register(topUpRoutes, { topUps });
-  await v1.register(invoiceRoutes, { invoices: deps.services.invoices });
-  await v1.register(cryptoRoutes, { crypto: deps.services.crypto });
-  await v1.register(webhookRoutes, { topUps, observe: deps.onWebhook });
-  const { changes, scopePrefix, stopping } = deps;
-  await v1.register(changeRoutes, { changes, scopePrefix, stopping });
+  const { services, people, stats } = deps;
+  serveOperations(v1, metaOperations, deps);
+  serveOperations(v1, [getMe], services);
+  serveOperations(v1, [...accessOperations, ...personOperations], people, deletionHandlers(v1, people.deletions));
+  serveOperations(v1, [...billingOperations, ...topUpOperations], services, documentHandlers(services));
+  serveOperations(v1, [...invoiceOperations, ...cryptoOperations], services, documentHandlers(services));
+  await v1.register(webhookRoutes, {
+    topUps: services.topUps,
+    observe: deps.onWebhook,
+    serve: serveBy([receiveStripeEvent]),
+  });
+  serveOperations(v1, [watchChanges], {}, changeHandlers(deps));
   await v1.register(async (cached) => {
     tellAge(cached, deps.ageMs);
-    await cached.register(limitRoutes, { account });
-    await cached.register(streamRoutes, { streams, stats: deps.stats, stopping: deps.stopping });
-    await cached.register(destinationRoutes, { destinations });
-    await cached.register(uploadRoutes, { uploads });
-    if (uploads.incoming) await cached.register(tusRoutes, { incoming: uploads.incoming });
-    await cached.register(playlistRoutes, { playlists });
+    const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
+    serveOperations(cached, [getLimits], services);
+    serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
+    const { incoming } = services.uploads;
+    if (incoming) await cached.register(tusRoutes, { incoming, serve: serveBy(resumableOperations) });
+    serveOperations(cached, [...playlistVersionOperations, ...playlistOperations], services);
   });
 }
+
+/** Serves operations that one handler answers, in a plugin with a parser of its own: they call no service themselves. */
+const serveBy =
+  (operations: readonly AnyOperation[]) =>
+  (app: FastifyInstance, handler: RouteHandlerMethod): void =>
+    serveOperations(app, operations, {} as never, Object.fromEntries(operations.map(({ id }) => [id, handler])));

@@ -3,8 +3,8 @@
  * so that a proxy's headers cannot fail a request. Pure: no I/O, no clock.
  */
 import type { IncomingHttpHeaders } from 'node:http';
+import { BYTES } from '../../domain/uploads/resumable.ts';
 
-export const BYTES = 'application/offset+octet-stream';
 /** All but those of concatenation and checksum, which the library does not know. */
 const PROTOCOL = ['tus-resumable', 'upload-offset', 'upload-length', 'upload-defer-length', 'content-length'];
 

@@ -5,18 +5,18 @@
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DataStore, Metadata, Server, Upload } from '@tus/server';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import type { Arrival } from '../../domain/uploads/arrivals.ts';
 import { CHECKSUM_ALGORITHMS, type Checksum, readChecksum } from '../../domain/uploads/checksum.ts';
 import type { Incoming } from '../../domain/uploads/incoming.ts';
 import { Locks } from '../../domain/uploads/locks.ts';
 import { inTime, type Pace } from '../../domain/uploads/pace.ts';
 import { concatHeader, readConcat } from '../../domain/uploads/parts.ts';
+import { BYTES } from '../../domain/uploads/resumable.ts';
 import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
 import type { PieceMemory } from '../../media/storage/pieces.ts';
 import { StorageError } from '../../media/storage/storage.ts';
-import { BYTES, isBytes, protocolHeaders } from './headers.ts';
-import { tusOperations } from './operations.ts';
+import { isBytes, protocolHeaders } from './headers.ts';
 
 const PATH = '/uploads/resumable';
 const VERSION = '1.0.0';
@@ -26,7 +26,7 @@ const DRAIN_MS = 300;
 const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
 
 /** No account holds up another one's. */
-const lockOf = (accountId: string, id: string): string => `${accountId}/${id}`;
+const nameLock = (accountId: string, id: string): string => `${accountId}/${id}`;
 
 const EXTENSIONS = [
   ...['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination'],
@@ -72,7 +72,7 @@ class AccountStore extends DataStore {
   }
 
   override write(body: Readable, id: string, start: number): Promise<number> {
-    const mayKeep = () => this.#locks.isHeld(lockOf(this.#accountId, id));
+    const mayKeep = () => this.#locks.isHeld(nameLock(this.#accountId, id));
     const { checksum } = this.#said;
     return this.#incoming.receive(this.#accountId, id, { start, body, mayKeep, memory: this.#memory, checksum });
   }
@@ -133,7 +133,13 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
   return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: said || 'is not allowed' }]);
 }
 
-export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = async (app, { incoming }) => {
+interface TusOptions {
+  incoming: Incoming;
+  /** Registers the routes. */
+  serve: (app: FastifyInstance, handler: RouteHandlerMethod) => void;
+}
+
+export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { incoming, serve }) => {
   // The bytes are taken as they come. A creation may have any content type, since some clients always send one.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
@@ -176,7 +182,8 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
     if (isPatch && id !== undefined && incoming.resource(accountId, id).spec.source.sent?.parts)
       throw new AppError('upload_is_final', `The upload ${id} is put together of parts, and takes no bytes itself.`);
     return {
-      ...{ id, isPart: concat?.isPart ?? false },
+      id,
+      isPart: concat?.isPart ?? false,
       parts: concat?.isPart === false ? await incoming.parts(accountId, concat.partIds) : undefined,
       said: {
         checksum: readChecksum(header(request, 'upload-checksum')),
@@ -199,7 +206,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
       relativeLocation: true,
       lockDrainTimeout: DRAIN_MS,
       datastore: new AccountStore(incoming, accountId, locks, arrival?.memory, said),
-      locker: { newLock: (id) => locks.newLock(lockOf(accountId, id)) },
+      locker: { newLock: (id) => locks.newLock(nameLock(accountId, id)) },
       maxSize: incoming.maxSourceBytes,
       getFileIdFromRequest: () => id,
       namingFunction: async ({ headers }, metadata = {}) => {
@@ -235,5 +242,5 @@ export const tusRoutes: FastifyPluginAsyncTypebox<{ incoming: Incoming }> = asyn
     return reply.code(response.status).send(text);
   }
 
-  for (const route of tusOperations(PATH)) app.route({ ...route, handler: answer });
+  serve(app as unknown as FastifyInstance, answer);
 };

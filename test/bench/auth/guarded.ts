@@ -4,8 +4,8 @@ import { openAuth } from '../../../src/auth/open.ts';
 import type { AuthService, Credentials } from '../../../src/auth/service.ts';
 import { serveAuth } from '../../../src/server/auth/serve.ts';
 import { handleErrors } from '../../../src/server/http/errors.ts';
+import { guard } from '../../../src/server/http/guard.ts';
 import { createMethods } from '../../../src/server/http/methods.ts';
-import { guard } from '../../../src/server/http/operations.ts';
 import { apiConfig } from '../../../src/server/settings.ts';
 import { serve } from '../api/worker.ts';
 

@@ -1,0 +1,116 @@
+/** Declares the operations on what lets others into an account: keys, sessions and connected programs. Pure: no I/O, no clock. */
+import { created, deleted, operationsOf, PAGED, page } from '../../lib/operation.ts';
+import { PERSON } from '../../lib/scopes.ts';
+import type { AccessService } from './access.ts';
+import { exampleApiKey, exampleApp, exampleSession } from './examples.ts';
+import { ApiKey, ApiKeyCreate, ConnectedApp, CreatedApiKey, PersonSession } from './record.ts';
+
+interface Services {
+  access: AccessService;
+}
+
+const keyOperation = operationsOf<Services>({
+  tag: 'account',
+  object: { exampleId: exampleApiKey.id, notFound: 'api_key_not_found' },
+});
+const sessionOperation = operationsOf<Services>({
+  tag: 'account',
+  object: { exampleId: exampleSession.id, notFound: 'session_not_found' },
+});
+const appOperation = operationsOf<Services>({
+  tag: 'account',
+  object: { exampleId: exampleApp.id, notFound: 'connected_app_not_found' },
+});
+
+export const accessOperations = [
+  keyOperation({
+    id: 'createApiKey',
+    scope: PERSON,
+    http: 'POST /api-keys',
+    summary: 'Make an API key',
+    description:
+      'The answer shows the key, this once. Only who has signed in can make one. It takes no Idempotency-Key: its ' +
+      'answer is not kept.',
+    input: ApiKeyCreate,
+    output: created(CreatedApiKey),
+    errors: ['api_key_quota_exceeded', 'conflict'],
+    examples: {
+      input: { name: 'Playout server', expiresInDays: 90 },
+      output: { ...exampleApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },
+    },
+    run: ({ access }, { principal, input }) => access.createKey(principal, input),
+  }),
+
+  keyOperation({
+    id: 'listApiKeys',
+    scope: PERSON,
+    http: 'GET /api-keys',
+    summary: 'API keys, newest first',
+    description: `The keys of the account that were not revoked, without their secrets. ${PAGED}`,
+    output: page(ApiKey, 'ApiKeyList'),
+    examples: { output: exampleApiKey },
+    run: ({ access }, { principal, page }) => access.keys(principal, page),
+  }),
+
+  keyOperation({
+    id: 'revokeApiKey',
+    scope: PERSON,
+    http: 'DELETE /api-keys/{id}',
+    summary: 'Revoke an API key',
+    description: 'It is refused at once, and within a second by every server.',
+    output: deleted,
+    run: ({ access }, { principal, id }) => access.revokeKey(principal, id),
+  }),
+
+  sessionOperation({
+    id: 'listSessions',
+    scope: PERSON,
+    http: 'GET /sessions',
+    summary: 'Where the person has signed in, newest first',
+    description: `The browsers in which the person has signed in. ${PAGED}`,
+    output: page(PersonSession, 'SessionList'),
+    examples: { output: exampleSession },
+    run: ({ access }, { principal, page }) => access.sessions(principal, page),
+  }),
+
+  sessionOperation({
+    id: 'endSession',
+    scope: PERSON,
+    http: 'DELETE /sessions/{id}',
+    summary: 'End a session',
+    description: 'Signs the person out in one browser.',
+    output: deleted,
+    run: ({ access }, { principal, id }) => access.endSession(principal, id),
+  }),
+
+  sessionOperation({
+    id: 'endOtherSessions',
+    scope: PERSON,
+    http: 'DELETE /sessions',
+    summary: 'End all other sessions',
+    description: 'Signs the person out everywhere but here.',
+    output: deleted,
+    run: ({ access }, { principal }) => access.endOtherSessions(principal),
+  }),
+
+  appOperation({
+    id: 'listConnectedApps',
+    scope: PERSON,
+    http: 'GET /connected-apps',
+    summary: 'Programs that were let in, newest first',
+    description: `The programs that may act for the person, with what they may do. ${PAGED}`,
+    output: page(ConnectedApp, 'ConnectedAppList'),
+    examples: { output: exampleApp },
+    run: ({ access }, { principal, page }) => access.apps(principal, page),
+  }),
+
+  appOperation({
+    id: 'disconnectApp',
+    scope: PERSON,
+    http: 'DELETE /connected-apps/{id}',
+    summary: 'Disconnect a program',
+    description: 'It gets no more tokens, and those it has are refused. To come back it has to ask again.',
+    output: deleted,
+    run: ({ access }, { principal, id }) => access.disconnectApp(principal, id),
+  }),
+] as const;

@@ -1,0 +1,109 @@
+/** Declares the operations on the versions of a playlist. Pure: no I/O, no clock. */
+import { Type } from 'typebox';
+import { EXAMPLE } from '../../lib/examples.ts';
+import { operationsOf, page, record } from '../../lib/operation.ts';
+import { HISTORY_LIMIT } from '../../resources/playlist/kept.ts';
+import { PlaylistDiff, PlaylistVersion, PlaylistVersionSummary } from './record.ts';
+import type { PlaylistService } from './service.ts';
+
+const operation = operationsOf<{ playlists: PlaylistService }>({
+  tag: 'playlists',
+  object: {
+    idName: 'Playlist id',
+    listTool: 'list_playlists',
+    exampleId: EXAMPLE.playlist,
+    notFound: 'playlist_not_found',
+  },
+});
+
+const versionNumber = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
+const path = { version: versionNumber('Number of the version.') };
+const DIRECT = 'Asked of Kubernetes itself: 502 while it is away.';
+
+/** In GraphQL: versions are read from Kubernetes and not from memory. */
+const COST = 100;
+
+const exampleSummary: PlaylistVersionSummary = {
+  version: 2,
+  createdAt: EXAMPLE.createdAt,
+  mode: 'sequential',
+  itemCount: 3,
+  published: true,
+};
+
+export const playlistVersionOperations = [
+  operation({
+    id: 'listPlaylistVersions',
+    scope: 'read',
+    http: 'GET /playlists/{id}/versions',
+    summary: 'Versions of a playlist, newest first',
+    description: `The current one, and the ${HISTORY_LIMIT} before it. ${DIRECT}`,
+    output: page(PlaylistVersionSummary, 'PlaylistVersionList'),
+    isUncached: true,
+    examples: { output: exampleSummary },
+    mcp: {
+      title: 'List versions of a playlist',
+      description: `The current version of a playlist and the ${HISTORY_LIMIT} before it, newest first.`,
+    },
+    graphql: {
+      description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
+      cost: COST,
+    },
+    run: ({ playlists }, { accountId, id, page, where }) => playlists.versions(accountId, id, page, where),
+  }),
+
+  operation({
+    id: 'getPlaylistVersion',
+    scope: 'read',
+    http: 'GET /playlists/{id}/versions/{version}',
+    summary: 'One version of a playlist',
+    description: DIRECT,
+    path,
+    output: record(PlaylistVersion),
+    errors: ['playlist_version_not_found'],
+    isUncached: true,
+    examples: {
+      output: { ...exampleSummary, items: [{ uploadObjectID: EXAMPLE.upload }] },
+      parameters: { version: 3 },
+    },
+    mcp: {
+      title: 'Look at a version of a playlist',
+      description: 'One version of a playlist with its items.',
+      say: ({ version, itemCount, published }) =>
+        `Version ${version} has ${itemCount} items${published ? ' and is published' : ''}.`,
+    },
+    graphql: { description: 'One version of a playlist.', cost: COST },
+    run: ({ playlists }, { accountId, id, path: { version } }) => playlists.version(accountId, id, version),
+  }),
+
+  operation({
+    id: 'diffPlaylistVersion',
+    scope: 'read',
+    http: 'GET /playlists/{id}/versions/{version}/diff',
+    summary: 'What a version changed',
+    description: DIRECT,
+    path,
+    query: { from: Type.Optional(versionNumber('The version to compare with; the one before.')) },
+    output: record(PlaylistDiff),
+    errors: ['playlist_version_not_found'],
+    isUncached: true,
+    examples: {
+      output: { from: 2, to: 3, mode: 'shuffle', changes: [{ op: 'remove', index: 4, count: 2 }] },
+      parameters: { version: 3, from: 2 },
+    },
+    mcp: {
+      title: 'What a version of a playlist changed',
+      description: 'The changes that lead from one version of a playlist to another.',
+      say: ({ from, to, changes }) => `From version ${from} to ${to} there are ${changes.length} changes.`,
+    },
+    graphql: {
+      description: 'What a version changed, compared with the one before or with `from`.',
+      field: 'playlistDiff',
+      cost: COST,
+      query: { from: Type.Optional(Type.Integer()) },
+    },
+    run: ({ playlists }, { accountId, id, path: { version }, query: { from = Math.max(1, version - 1) } }) =>
+      playlists.diff(accountId, id, from, version),
+  }),
+] as const;

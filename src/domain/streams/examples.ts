@@ -1,0 +1,84 @@
+/** Shows a stream, and what is seen of one, as documents do. Pure: no I/O, no clock. */
+import { EXAMPLE } from '../../lib/examples.ts';
+import type { LiveStats } from '../stats/record.ts';
+import type { ReadinessIssue, Stream, StreamEvent, StreamWindows } from './record.ts';
+
+const { stream, destination, upload, createdAt, since } = EXAMPLE;
+
+export const exampleStream: Stream = {
+  id: stream,
+  name: 'Night fireplace',
+  status: 'live',
+  ready: true,
+  quality: 'q_1080p',
+  framerate: 'f_30',
+  destinationID: destination,
+  destinationIDs: [destination],
+  videoUploadObjectID: upload,
+  playlistIDs: [],
+  audioPlaylistIDs: [],
+  onItemFailure: 'Skip',
+  scheduleStartAt: '2027-01-31T18:00:00Z',
+  scheduleEndAt: '2027-02-01T06:00:00Z',
+  recurrence: null,
+  nextStartAt: null,
+  liveSince: since,
+  degraded: null,
+  createdAt,
+};
+
+export const exampleRecurrence = { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 };
+
+export const exampleWindows: StreamWindows = {
+  scheduleStartAt: null,
+  scheduleEndAt: null,
+  recurrence: exampleRecurrence,
+  windows: [{ startAt: '2027-02-05T17:00:00Z', endAt: '2027-02-06T05:00:00Z' }],
+};
+
+export const exampleEvent: StreamEvent = {
+  id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t.187f2c3b4d5e6f70',
+  time: since,
+  createdAt: since,
+  type: 'Normal',
+  reason: 'Live',
+  message: 'The stream is live.',
+  count: 1,
+};
+
+export const exampleIssue: ReadinessIssue = {
+  code: 'media_preparing',
+  message: 'The video is still being prepared.',
+  fix: 'Wait until it has been prepared.',
+  field: 'videoUploadObjectID',
+  since,
+};
+
+const item = { id: upload, name: 'fireplace.mp4', playlistID: null, index: 0 };
+
+export const exampleLiveStats: LiveStats = {
+  live: true,
+  startedAt: since,
+  uptimeSeconds: 3600.5,
+  bitrateKbps: 4628.4,
+  fps: 30,
+  framesSent: 108_015,
+  loopCount: 2,
+  seam: { count: 2, maxStepMs: 33.4 },
+  avSkewMs: 4.2,
+  reconnects: 0,
+  current: item,
+  next: item,
+  playable: true,
+  brokenItems: [],
+  destinations: [
+    {
+      id: destination,
+      name: 'Main channel',
+      connected: true,
+      bytesSent: 2_083_914_112,
+      reconnects: 0,
+      lastError: null,
+    },
+  ],
+};

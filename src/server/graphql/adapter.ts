@@ -1,0 +1,185 @@
+/** Makes the root fields of declared operations: reads of one record, lists, and mutations with their inputs and payloads. */
+import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
+import { DeletePayload, inputType, mutationField, type Named, payloadType, plain } from './input.ts';
+import { byIdField, connectionField, type Field, type Fields, type GraphContext, type OrderFields } from './relay.ts';
+import { required } from './scalars.ts';
+import type { Where } from './where.ts';
+
+/** The types of one noun, which the schemas of its records do not say. */
+export interface NounTypes {
+  /** Types of results, by the titles of their schemas. */
+  outputs: Readonly<Record<string, GraphQLObjectType>>;
+  /** Enums and objects in inputs, by the names of their properties. */
+  inputs?: Named;
+  /** How lists are filtered and ordered, by the titles of their items. */
+  lists?: Readonly<Record<string, { where: Where<never>; order?: OrderFields<string> }>>;
+}
+
+/** The root fields of those of `operations` that GraphQL shows; `services` is what these call. */
+export function operationFields<const Declared extends readonly AnyOperation[]>(
+  operations: Declared,
+  services: ServicesOf<Declared>,
+  types: NounTypes,
+): { queries: Fields; mutations: Fields } {
+  const payloads = createPayloads(types);
+  const fields = { queries: {} as Fields, mutations: {} as Fields };
+  for (const operation of operations) {
+    const { graphql } = operation;
+    if (!graphql) continue;
+    const make = { operation, graphql, types, run: runWith(operation, services) };
+    if (readRoute(operation).method !== 'GET') fields.mutations[operation.id] = mutation(make, payloads);
+    else fields.queries[graphql.field ?? readName(operation.id)] = query(make);
+  }
+  return fields;
+}
+
+interface Making {
+  operation: AnyOperation;
+  graphql: GraphqlUse;
+  types: NounTypes;
+  run: (context: GraphContext, given: Partial<Omit<Call, 'where'>> & { where?: unknown }) => unknown;
+}
+
+/** `destination` of getDestination, `destinations` of listDestinations. */
+const readName = (id: string): string => lowerFirst(id.replace(/^(get|list)/, ''));
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+const readTitle = (schema: TSchema): string => String((schema as { title?: string }).title);
+
+function runWith({ id, run }: AnyOperation, services: unknown): Making['run'] {
+  if (!run) throw new Error(`The operation ${id} has no service to call.`);
+  const nothing = { id: '', path: {}, query: {}, input: {}, page: {}, where: undefined, watch: {} };
+  return ({ principal }, given) => {
+    const call = { ...nothing, principal, accountId: principal.accountId, ...given };
+    return run(services as never, call as never);
+  };
+}
+
+function outputType({ outputs }: NounTypes, schema: TSchema): GraphQLObjectType {
+  const type = outputs[readTitle(schema)];
+  if (!type) throw new Error(`GraphQL has no type for ${readTitle(schema)}.`);
+  return type;
+}
+
+function query({ operation, graphql, types, run }: Making): Field {
+  const { id, object, http, output, path = {} } = operation;
+  const { description, cost } = graphql;
+  const hasId = http.includes('{id}');
+  if (output.kind === 'page') {
+    const list = types.lists?.[readTitle(output.item)];
+    if (!list) throw new Error(`GraphQL does not know how to filter ${readTitle(output.item)}.`);
+    return connectionField<never, string>({
+      type: outputType(types, output.item),
+      operation: id,
+      description,
+      ...list,
+      ...(hasId && { args: { id: { type: required(GraphQLID), description: `${object?.idName}.` } } }),
+      ...(cost !== undefined && { cost }),
+      list: (context, page, where, args) =>
+        run(context, { id: String(args.id ?? ''), page: page as never, where }) as Connection<never>,
+    });
+  }
+  if (output.kind !== 'record') throw new Error(`The operation ${id} is no query.`);
+  const type = outputType(types, output.schema);
+  if (!hasId)
+    return {
+      type: graphql.isNullable ? type : required(type),
+      description,
+      resolve: (_source, _args, context) => {
+        context.allow(id);
+        return run(context, {});
+      },
+    };
+  const schema = Type.Object({ ...path, ...(graphql.query ?? operation.query) });
+  return byIdField({
+    type,
+    operation: id,
+    description,
+    ...(cost !== undefined && { cost }),
+    args: buildArguments(id, schema, types.inputs),
+    get: (context, objectId, args) => {
+      const given = plain(args) as never;
+      return run(context, { id: objectId, path: given, query: given });
+    },
+  });
+}
+
+/** The fields of a schema as arguments. */
+const buildArguments = (id: string, schema: TObject, inputs: Named | undefined) =>
+  Object.fromEntries(
+    Object.values(inputType(`${id}Args`, schema, inputs).getFields()).map(({ name, type, description }) => [
+      name,
+      { type, description },
+    ]),
+  );
+
+function mutation({ operation, graphql, types, run }: Making, payloads: Payloads): Field {
+  const { id, http, input, output, query } = operation;
+  const { description, isFlat = false, inputName } = graphql;
+  const args: TProperties = graphql.query ?? query ?? {};
+  const schema = isFlat ? (input as TObject) : Type.Object(args);
+  const hasArgs = isFlat || Object.keys(args).length > 0;
+  const { type, show } = payloads(output, graphql.payload);
+  return mutationField<TSchema, TSchema>({
+    operation: id,
+    description,
+    type,
+    withId: http.includes('{id}'),
+    ...(input &&
+      !isFlat && {
+        input: { type: inputType(inputName ?? `${readTitle(input)}Input`, input, types.inputs), schema: input },
+      }),
+    ...(hasArgs && { args: { schema, ...(types.inputs && { named: types.inputs }) } }),
+    run: async (context, given) => {
+      const call = { id: given.id, query: given.args as never, input: (isFlat ? given.args : given.input) as never };
+      return show(await run(context, call), given.id);
+    },
+  });
+}
+
+type Payloads = ReturnType<typeof createPayloads>;
+
+/** The payloads of mutations: one type for all that return the same. */
+function createPayloads(types: NounTypes) {
+  const made = new Map<string, GraphQLObjectType>();
+  const once = (name: string, make: () => GraphQLObjectType): GraphQLObjectType => {
+    const type = made.get(name) ?? make();
+    made.set(name, type);
+    return type;
+  };
+  return (output: Output, field?: string) => {
+    switch (output.kind) {
+      case 'record':
+      case 'created': {
+        const title = readTitle(output.schema);
+        const name = field ?? lowerFirst(title);
+        const type = once(`${title}Payload`, () =>
+          payloadType(`${title}Payload`, name, outputType(types, output.schema)),
+        );
+        return { type, show: (result: unknown) => ({ [name]: result }) };
+      }
+      case 'progress': {
+        const type = once(`${readTitle(output.schema)}Progress`, () =>
+          progressPayload(output.field, outputType(types, output.schema)),
+        );
+        return { type, show: (result: unknown) => result as Record<string, unknown> };
+      }
+      case 'deleted':
+        return { type: DeletePayload, show: (result: unknown, id: string) => ({ id, done: result !== false }) };
+      default:
+        throw new Error(`No mutation answers with ${output.kind}.`);
+    }
+  };
+}
+
+const progressPayload = (field: string, type: GraphQLObjectType): GraphQLObjectType =>
+  new GraphQLObjectType({
+    name: `${type.name}Progress`,
+    fields: {
+      [field]: { type: required(type) },
+      done: { type: required(GraphQLBoolean), description: 'False while what was asked for is still on its way.' },
+    },
+  });

@@ -1,0 +1,23 @@
+/** GraphQL: the enums and objects in the inputs of streams. */
+import { PUBLIC_FRAMERATES, PUBLIC_QUALITIES, StreamSchedule } from '../../domain/streams/record.ts';
+import { ITEM_FAILURES } from '../../resources/stream/spec.ts';
+import { inputType } from './input.ts';
+import { enumType } from './scalars.ts';
+
+export const Quality = enumType('StreamQuality', PUBLIC_QUALITIES, 'Height of the picture.');
+export const Framerate = enumType('StreamFramerate', PUBLIC_FRAMERATES, 'Frames per second.');
+export const ItemFailure = enumType(
+  'ItemFailurePolicy',
+  ITEM_FAILURES,
+  'Skip: items that cannot be played are left out until they can. Block: all items must play first.',
+);
+const Track = enumType('StreamTrack', ['video', 'audio']);
+
+/** Types in the inputs of streams, by the names of their properties. */
+export const STREAM_INPUTS = {
+  track: Track,
+  quality: Quality,
+  framerate: Framerate,
+  onItemFailure: ItemFailure,
+  recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
+};

@@ -1,0 +1,83 @@
+/** Makes the HTTP server without routes: its limits and times, its parser, and the identity of each request. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type onRequestHookHandler,
+} from 'fastify';
+import { AppError } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { ApiConfig } from '../settings.ts';
+import { acceptJson } from './body.ts';
+import { createClientErrors } from './clienterror.ts';
+import { answerError } from './errors.ts';
+import { overrideMethod } from './method-override.ts';
+import { parseQuery } from './query.ts';
+import { RequestLog } from './requestlog.ts';
+import { readTrace } from './trace.ts';
+import { compileBody, compileParameters, compileQuery } from './validation.ts';
+
+/** By the part of a request that a schema is of. */
+const COMPILERS: Record<string, typeof compileBody> = { body: compileBody, querystring: compileQuery };
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+interface AppDeps {
+  config: Pick<ApiConfig, 'timeouts' | 'trustProxy'>;
+  log: Logger;
+}
+
+export function createApp({ log, config }: AppDeps): FastifyInstance {
+  const { timeouts, trustProxy } = config;
+  const clientErrors = createClientErrors();
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    routerOptions: { maxParamLength: 512, querystringParser: parseQuery },
+    trustProxy,
+    // The last moment before a request is routed.
+    rewriteUrl: (request) => {
+      overrideMethod(request);
+      return request.url ?? '/';
+    },
+    // We answer 503 ourselves, as a problem document, until nothing is at work (stopping.ts).
+    return503OnClosing: false,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionTimeout: timeouts.connectionMs,
+    http: {
+      headersTimeout: timeouts.headersMs,
+      // Node looks at its connections every 30 s unless told, which would make a shorter time-out as long.
+      connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 4),
+      // Node would answer with a status line and no more; `identify` refuses it with a problem.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: clientErrors.answer,
+    // No hook has seen the request by then.
+    frameworkErrors: (error, request, reply) =>
+      void answerError(error, request, reply.header('x-request-id', request.id)),
+    childLoggerFactory: (parent, bindings, _options, { headers }) =>
+      new RequestLog(parent as Logger, () => ({ ...bindings, traceId: readTrace(headers)?.traceId })),
+    genReqId: (request: IncomingMessage) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  clientErrors.watch(app.server);
+  app.setValidatorCompiler(({ schema, httpPart }) => (COMPILERS[httpPart ?? ''] ?? compileParameters)(schema as never));
+  // Services answer exactly what the schemas say; a serializer that cuts fields would hide it when they do not.
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  acceptJson(app as unknown as FastifyInstance, timeouts.bodyMs);
+  app.addHook('onRequest', identify);
+  return app as unknown as FastifyInstance;
+}
+
+/** Says which request an answer is to, and refuses what does not say whom it asks (RFC 9112, section 3.2). */
+const identify: onRequestHookHandler = ({ id, raw, headers }, reply, done) => {
+  void reply.header('x-request-id', id);
+  if (headers.host !== undefined || raw.httpVersion === '1.0') return done();
+  void reply.header('connection', 'close');
+  done(new AppError('malformed_request', 'The header Host is missing.'));
+};

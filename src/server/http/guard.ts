@@ -1,0 +1,126 @@
+/**
+ * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
+ * they may. A route without a declared operation cannot be registered.
+ */
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
+import type { TokenResource } from '../../auth/addresses.ts';
+import { verifyToken, verifyTokens } from '../../auth/bearer.ts';
+import type { AuthService } from '../../auth/service.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { isOperation, OPERATION_SCOPES, requireScope } from '../operations/scopes.ts';
+import { type Counter, limitRate, type Quota } from './ratelimit.ts';
+import { crossSite, isOwnPage, isSafe } from './samesite.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is asking; only in operations that need authentication. */
+    principal: Principal;
+    /** Why nobody is: told only when the operation needs to know. */
+    refusal: unknown;
+    /** As when it came, for what lasts longer than a key or a session may. Rejects with `unauthenticated`. */
+    authenticateAgain(): Promise<Principal>;
+  }
+  interface FastifyContextConfig {
+    /** True for GraphQL, whose fields each ask for their own operation. */
+    perField?: boolean;
+    /** What tokens have to be made for; the API unless told. */
+    resource?: TokenResource;
+  }
+  interface FastifySchema {
+    operationId?: string;
+  }
+}
+
+/** Where nobody is known at once, all are asked for. */
+export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<AuthService, 'known' | 'tokenRules'>>;
+
+export interface GuardOptions {
+  auth: Authentication;
+  scopePrefix: string;
+  /** Only pages of this address may change something with a session's cookie. */
+  publicUrl: string;
+  rateLimit: Quota;
+  /** Whether staff have locked the account; none is unless told. */
+  isSuspended?: ((accountId: string) => boolean) | undefined;
+  counter?: Counter | undefined;
+}
+
+const header = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+const readCredentials = (request: FastifyRequest) => ({
+  apiKey: header(request, 'x-api-key'),
+  authorization: header(request, 'authorization'),
+  cookie: request.headers.cookie,
+});
+
+/** With what it takes to find out about credentials that are not known yet. */
+const readVerifiable = (request: FastifyRequest) => ({
+  ...readCredentials(request),
+  verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
+});
+
+export const findResource = ({ routeOptions }: FastifyRequest): TokenResource => routeOptions.config?.resource ?? 'api';
+
+/** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
+export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
+  const { auth, scopePrefix, publicUrl, isSuspended = () => false } = options;
+  const marked = (principal: Principal): Principal =>
+    isSuspended(principal.accountId) ? { ...principal, isSuspended: true } : principal;
+  app.decorateRequest('principal', null as unknown as Principal);
+  app.decorateRequest('refusal', null);
+  if (auth.tokenRules) await verifyTokens(app, auth.tokenRules);
+  app.decorateRequest('authenticateAgain', async function () {
+    return marked(await auth.authenticate(readVerifiable(this), { resource: findResource(this) }));
+  });
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    const credentials = readCredentials(request);
+    const accept = (principal: Principal) => {
+      if (principal.via === 'session' && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
+        request.refusal = crossSite();
+      else request.principal = marked(principal);
+    };
+    const refuse = (error: unknown) => {
+      request.refusal = error;
+    };
+    // Most are known, and those need not wait for anything.
+    const known = auth.known?.(credentials);
+    const resource = findResource(request);
+    if (!known) return void auth.authenticate(readVerifiable(request), { resource }).then(accept, refuse).finally(done);
+    accept(known);
+    done();
+  });
+
+  // Counts before anything is refused, so that every answer tells what is left, and guessing keys is limited too.
+  await limitRate(app, options.rateLimit, options.counter);
+
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const id = route.schema?.operationId;
+    if (route.config?.perField) return append(route, authenticated);
+    if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} belongs to no declared operation.`);
+    if (OPERATION_SCOPES[id] === null) return;
+    append(route, (request) => requireScope(authenticated(request), id, scopePrefix));
+  });
+}
+
+function authenticated(request: FastifyRequest): Principal {
+  if (request.refusal) throw request.refusal;
+  return request.principal;
+}
+
+/** `check` throws what is in the way. After the hooks that are there, which is where the rate limit has put its own. */
+function append(route: RouteOptions, check: (request: FastifyRequest) => unknown): void {
+  const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
+  const hook: onRequestHookHandler = (request, _reply, done) => {
+    try {
+      check(request);
+    } catch (error) {
+      return done(error as Error);
+    }
+    done();
+  };
+  route.onRequest = [...before, hook];
+}

@@ -1,0 +1,122 @@
+/** Makes the tools of declared operations. Pure: no I/O, no clock. */
+import type { TObject, TProperties, TSchema } from 'typebox';
+import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import { flatten, pageSchema } from '../../lib/paging/list.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
+import { takesIdempotencyKey } from '../operations/scopes.ts';
+import { Deleted, idArgument, PAGE, progressSchema, readPage, sayDeleted, sayPage, waitFor } from './inputs.ts';
+import { type Call, type Tool, tool } from './tool.ts';
+import { waiting } from './waiting.ts';
+
+type Arguments = Record<string, unknown> & { id?: string; wait?: number };
+
+/** The tools of those of `operations` that agents may use; `services` is what these call. */
+export const operationTools = <const Declared extends readonly AnyOperation[]>(
+  operations: Declared,
+  services: ServicesOf<Declared>,
+): Tool[] => operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
+
+/** The name of an operation's tool: `create_destination`. */
+export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function operationTool(operation: AnyOperation, services: unknown): Tool {
+  const { id, input, output, mcp, run } = operation;
+  if (!mcp || !run) throw new Error(`The operation ${id} is no tool.`);
+  const { title, description, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
+  return tool<TObject, TProperties, TObject>({
+    name: toolName(id),
+    title,
+    description,
+    operations: [id],
+    own: ownArguments(operation),
+    ...(input && { body: input as TObject }),
+    output: outputSchema(output) as TObject,
+    keyed: takesIdempotencyKey(id, readRoute(operation).method.toLowerCase()),
+    repeatable: isRepeatable,
+    takesAway,
+    reachesOut,
+    say: (mcp.say ?? defaultSentence(output)) as (answer: unknown) => string,
+    run: async (call, own, body) =>
+      toAnswer(output, await act(operation, services, { call, own, body }), (own as Arguments).id),
+  });
+}
+
+interface Asked {
+  call: Call;
+  own: Arguments;
+  body: unknown;
+}
+
+/** Does the work, and waits for what becomes of it where the agent asks for that. */
+async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, body }: Asked): Promise<unknown> {
+  const { wait: seconds = 0, ...others } = own;
+  const { say, settle } = mcp?.wait ?? {};
+  const args = say ? { ...others, wait: seconds } : others;
+  const work = async (watch: Watch) => run?.(services as never, buildCall(call, args, body, watch) as never);
+  if (!say) return work({});
+  if (!settle) return waiting(call, seconds, say, work);
+  const result = (await work({})) as never;
+  if (seconds === 0) return result;
+  return waiting(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
+}
+
+/** Arguments beside those of the body, flat. */
+function ownArguments({ http, object, path, query, output, mcp }: AnyOperation): TProperties {
+  return {
+    ...(http.includes('{id}') && idArgument(`${object?.idName}, as ${object?.listTool} tells it.`)),
+    ...path,
+    ...(output.kind === 'page' && PAGE),
+    ...(mcp?.wait && waitFor(mcp.wait.until)),
+    ...(mcp?.query ?? query),
+  };
+}
+
+function buildCall(
+  { principal, accountId }: Call,
+  args: Arguments,
+  input: unknown,
+  watch: Watch,
+): Omit<OperationCall, 'where'> {
+  const { id = '', ...query } = args;
+  return {
+    principal,
+    accountId,
+    id,
+    path: query as never,
+    query: query as never,
+    input: input as never,
+    page: readPage(query as { limit?: number; cursor?: string }),
+    watch,
+  };
+}
+
+function outputSchema(output: Output): TSchema {
+  switch (output.kind) {
+    case 'record':
+    case 'created':
+      return output.schema;
+    case 'page':
+      return pageSchema(output.item, output.title);
+    case 'progress':
+      return progressSchema(output.schema as TObject);
+    case 'deleted':
+      return Deleted;
+    case 'content':
+      return output.types['application/json'] as TSchema;
+    default:
+      throw new Error(`No tool answers with ${output.kind}.`);
+  }
+}
+
+function toAnswer(output: Output, result: unknown, id: string | undefined): Record<string, unknown> {
+  if (output.kind === 'page') return flatten(result as Connection<never>, output.summarize);
+  if (output.kind === 'deleted') return { id, done: result !== false };
+  return result as Record<string, unknown>;
+}
+
+function defaultSentence({ kind }: Output): unknown {
+  if (kind === 'page') return sayPage;
+  if (kind === 'deleted') return sayDeleted;
+  throw new Error('A tool puts its answer in a sentence.');
+}

@@ -1,0 +1,49 @@
+/** The tool that finds out what is wrong with a stream: it does several operations at once. */
+import type { StatsService } from '../../domain/stats/service.ts';
+import type { StreamService } from '../../domain/streams/service.ts';
+import { flatten } from '../../lib/paging/list.ts';
+import { Diagnosis, diagnose } from './diagnosis.ts';
+import { idArgument } from './inputs.ts';
+import { type Tool, tool } from './tool.ts';
+
+const id = idArgument('Stream id, as list_streams tells it.');
+const LAST_EVENTS = 10;
+
+export interface DiagnosisDeps {
+  streams: StreamService;
+  stats: Pick<StatsService, 'live'>;
+}
+
+/** All that is known of a stream, and what to do about it. */
+export async function diagnoseStream(
+  { streams, stats }: DiagnosisDeps,
+  accountId: string,
+  id: string,
+): Promise<Diagnosis> {
+  const [readiness, liveStats, events] = await Promise.all([
+    streams.readiness(accountId, id),
+    stats.live(accountId, id),
+    // They alone are asked of Kubernetes; the rest is known while that is away.
+    streams.events(accountId, id, { first: LAST_EVENTS }).then(
+      (found) => flatten(found).data,
+      () => null,
+    ),
+  ]);
+  return diagnose({ stream: streams.get(accountId, id), readiness, liveStats, events });
+}
+
+export const diagnosisTool = ({ streams, stats }: DiagnosisDeps): Tool =>
+  tool({
+    name: 'diagnose_stream',
+    title: 'Find out what is wrong with a stream',
+    description:
+      'State, readiness, live numbers and the last events of a stream at once, and what to do about what is wrong: `findings`, each with a `fix` and the tool to call next.',
+    operations: ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents'],
+    own: id,
+    output: Diagnosis,
+    say: ({ summary, findings }) =>
+      [summary, ...findings.map(({ message, fix, tool }) => `- ${message} ${fix}${tool ? ` Call ${tool}.` : ''}`)].join(
+        '\n',
+      ),
+    run: ({ accountId }, { id }) => diagnoseStream({ streams, stats }, accountId, id),
+  });

@@ -1,0 +1,35 @@
+/** Shows a problem document of each code, as the description of the API does. Pure: no I/O, no clock. */
+import { exampleIssue } from '../../domain/streams/examples.ts';
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { EXAMPLE } from '../../lib/examples.ts';
+
+const { stream, playlist } = EXAMPLE;
+
+/** Further members of some problems. */
+const EXTRAS: Partial<Record<ErrorCode, object>> = {
+  validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
+  destination_forbidden: {
+    errors: [
+      { path: '/rtmpUrl', message: 'must name a host that the public internet knows, not one of a private network' },
+    ],
+  },
+  link_forbidden: { errors: [{ path: '/url', message: 'The address 10.0.0.1 is not a public one.' }] },
+  stream_not_ready: { issues: [exampleIssue] },
+  destination_in_use: { streamIDs: [stream] },
+  destination_on_air: { streamIDs: [stream] },
+  upload_in_use: { streamIDs: [stream], playlistIDs: [playlist] },
+  playlist_in_use: { streamIDs: [stream] },
+  quota_exceeded: { limit: 'streams', used: 5, allowed: 5, class: 'trial' },
+  upload_quota_exceeded: { limit: 'uploads', used: 50, allowed: 50, class: 'trial' },
+  api_key_quota_exceeded: { limit: 'apiKeys', used: 10, allowed: 10, class: 'trial' },
+  playlist_version_conflict: { currentVersion: 4 },
+};
+
+export const problemExample = (code: ErrorCode) => ({
+  type: `/docs/errors/${code}`,
+  title: ERRORS[code].title,
+  status: ERRORS[code].status,
+  detail: ERRORS[code].meaning,
+  code,
+  ...EXTRAS[code],
+});

@@ -1,0 +1,60 @@
+/** Lists every operation of the API, in the order of its description. Pure: no I/O, no clock. */
+import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operations.ts';
+import { cryptoOperations } from '../../billing/crypto/operations.ts';
+import { invoiceOperations } from '../../billing/invoices/operations.ts';
+import { billingOperations } from '../../billing/ledger/operations.ts';
+import { accessOperations } from '../../domain/accounts/access-operations.ts';
+import { accountOperations } from '../../domain/accounts/operations.ts';
+import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { playlistOperations } from '../../domain/playlists/operations.ts';
+import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
+import { streamOperations } from '../../domain/streams/operations.ts';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { resumableOperations } from '../../domain/uploads/resumable.ts';
+import type { Access, OperationDeclaration } from '../../lib/operation.ts';
+import { metaOperations, watchChanges } from './meta.ts';
+import { personOperations } from './person.ts';
+
+const ALL = [
+  ...metaOperations,
+  ...accountOperations,
+  ...accessOperations,
+  ...personOperations,
+  ...billingOperations,
+  ...topUpOperations,
+  ...invoiceOperations,
+  ...cryptoOperations,
+  receiveStripeEvent,
+  watchChanges,
+  ...streamOperations,
+  ...destinationOperations,
+  ...uploadOperations,
+  ...resumableOperations,
+  ...playlistVersionOperations,
+  ...playlistOperations,
+] as const;
+
+/** The id of an operation. */
+export type Operation = (typeof ALL)[number]['id'];
+
+/** A declaration as it is read, without the services that it calls. */
+export type AnyOperation = OperationDeclaration<Operation, Access, never>;
+
+/** What all of `Declared` call together. */
+export type ServicesOf<Declared extends readonly unknown[]> = (
+  Declared[number] extends infer One
+    ? One extends OperationDeclaration<infer _Id, infer _Access, infer Services>
+      ? (services: Services) => void
+      : never
+    : never
+) extends (services: infer All) => void
+  ? All
+  : never;
+
+export const OPERATIONS: readonly AnyOperation[] = ALL;
+
+const BY_ID = new Map<string, AnyOperation>(OPERATIONS.map((operation) => [operation.id, operation]));
+if (BY_ID.size < OPERATIONS.length) throw new Error('Two operations have the same id.');
+
+export const findOperation = (id: string | undefined): AnyOperation | undefined =>
+  id === undefined ? undefined : BY_ID.get(id);

@@ -1,0 +1,92 @@
+/** Declares how a person gets into the account, takes all of it along, and ends it. */
+import type { Static } from 'typebox';
+import { exampleTopUp } from '../../billing/cards/operations.ts';
+import { exampleDeposit } from '../../billing/crypto/operations.ts';
+import { exampleAddress, exampleInvoice } from '../../billing/invoices/operations.ts';
+import { exampleEntry } from '../../billing/ledger/operations.ts';
+import {
+  exampleApiKey,
+  exampleApp,
+  exampleOutsideSignIn,
+  examplePasskey,
+  exampleSession,
+  exampleUser,
+} from '../../domain/accounts/examples.ts';
+import { AccountDelete, Export, SignInOptions } from '../../domain/accounts/record.ts';
+import { exampleDestination } from '../../domain/destinations/operations.ts';
+import { exampleStream } from '../../domain/streams/examples.ts';
+import { exampleUpload } from '../../domain/uploads/operations.ts';
+import { EXAMPLE } from '../../lib/examples.ts';
+import { deleted, operationsOf, record } from '../../lib/operation.ts';
+import { PERSON, type Principal } from '../../lib/scopes.ts';
+
+interface Services {
+  signInOptions: SignInOptions;
+  exportAccount: (principal: Principal, now: Date) => Promise<Static<typeof Export>>;
+}
+
+const operation = operationsOf<Services>({ tag: 'account' });
+
+export const personOperations = [
+  operation({
+    id: 'getSignInOptions',
+    scope: null,
+    http: 'GET /sign-in-options',
+    summary: 'How people can sign in here',
+    description: 'Which ways of signing in the page offers. It needs no key.',
+    output: record(SignInOptions),
+    examples: {
+      output: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
+    },
+    run: ({ signInOptions }) => signInOptions,
+  }),
+
+  operation({
+    id: 'exportAccount',
+    scope: PERSON,
+    http: 'GET /account/export',
+    summary: 'All that is kept of the account, as a document',
+    description:
+      'Keys of destinations and API keys are in it by their hints alone; passwords, and what proves passkeys, not at all. ' +
+      'Media is not in it.',
+    output: record(Export, { attachment: 'loopstream-account.json' }),
+    isOpenWhileSuspended: true,
+    examples: {
+      output: {
+        exportedAt: EXAMPLE.since,
+        user: exampleUser,
+        streams: [exampleStream],
+        destinations: [exampleDestination],
+        uploads: [exampleUpload],
+        playlists: [],
+        apiKeys: [exampleApiKey],
+        sessions: [exampleSession],
+        connectedApps: [exampleApp],
+        passkeys: [examplePasskey],
+        outsideSignIns: [exampleOutsideSignIn],
+        billingAddress: exampleAddress,
+        ledger: [exampleEntry],
+        topUps: [exampleTopUp],
+        deposits: [exampleDeposit],
+        invoices: [exampleInvoice],
+      },
+    },
+    run: ({ exportAccount }, { principal }) => exportAccount(principal, new Date()),
+  }),
+
+  // Attempts are limited, so its route is written by hand.
+  operation({
+    id: 'deleteAccount',
+    scope: PERSON,
+    http: 'POST /account/deletion',
+    summary: 'Delete the account',
+    description:
+      'From the answer on nobody is let into the account. Streams go off air, and everything that belongs to it is ' +
+      'cleared away; media within a day. This cannot be undone.',
+    input: AccountDelete,
+    output: deleted,
+    errors: ['not_confirmed'],
+    isOpenWhileSuspended: true,
+    examples: { input: { email: 'ada@example.com', password: 'several words of hers' } },
+  }),
+] as const;

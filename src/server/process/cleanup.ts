@@ -1,0 +1,34 @@
+/** Forgets, once an hour, what is over: idempotency keys, sessions and clients, counts of mails, uploads that never came whole. */
+import { forgetOld } from '../../domain/idempotency/store.ts';
+import type { UploadService } from '../../domain/uploads/service.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { ApiConfig } from '../settings.ts';
+import type { Identity } from './identity.ts';
+import type { Resources } from './kubernetes.ts';
+
+const HOUR_MS = 3_600_000;
+
+interface CleanupDeps {
+  config: ApiConfig;
+  identity: Identity;
+  resources: Resources;
+  uploads: UploadService;
+  lifecycle: Lifecycle;
+  log: Logger;
+}
+
+export function startCleanup({ config, identity, resources, uploads, lifecycle, log }: CleanupDeps): void {
+  const { auth, db, mails } = identity;
+  const timer = setInterval(() => {
+    forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+    auth
+      .forgetOld(config.unusedClientDays)
+      .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
+    mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old letters could not be removed'));
+    uploads.incoming
+      ?.expire(resources.byName.uploads.list(), new Date())
+      .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));
+  }, HOUR_MS);
+  lifecycle.defer('cleanup', () => clearInterval(timer));
+}

@@ -1,0 +1,108 @@
+/** Opens the client of Kubernetes, and reads the resources of all accounts into caches. */
+import { createOwned, type OwnedOptions } from '../../domain/owned.ts';
+import { podStreamIndex } from '../../domain/stats/service.ts';
+import { uploadsOf } from '../../domain/uploads/held.ts';
+import { createKube } from '../../kube/client.ts';
+import { PODS } from '../../kube/core.ts';
+import { createReflector, type Reflector } from '../../kube/reflector.ts';
+import type { Kube, KubeObject } from '../../kube/types.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import type { Logger } from '../../lib/log.ts';
+import { STREAM_LABEL } from '../../resources/common/names.ts';
+import { DESTINATIONS } from '../../resources/destination/resource.ts';
+import { PLAYLISTS } from '../../resources/playlist/resource.ts';
+import { heldUploads } from '../../resources/playlist/spec.ts';
+import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
+import { nameOfUpload } from '../../resources/upload/name.ts';
+import { UPLOADS } from '../../resources/upload/resource.ts';
+import type { HttpMetrics } from '../http/metrics.ts';
+import type { ApiConfig } from '../settings.ts';
+
+/** A client whose write Kubernetes does not answer hears of it after this time, long before clients and proxies give up. */
+const TIMEOUT_MS = 10_000;
+
+export function openKube({ kubeconfig }: ApiConfig, lifecycle: Lifecycle, { onRequest }: HttpMetrics): Kube {
+  const kube = createKube({ kubeconfig, timeoutMs: TIMEOUT_MS, onRequest });
+  lifecycle.defer('kubernetes', () => kube.close());
+  return kube;
+}
+
+export type Resources = ReturnType<typeof createResources>;
+
+/** Reads the resources from now on. `isSynced` says whether all have been read once, and `ready` resolves when they have. */
+export function openResources(
+  kube: Kube,
+  { namespace }: ApiConfig,
+  lifecycle: Lifecycle,
+  metrics: HttpMetrics,
+  log: Logger,
+) {
+  const resources = createResources(kube, namespace, lifecycle.signal, log);
+  metrics.showReflectors(resources.byName);
+  const reflectors = Object.values(resources.byName);
+  for (const reflector of reflectors) reflector.start(lifecycle.signal);
+  let isSynced = false;
+  const ready = Promise.all(reflectors.map(({ synced }) => synced)).then(() => {
+    isSynced = true;
+    log.info('the resources have been read');
+  });
+  // Stopping before that is no error.
+  ready.catch(() => undefined);
+  return {
+    ...resources,
+    ready,
+    isSynced: () => isSynced,
+    ageMs: () => Math.max(...reflectors.map((reflector) => reflector.ageMs())),
+  };
+}
+
+/** One reflector a kind, with the indexes that services ask for. */
+function createResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
+  const destinations = createReflector(kube, DESTINATIONS, { namespace, log });
+  const uploads = createReflector(kube, UPLOADS, { namespace, log });
+  const playlists = createReflector(kube, PLAYLISTS, { namespace, log, indexes: { upload: heldUploads } });
+  const streams = createReflector(kube, LOOPSTREAMS, {
+    namespace,
+    log,
+    indexes: {
+      destination: ({ spec }) => spec.destinationRefs,
+      upload: uploadsOf,
+      playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
+    },
+  });
+  const pods = createReflector(kube, PODS, {
+    namespace,
+    log,
+    labelSelector: STREAM_LABEL,
+    indexes: { stream: podStreamIndex },
+  });
+  const own = <T extends KubeObject>(
+    reflector: Reflector<T>,
+    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'nameOf'>,
+  ) => createOwned({ kube, reflector, namespace, stopping, ...options });
+  const owned = {
+    destinations: own(destinations, {
+      resource: DESTINATIONS,
+      prefix: 'dst',
+      noun: 'destination',
+      notFound: 'destination_not_found',
+    }),
+    uploads: own(uploads, {
+      resource: UPLOADS,
+      prefix: 'upl',
+      noun: 'upload',
+      notFound: 'upload_not_found',
+      nameOf: nameOfUpload,
+    }),
+    playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
+    streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
+  };
+  const byNoun = {
+    stream: owned.streams,
+    destination: owned.destinations,
+    upload: owned.uploads,
+    playlist: owned.playlists,
+  };
+  const learners = Object.fromEntries(Object.values(owned).map((kind) => [kind.prefix, kind]));
+  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
+}

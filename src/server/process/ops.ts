@@ -1,0 +1,58 @@
+/** Opens the port for the cluster: whether the process lives, whether requests may come, and its metrics. */
+import type { AddressInfo } from 'node:net';
+import { type Db, pingDb } from '../../db/pool.ts';
+import { isKubeReady } from '../../kube/client.ts';
+import type { Kube } from '../../kube/types.ts';
+import { sleep } from '../../lib/clock.ts';
+import { createHealth } from '../../lib/health.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { startOps } from '../../lib/ops.ts';
+import type { HttpMetrics } from '../http/metrics.ts';
+import type { ApiConfig } from '../settings.ts';
+
+interface OpsDeps {
+  config: ApiConfig;
+  kube: Kube;
+  db: Db;
+  isSynced: () => boolean;
+  metrics: HttpMetrics;
+  lifecycle: Lifecycle;
+}
+
+export async function openOps({ config, kube, db, isSynced, metrics, lifecycle }: OpsDeps) {
+  const health = createHealth({
+    kubernetes: async () => isSynced() && (await isKubeReady(kube)),
+    database: () => pingDb(db),
+  });
+  const leaving = new AbortController();
+  lifecycle.linger = async () => {
+    leaving.abort();
+    await sleep(config.shutdownDelayMs);
+  };
+  let listens = false;
+  const unready = async () => {
+    if (leaving.signal.aborted || lifecycle.signal.aborted) return 'stopping';
+    if (!isSynced()) return 'Kubernetes has not been read yet';
+    if (!listens) return 'it does not listen yet';
+    return (await health()).database === 'ok' ? undefined : 'the database does not answer';
+  };
+  const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
+  // It outlives the server, so that the cluster sees `stopping` while requests at work finish.
+  const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
+  lifecycle.defer('ops', () => {
+    ops.close();
+    ops.closeAllConnections();
+  });
+  const { port } = ops.address() as AddressInfo;
+  return {
+    health,
+    /** Aborts when the load balancer is to send nothing more. */
+    leaving: leaving.signal,
+    port,
+    url: `http://${config.opsHost}:${port}`,
+    /** The server listens from now on. */
+    markListening: () => {
+      listens = true;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Opens what keeps accounts within their limits, for the role `api`. */
+
+import { createAccountClasses } from '../../billing/ledger/account-class.ts';
+import { createLeases } from '../../db/leases.ts';
+import type { Db } from '../../db/pool.ts';
+import { createAllowance } from '../../domain/accounts/allowance.ts';
+import { createQuotas, type QuotasDeps } from '../../domain/limits/quotas.ts';
+import { createUsage, type UsageDeps } from '../../domain/limits/usage.ts';
+import type { Limits } from '../../settings/limits.ts';
+
+interface Given {
+  db: Db;
+  config: { limits: Limits; billing: boolean };
+  resources: UsageDeps & { learners: QuotasDeps['kinds'] };
+}
+
+export function openQuotas({ db, config, resources }: Given) {
+  const leases = createLeases(db);
+  const usage = createUsage(resources);
+  const classOf = createAccountClasses({ db, enabled: config.billing });
+  const quotas = createQuotas({ limits: config.limits, leases, usage, kinds: resources.learners, classOf });
+  return { leases, usage, quotas, limitsOf: createAllowance({ db, quotas, usage }) };
+}

@@ -1,0 +1,139 @@
+/** Serves declared operations over HTTP: makes the route of each, reads the request and returns the result with its status. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
+import { type TProperties, type TSchema, Type } from 'typebox';
+import { type Call, type Output, readRoute } from '../../lib/operation.ts';
+import type { Connection } from '../../lib/paging/connection.ts';
+import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
+import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
+import { kept, keptList } from '../http/kept.ts';
+import { isDescribedLast } from '../operations/description-order.ts';
+import type { AnyOperation, ServicesOf } from '../operations/list.ts';
+
+/** The version is a segment of the path. */
+export const V1 = '/v1';
+
+/** Routes that are written by hand, by the ids of their operations. */
+export type Handlers = Readonly<Record<string, RouteHandlerMethod>>;
+
+/** Registers a route for each of `operations`, in their order. `services` is what these call, by name. */
+export function serveOperations<const Declared extends readonly AnyOperation[]>(
+  app: FastifyInstance,
+  operations: Declared,
+  services: ServicesOf<Declared>,
+  handlers: Handlers = {},
+): void {
+  for (const operation of operations) {
+    const { method, path } = readRoute(operation);
+    const handler = handlers[operation.id] ?? handle(operation, services);
+    app.route({ method, url: path.replace(/{(\w+)}/g, ':$1'), ...routeOptions(operation), handler });
+  }
+}
+
+/** A protocol within HTTP has codes of its own for what is wrong with its headers, so nothing is checked before. */
+const unchecked = () => () => true as const;
+
+function routeOptions(operation: AnyOperation): RouteShorthandOptions {
+  const { id, http, tag, summary, description, consumes, headers, output } = operation;
+  const body = bodySchema(operation);
+  const { params, querystring } = parameterSchemas(operation);
+  return {
+    // What is made while it is sent is not made for its headers alone.
+    ...(output.kind === 'content' && !output.types['application/json'] && { exposeHeadRoute: false }),
+    ...(output.kind === 'record' && output.isMemoized && { serializerCompiler: kept }),
+    ...(output.kind === 'page' &&
+      output.isMemoized && { serializerCompiler: keptList as () => (data: unknown) => string }),
+    ...(output.kind === 'headers' && { validatorCompiler: unchecked }),
+    ...(http.startsWith('HEAD ') && { config: { swagger: { exposeHeadRoute: true } } as object }),
+    ...(takesNoFields(body) && { preValidation: bodyMayBeMissing }),
+    schema: {
+      operationId: id,
+      tags: [tag],
+      summary,
+      ...(!isDescribedLast(id) && { description }),
+      ...(params && { params }),
+      ...(querystring && { querystring }),
+      ...(consumes && { consumes: [consumes] }),
+      ...(headers && { headers: Type.Object(headers) }),
+      ...(body && { body }),
+      response: responseSchemas(output),
+    },
+  };
+}
+
+/** A request by POST has a body, be it empty. A route that is written by hand reads its own. */
+function bodySchema({ input, run, ...operation }: AnyOperation): TSchema | undefined {
+  if (input) return input;
+  return run && readRoute(operation).method === 'POST' ? NoBody : undefined;
+}
+
+function parameterSchemas({ http, object, path = {}, query, output }: AnyOperation) {
+  const description = object?.idName === undefined ? {} : { description: `${object.idName}.` };
+  const inPath: TProperties = { ...(http.includes('{id}') && { id: Type.String(description) }), ...path };
+  const inQuery: TProperties = { ...(output.kind === 'page' && pageQuery), ...query };
+  return {
+    params: Object.keys(inPath).length > 0 ? Type.Object(inPath) : undefined,
+    querystring: Object.keys(inQuery).length > 0 ? Type.Object(inQuery) : undefined,
+  };
+}
+
+function responseSchemas(output: Output): Record<number, unknown> {
+  switch (output.kind) {
+    case 'record':
+      return { 200: output.schema };
+    case 'created':
+      return { 201: output.schema };
+    case 'page':
+      return { 200: pageSchema(output.item, output.title) };
+    case 'progress':
+      return { 200: output.schema, 202: output.schema };
+    case 'deleted':
+      return output.mayTakeLonger ? { 202: Type.Null(), 204: Type.Null() } : { 204: Type.Null() };
+    case 'content':
+      return {
+        200: { content: Object.fromEntries(Object.entries(output.types).map(([type, schema]) => [type, { schema }])) },
+      };
+    case 'headers':
+      return { [output.status]: { type: 'null', headers: output.headers } };
+  }
+}
+
+function handle(operation: AnyOperation, services: unknown): RouteHandlerMethod {
+  const { run, output } = operation;
+  if (!run) throw new Error(`The operation ${operation.id} has neither a service to call nor a route.`);
+  return async (request, reply) => respond(reply, output, await run(services as never, readCall(request) as never));
+}
+
+function readCall({ principal, params, query, body }: FastifyRequest): Omit<Call, 'where'> {
+  const { id = '', ...path } = (params ?? {}) as { id?: string };
+  return {
+    principal,
+    accountId: principal?.accountId,
+    id,
+    path: path as never,
+    query: query as never,
+    input: body as never,
+    page: pageArgs(query as { limit: number; cursor?: string }),
+    watch: {},
+  };
+}
+
+function respond(reply: FastifyReply, output: Output, result: unknown): unknown {
+  switch (output.kind) {
+    case 'record':
+      if (output.attachment) void reply.header('content-disposition', `attachment; filename="${output.attachment}"`);
+      return result;
+    case 'created':
+      if (output.locate) void reply.header('location', `${V1}${output.locate(result)}`);
+      return reply.code(201).send(result);
+    case 'page':
+      return flatten(result as Connection<never>, output.summarize);
+    case 'progress': {
+      const { done, [output.field]: record } = result as Record<string, unknown>;
+      return reply.code(done ? 200 : 202).send(record);
+    }
+    case 'deleted':
+      return reply.code(result === false ? 202 : 204).send(null);
+    default:
+      throw new Error(`An answer of the kind ${output.kind} is written by hand.`);
+  }
+}

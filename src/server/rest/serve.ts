@@ -1,0 +1,33 @@
+/** Mounts REST: answers are not cached, POST takes an Idempotency-Key, and what is not there is counted and told as a problem. */
+import type { FastifyInstance } from 'fastify';
+import { answerError } from '../http/errors.ts';
+import { idempotency } from '../http/idempotency.ts';
+import type { KeyedDeps } from '../http/keyed.ts';
+import type { Methods } from '../http/methods.ts';
+import type { ApiConfig } from '../settings.ts';
+import { nounRoutes, type RouteDeps } from './routes.ts';
+
+interface RestDeps extends Omit<RouteDeps, 'scopePrefix'>, Pick<KeyedDeps, 'db' | 'quotas'> {
+  config: Pick<ApiConfig, 'authSecret' | 'scopePrefix'>;
+  methods: Methods;
+}
+
+/** Serves all operations below /v1, with what every request for one goes through. */
+export async function serveRest(v1: FastifyInstance, deps: RestDeps): Promise<void> {
+  const { config, methods } = deps;
+  v1.addHook('onSend', (_request, reply, payload, done) => {
+    if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
+    done(null, payload);
+  });
+  idempotency(v1, { db: deps.db, secret: config.authSecret, quotas: deps.quotas });
+  // What is not there is counted as well, and said before anybody looks at a body.
+  const count = v1.rateLimit();
+  v1.addHook('onRequest', (request, reply, done) => {
+    if (!request.is404 && !methods.isOther(request)) return done();
+    const refuse = () => done(methods.nothingAt(request, reply));
+    count.call(v1, request as never, reply as never).then(refuse, done);
+  });
+  // Without one of its own, the hooks of this prefix would not be asked.
+  v1.setNotFoundHandler((request, reply) => answerError(methods.nothingAt(request, reply), request, reply));
+  await nounRoutes(v1, { ...deps, scopePrefix: config.scopePrefix });
+}
