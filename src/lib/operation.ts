@@ -9,10 +9,10 @@ import type { Connection } from './paging/connection.ts';
 import type { ListArgs } from './paging/ordered.ts';
 import type { PERSON, Principal, Scope } from './scopes.ts';
 
-/** What an operation asks of a principal. `PERSON`: only a person who has signed in. null: no authentication. */
+/** The scope that an operation requires. `PERSON`: a signed-in user only. null: no authentication. */
 export type Access = Scope | typeof PERSON | null;
 
-/** What a result is about: of a page one of its items, of progress the record alone. */
+/** The subject of a result: an item of a page, or the record of a progress. */
 type Shown<Result> =
   Result extends Connection<infer Item>
     ? Item
@@ -20,7 +20,7 @@ type Shown<Result> =
       ? Omit<Result, 'done'>[Exclude<keyof Result, 'done'>]
       : Result;
 
-/** What a client can be told while it waits. */
+/** The progress that a waiting client receives. */
 export interface Watch<Now = never> {
   hear?: (now: Now) => void;
   /** Ends the waiting, and nothing else. */
@@ -141,7 +141,7 @@ export interface AgentUse<Services, Result> {
   query?: TProperties;
   /** To call it again with the same arguments changes nothing more. */
   isRepeatable?: boolean;
-  /** What was there is gone afterwards, or off air: a call of a tool does not bring it back. */
+  /** Something is gone afterwards, or off air: another call of a tool does not bring it back. */
   takesAway?: boolean;
   /** It sends to, or fetches from, others at once. */
   reachesOut?: boolean;
@@ -169,7 +169,7 @@ interface Examples<Input, Result> {
   content?: Record<string, unknown>;
 }
 
-/** What operations on one noun have in common. */
+/** The common part of the operations on one noun. */
 export interface Group {
   /** In the description of the API. */
   tag: string;

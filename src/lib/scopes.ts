@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number];
 /** Operations for a signed-in user only: no key and no program can have this scope. */
 export const PERSON = 'person';
 
-/** Who is asking. An account is one user's for now; everything is owned by accounts, so that teams can come. */
+/** The authenticated caller. An account is one user's for now; accounts own everything, so that teams can come. */
 export interface Principal {
   accountId: string;
   userId: string;

@@ -200,7 +200,7 @@ export const SETTINGS = {
     min: 0,
     max: 600,
     description:
-      'After SIGTERM, how long the server still takes requests while `/readyz` says that it stops, so that load balancers let go of it.',
+      'After SIGTERM, how long the server still takes requests while `/readyz` says that it stops, so that load balancers stop sending to it.',
   },
   HEADERS_TIMEOUT_SECONDS: {
     section: 'api',
@@ -332,7 +332,7 @@ export const SETTINGS = {
     min: 1,
     chart: 'api.accessLimits.mailsPerHour',
     description:
-      'Mails to one mailbox in an hour, whoever causes them. Notices to the user of an account are counted apart.',
+      'Mails to one mailbox in an hour, from all causes. Notices to the user of an account are counted apart.',
   },
   UNUSED_CLIENT_DAYS: {
     section: 'people',

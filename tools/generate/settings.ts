@@ -25,7 +25,7 @@ incomplete multipart uploads, which clears what a Job left that was killed.
 \`\`\`sh
 kubectl create secret generic s3 -n loopstream --from-literal=accessKeyId=… --from-literal=secretAccessKey=…
 \`\`\``,
-  pods: 'The operator sets these in the pods that it makes. They matter to whoever starts such a process by hand.',
+  pods: 'The operator sets these in the pods that it makes. To start such a process by hand, set them yourself.',
 };
 
 const code = (text: string): string => `\`${text}\``;
