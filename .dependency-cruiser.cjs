@@ -1,5 +1,5 @@
 /**
- * Holds the layers of src/ (docs/architecture.md): a folder imports only folders below it. test/tidy.test.ts checks that files which
+ * Holds the layers of src/ (docs/architecture.md): a folder imports only folders below it. test/unit/tidy.test.ts checks that files which
  * call themselves pure do no I/O.
  */
 
@@ -98,7 +98,7 @@ module.exports = {
       name: 'client-runs-anywhere',
       severity: 'error',
       comment:
-        'The client shares types with the server, and of what runs only the table of errors and the timer (test/client/ bundles it for a browser).',
+        'The client shares types with the server, and of what runs only the table of errors and the timer (test/unit/client/ bundles it for a browser).',
       from: { path: '^src/client/' },
       to: { pathNot: '^src/(client/|lib/(errors|clock)\\.ts$)', dependencyTypesNot: ['type-only'] },
     },

@@ -7,15 +7,15 @@
  */
 import { writeFileSync } from 'node:fs';
 import { environment } from '../src/settings/environment.ts';
-import { ensureImageBases } from '../test/support/cluster/images.ts';
-import { clusterLayout } from '../test/support/cluster/layout.ts';
-import { MACHINE_PROGRAMS, whyNot } from '../test/support/cluster/programs.ts';
-import { ensureServersArchive } from '../test/support/engine/image.ts';
-import { enginePrograms, whyNoEngine } from '../test/support/engine/programs.ts';
-import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/support/go-programs.ts';
-import { ensureDefinitions } from '../test/support/helm/definitions.ts';
-import { ensureHelms } from '../test/support/helm/program.ts';
-import { ensureSchemathesis } from '../test/support/schemathesis/program.ts';
+import { ensureImageBases } from '../test/kit/real/cluster/images.ts';
+import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
+import { MACHINE_PROGRAMS, whyNot } from '../test/kit/real/cluster/programs.ts';
+import { ensureServersArchive } from '../test/kit/real/engine/image.ts';
+import { enginePrograms, whyNoEngine } from '../test/kit/real/engine/programs.ts';
+import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
+import { ensureDefinitions } from '../test/kit/real/helm/definitions.ts';
+import { ensureHelms } from '../test/kit/real/helm/program.ts';
+import { ensureSchemathesis } from '../test/kit/real/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
 import { localEnvironment } from '../tools/process/environment.ts';

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine, confine, type Needs } from '../../src/media/confinement/confine.ts';
 import { confinedTools } from '../../src/media/prepare/tools/confined-tools.ts';
 import { startTool } from '../../src/media/prepare/tools/tool.ts';
-import { quiet } from '../support/prepare.ts';
+import { quiet } from '../kit/make/prepare.ts';
 
 const run = promisify(execFile);
 const LAUNCHER = 'dist/confine';

@@ -1,6 +1,6 @@
 /** Isolation: an account can neither see nor touch what another account has, whichever door it takes. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeStrangers, type Stranger } from '../support/strangers.ts';
+import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
 let strangers: Awaited<ReturnType<typeof makeStrangers>>;
 const ids = { stream: '', destination: '', playlist: '', upload: '' };

@@ -15,8 +15,8 @@ import { probe } from '../../src/media/probe/probe.ts';
 import { publish } from '../../src/media/probe/publish.ts';
 import { readAddress } from '../../src/media/streamer/output/address.ts';
 import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
-import { until } from '../support/rtmp.ts';
-import { makeStrangers, type Stranger } from '../support/strangers.ts';
+import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
+import { until } from '../kit/wait.ts';
 
 const PRECIOUS = 'precious';
 

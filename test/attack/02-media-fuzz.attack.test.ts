@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { chances, judge, limitedProbe, makeSeeds, mutate } from '../support/fuzz-media.ts';
+import { chances, judge, limitedProbe, makeSeeds, mutate } from '../kit/make/fuzz-media.ts';
 
 test('no header of 100 takes an import beyond its caps of time, memory and output', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'fuzz-media-'));

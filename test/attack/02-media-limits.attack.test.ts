@@ -7,10 +7,10 @@ import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
 import { BrokenPromiseError } from '../../src/media/prepare/transcode/frame-times.ts';
 import { transcode } from '../../src/media/prepare/transcode/transcode.ts';
 import type { MediaInfo } from '../../src/resources/upload/spec.ts';
-import { nestedBoxes, wav, withNumbers } from '../support/boxes.ts';
-import { importOf } from '../support/imports.ts';
-import { ffmpeg, quiet, room } from '../support/prepare.ts';
-import { rendition, tools } from '../support/rendition.ts';
+import { importOf } from '../kit/make/imports.ts';
+import { ffmpeg, quiet, room } from '../kit/make/prepare.ts';
+import { rendition, tools } from '../kit/make/rendition.ts';
+import { nestedBoxes, wav, withNumbers } from './boxes.ts';
 
 let dir: string;
 const path = (name: string) => join(dir, name);

@@ -11,7 +11,7 @@ import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/resources/common/name
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../src/resources/upload/resource.ts';
-import { MEDIA } from '../support/operator.ts';
+import { MEDIA } from '../kit/make/operator.ts';
 import {
   answer,
   aroundEachTest,
@@ -22,8 +22,8 @@ import {
   own,
   phase,
   settled,
-} from '../support/operator-system.ts';
-import { until } from '../support/rtmp.ts';
+} from '../kit/system/operator-system.ts';
+import { until } from '../kit/wait.ts';
 
 aroundEachTest();
 

@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
 import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
-import { quiet, room, serve } from '../support/prepare.ts';
+import { quiet, room, serve } from '../kit/make/prepare.ts';
 
 /** As an installation has them, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 300, retryDelayMs: 1 };

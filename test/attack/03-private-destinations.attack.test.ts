@@ -10,10 +10,10 @@ import { probe } from '../../src/media/probe/probe.ts';
 import type { DnsLookup } from '../../src/media/streamer/output/resolve.ts';
 import { buildDestinationStatus } from '../../src/operator/destination/status.ts';
 import { ingestForbidden, readIngest } from '../../src/resources/destination/ingest.ts';
-import { failed } from '../support/destinations.ts';
-import { openStudio, type Studio } from '../support/onair.ts';
-import { destination, NOW } from '../support/operator.ts';
-import { programOf } from '../support/streamer.ts';
+import { failed } from '../kit/make/destinations.ts';
+import { openStudio, type Studio } from '../kit/make/onair.ts';
+import { destination, NOW } from '../kit/make/operator.ts';
+import { programOf } from '../kit/make/streamer.ts';
 
 let studio: Studio;
 /** What listens on loopback, as the API server of Kubernetes does; counts who comes. */

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as tus from 'tus-js-client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type Client, call, startTestApi, type TestApi } from '../support/api.ts';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
-import { until } from '../support/rtmp.ts';
+import { type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
+import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
+import { until } from '../kit/wait.ts';
 
 const MIB = 2 ** 20;
 const PATH = '/v1/uploads/resumable';

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
 import { type LimitName, type LimitOverrides, withOverrides } from '../../src/settings/limits.ts';
-import { connectAgent, withKey } from '../support/agents.ts';
-import { type Answer, type Client, call, startTestApi, type TestApi } from '../support/api.ts';
-import { giveCredit } from '../support/ledger.ts';
+import { connectAgent, withKey } from '../kit/make/agents.ts';
+import { giveCredit } from '../kit/make/ledger.ts';
+import { type Answer, type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
 
 /** Room for one answer that is kept, with a name of 200 characters. */
 const KEPT = { idempotencyKeys: 3, keptAnswerBytes: 900 };

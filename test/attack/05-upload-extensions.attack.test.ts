@@ -10,8 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import { withOverrides } from '../../src/settings/limits.ts';
-import { type Client, startTestApi, type TestApi } from '../support/api.ts';
-import { idOf, TUS_PATH, type TusWire, tusWire } from '../support/tus-wire.ts';
+import { idOf, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
+import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 
 const MIB = 2 ** 20;
 const QUOTA = { uploads: 6, uploadBytes: 64 * MIB, largestUploadBytes: 40 * MIB };

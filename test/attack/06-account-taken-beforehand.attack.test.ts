@@ -3,7 +3,7 @@
  * account and makes ways back in. On the real API server and Postgres, with letters taken by a real SMTP server.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { call } from '../support/api.ts';
+import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
 import {
   askToken,
   authorize,
@@ -17,10 +17,10 @@ import {
   signIn,
   startTestSite,
   type TestSite,
-} from '../support/oauth.ts';
-import { query } from '../support/postgres.ts';
-import { isPassword, openBrowser, tokenOf } from '../support/sign-up.ts';
-import { startSmtp, type TestSmtp } from '../support/smtp.ts';
+} from '../kit/make/oauth.ts';
+import { query } from '../kit/real/postgres.ts';
+import { call } from '../kit/system/api.ts';
+import { isPassword, openBrowser, tokenOf } from '../kit/system/sign-up.ts';
 
 const HERS = 'seven lamps over water';
 const HIS = 'nine boats in the fog';

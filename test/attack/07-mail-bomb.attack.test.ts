@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allowancesOf, mailboxOf } from '../../src/domain/mail/budget.ts';
-import { call } from '../support/api.ts';
-import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../support/oauth.ts';
-import { query } from '../support/postgres.ts';
-import { until } from '../support/rtmp.ts';
-import { isPassword, openBrowser, tokenOf } from '../support/sign-up.ts';
-import { startSmtp, type TestSmtp } from '../support/smtp.ts';
+import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
+import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../kit/make/oauth.ts';
+import { query } from '../kit/real/postgres.ts';
+import { call } from '../kit/system/api.ts';
+import { isPassword, openBrowser, tokenOf } from '../kit/system/sign-up.ts';
+import { until } from '../kit/wait.ts';
 
 const PASSWORD = 'seven lamps over water';
 const OTHER = 'nine boats in the fog';

@@ -5,8 +5,8 @@ import { PODS } from '../../src/kube/core.ts';
 import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../src/resources/common/names.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
-import type { Client } from '../support/api.ts';
-import { type StreamsApi, startStreamsApi, streamsOf } from '../support/streams.ts';
+import { type StreamsApi, startStreamsApi, streamsOf } from '../kit/make/streams.ts';
+import type { Client } from '../kit/system/api.ts';
 
 const POD_IP = '127.0.78.1';
 const AT_ONCE = 300;

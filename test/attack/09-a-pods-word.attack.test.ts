@@ -19,7 +19,7 @@ import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
-import { at, podOf, step, stream, world } from '../support/operator.ts';
+import { at, podOf, step, stream, world } from '../kit/make/operator.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { importWish, renditionWish } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
-import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
+import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 
 const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeStrangers, type Stranger } from '../support/strangers.ts';
+import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
 const TESTS = 40;
 

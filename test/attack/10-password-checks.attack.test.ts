@@ -1,7 +1,7 @@
 /** Password checks: dear by intention, so a flood of wrong ones must not keep an honest person out. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ownPage, type Person, startTestSite, type TestSite } from '../support/oauth.ts';
+import { ownPage, type Person, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 
 const FLOOD = 150;
 const HONEST = 3;

@@ -1,6 +1,6 @@
 /** Secrets in a destination's URL go in and never come out, whoever asks and by whichever door. */
 import { beforeAll, expect, test } from 'vitest';
-import { makeStrangers, type Stranger } from '../support/strangers.ts';
+import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
 const PASSPHRASE = 'SuperSecretPass1';
 const STREAM_ID = 'live/SECRETKEY';

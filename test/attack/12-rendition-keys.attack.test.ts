@@ -11,9 +11,9 @@ import { mayDelete, nextSweep, referredTo } from '../../src/operator/upload/swee
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { renditionKey, renditionOf } from '../../src/resources/upload/spec.ts';
-import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../support/operator.ts';
-import { media, room } from '../support/prepare.ts';
-import { createContext, TONE, taskFor } from '../support/rendition.ts';
+import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
+import { media, room } from '../kit/make/prepare.ts';
+import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
 
 /** An imported upload of an account; every one of them has the same content. */
 function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {

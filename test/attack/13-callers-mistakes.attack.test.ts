@@ -8,10 +8,10 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOORS } from '../../src/server/auth/doors.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
-import { type Client, startTestApi, type TestApi } from '../support/api.ts';
-import { type ApiProcess, startApiProcess } from '../support/api-process.ts';
-import { badRequests } from '../support/bad-input.ts';
-import { ownPage } from '../support/oauth.ts';
+import { badRequests } from '../kit/make/bad-input.ts';
+import { ownPage } from '../kit/make/oauth.ts';
+import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
+import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
 
 const AT_ONCE = 8;
 /** As pino has it. */

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
-import { type Helm, openHelms, type Values } from '../support/helm/index.ts';
-import { INLINE } from '../support/helm/values.ts';
-import { MEDIA, SETTINGS, upload } from '../support/operator.ts';
+import { MEDIA, SETTINGS, upload } from '../kit/make/operator.ts';
+import { type Helm, openHelms, type Values } from '../kit/real/helm/index.ts';
+import { INLINE } from '../kit/real/helm/values.ts';
 
 interface Peer {
   ipBlock?: { cidr: string; except?: string[] };

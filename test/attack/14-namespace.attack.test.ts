@@ -17,11 +17,11 @@ import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { environment } from '../../src/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
-import { openHelms } from '../support/helm/index.ts';
-import { INLINE } from '../support/helm/values.ts';
-import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
-import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../support/operator.ts';
-import { until } from '../support/rtmp.ts';
+import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../kit/make/operator.ts';
+import { openHelms } from '../kit/real/helm/index.ts';
+import { INLINE } from '../kit/real/helm/values.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../kit/real/kubernetes.ts';
+import { until } from '../kit/wait.ts';
 
 const SERVICE = 'loopstream';
 const STREAMS = 'loopstream-streams';

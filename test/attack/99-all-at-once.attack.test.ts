@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeClip } from '../support/media.ts';
-import { type Onslaught, startOnslaught } from '../support/onslaught.ts';
-import { until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { makeStrangers } from '../support/strangers.ts';
-import { findServer } from '../support/traces.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { makeStrangers } from '../kit/system/strangers.ts';
+import { findServer } from '../kit/system/traces.ts';
+import { until } from '../kit/wait.ts';
+import { type Onslaught, startOnslaught } from './onslaught.ts';
 
 /** The chart's limit of the API server's memory. */
 const API_MEMORY_BYTES = 512 * 2 ** 20;

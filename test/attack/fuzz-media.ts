@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chances, judge, limitedProbe, makeSeeds, mutate } from '../support/fuzz-media.ts';
+import { chances, judge, limitedProbe, makeSeeds, mutate } from '../kit/make/fuzz-media.ts';
 
 const AT_ONCE = 3;
 const count = Number(process.argv[2] ?? 10_000);

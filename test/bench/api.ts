@@ -11,7 +11,7 @@ import { newId } from '../../src/domain/owned.ts';
 import { collectionPath } from '../../src/kube/paths.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
-import { call } from '../support/api.ts';
+import { call } from '../kit/system/api.ts';
 import { flatRows, type Load, latencyRows, type Rounds, rateRow } from './api/compare.ts';
 import type { LoadJobs, Target } from './api/load.ts';
 import { memoryRows } from './api/memory.ts';

@@ -1,6 +1,6 @@
 /** What N streams cost beside N bare ffmpeg that run at the same time, so that both meet the same machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RtmpServer } from '../support/rtmp.ts';
+import type { RtmpServer } from '../kit/real/rtmp.ts';
 import { cpuSecondsOf, pssMibOf } from './processes.ts';
 import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';

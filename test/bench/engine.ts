@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environment } from '../../src/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
-import { startRtmpServer } from '../support/rtmp.ts';
+import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { measureCost } from './cost.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';

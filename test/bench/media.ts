@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type ClipOptions, makeRendition } from '../support/streamer.ts';
+import { type ClipOptions, makeRendition } from '../kit/make/streamer.ts';
 import type { Media } from './senders.ts';
 
 /** One clip of 30 s at what platforms recommend for 720p30. */

@@ -18,7 +18,7 @@ import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { migrate } from '../../src/server/migrate.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
-import { give } from '../support/grant.ts';
+import { give } from '../kit/make/grant.ts';
 import { spendRows } from './money/spend.ts';
 import { circumstances, collect, median, type Row, report, whole } from './report.ts';
 

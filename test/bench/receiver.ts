@@ -1,7 +1,7 @@
 /** When the receiver has media: its recording has grown beyond what a file header and metadata take. */
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RtmpServer } from '../support/rtmp.ts';
+import type { RtmpServer } from '../kit/real/rtmp.ts';
 
 const METADATA_BYTES = 2000;
 const LOOK_MS = 5;

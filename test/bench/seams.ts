@@ -3,8 +3,8 @@
  * way ours is handed another version of its list, for which the peers would have to be restarted.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RtmpServer } from '../support/rtmp.ts';
-import { packetsOf, stepsOf } from '../support/streamer.ts';
+import { packetsOf, stepsOf } from '../kit/make/streamer.ts';
+import type { RtmpServer } from '../kit/real/rtmp.ts';
 import type { Row } from './report.ts';
 import { type Media, startConcat, startFfmpeg, startLiquidsoap, startStreamer } from './senders.ts';
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
-import { programOf, writeAtomically, writeDestination } from '../support/streamer.ts';
+import { programOf, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
 

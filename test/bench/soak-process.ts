@@ -14,7 +14,7 @@ import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
 import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
-import { programOf } from '../support/streamer.ts';
+import { programOf } from '../kit/make/streamer.ts';
 
 const MIB = 2 ** 20;
 /** What a streamer sends at once while nobody watches its preview. */

@@ -1,6 +1,6 @@
 /** How long a receiver waits for media: after a start, and after it was away itself. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RtmpServer } from '../support/rtmp.ts';
+import type { RtmpServer } from '../kit/real/rtmp.ts';
 import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startRestartLoop, startStreamer } from './senders.ts';

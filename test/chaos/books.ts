@@ -6,7 +6,7 @@ import { environment } from '../../src/settings/environment.ts';
 import { MAIN } from '../../tools/local/context.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { run } from '../../tools/process/run.ts';
-import { query } from '../support/postgres.ts';
+import { query } from '../kit/real/postgres.ts';
 import type { Chain } from './chain.ts';
 import type { Stage } from './stage.ts';
 import type { Deposits, SessionFacts } from './verdict.ts';

@@ -12,8 +12,8 @@ import { type Hex, keccak256 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import type { EvmNetwork } from '../../src/billing/crypto/spec.ts';
 import { claimPort } from '../../tools/process/ports.ts';
-import { ETHEREUM } from '../support/crypto-settings.ts';
-import { until } from '../support/rtmp.ts';
+import { ETHEREUM } from '../kit/make/crypto-settings.ts';
+import { until } from '../kit/wait.ts';
 import { keep } from './parts.ts';
 
 /** What every such node gives to whoever starts it: of no worth anywhere else. */

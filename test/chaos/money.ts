@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { circumstances, versionOf, whole } from '../bench/report.ts';
-import { until } from '../support/rtmp.ts';
+import { until } from '../kit/wait.ts';
 import {
   countEntries,
   countPayments,

@@ -2,9 +2,10 @@
  * Where the streams are sent to: nginx, which records what it gets, and before it a tap for each stream, which notes when media
  * came. Both know nothing of how the service counts.
  */
-import { packetsOf } from '../support/media.ts';
-import { startRtmpServer } from '../support/rtmp.ts';
-import { type FarTap, startTaps } from '../support/tap-process.ts';
+
+import { type FarTap, startTaps } from '../kit/fake/tap-process.ts';
+import { packetsOf } from '../kit/make/media.ts';
+import { startRtmpServer } from '../kit/real/rtmp.ts';
 
 export interface Receiver {
   tap(): Promise<FarTap>;

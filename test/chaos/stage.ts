@@ -20,15 +20,15 @@ import { applyRights, NAMESPACE, serviceAccountUser } from '../../tools/local/ri
 import { type LocalState, openState } from '../../tools/local/state.ts';
 import { claimPort } from '../../tools/process/ports.ts';
 import { PROJECT_ROOT } from '../../tools/process/root.ts';
-import { startSmallKubernetes, type TestKubernetes } from '../support/kubernetes.ts';
-import type { AgentArguments } from '../support/node-agent.ts';
-import { until } from '../support/rtmp.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../kit/real/kubernetes.ts';
+import type { AgentArguments } from '../kit/real/node-agent.ts';
+import { until } from '../kit/wait.ts';
 import type { Chain } from './chain.ts';
 import { keep, type Part } from './parts.ts';
 
 const IMAGE = 'loopstream:local';
 const NODE = 'local';
-const AGENT = resolve(PROJECT_ROOT, 'test/support/node-agent.ts');
+const AGENT = resolve(PROJECT_ROOT, 'test/kit/real/node-agent.ts');
 const CLIP = resolve(PROJECT_ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 const START_MS = 90_000;
 /** A credit for each tenth of a second: the ledger shows the time that was charged as exactly as it is counted. */

@@ -1,5 +1,5 @@
 /** What a run has shown, side by side, and whether it holds. Pure: no I/O, no clock. */
-import type { Publish } from '../support/tap.ts';
+import type { Publish } from '../kit/fake/tap.ts';
 
 /** What is charged of a session is never more than was recorded of it, and at most this much less. */
 const SHORT_OF_RECORDED_SECONDS = 1;

@@ -4,11 +4,12 @@
  * other; what other streams are for is tried meanwhile, where neither is in the other's way (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Cluster } from '../support/cluster/cluster.ts';
-import { describeMachine } from '../support/cluster/machine.ts';
-import type { Outside } from '../support/cluster/outside.ts';
-import { NAMESPACE, type Release } from '../support/cluster/release.ts';
-import type { Results } from '../support/cluster/results.ts';
+import { decodeErrors, packetsOf } from '../kit/make/media.ts';
+import type { Cluster } from '../kit/real/cluster/cluster.ts';
+import { describeMachine } from '../kit/real/cluster/machine.ts';
+import type { Outside } from '../kit/real/cluster/outside.ts';
+import { NAMESPACE, type Release } from '../kit/real/cluster/release.ts';
+import type { Results } from '../kit/real/cluster/results.ts';
 import {
   createStream,
   openScene,
@@ -19,10 +20,9 @@ import {
   seconds,
   sideBySide,
   unseen as unseenBy,
-} from '../support/cluster/scene.ts';
-import { type WatchedStream, watchStream } from '../support/cluster/stream.ts';
-import { decodeErrors, packetsOf } from '../support/media.ts';
-import { until } from '../support/rtmp.ts';
+} from '../kit/real/cluster/scene.ts';
+import { type WatchedStream, watchStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
 import { networkTests } from './network.ts';

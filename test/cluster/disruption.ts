@@ -1,10 +1,10 @@
 /** What may take a stream's pod and what may not: a stream that is not to be disturbed, preemption, a roll-out of many streams. */
 import { describe, expect, test } from 'vitest';
-import { PAUSE_IMAGE } from '../support/cluster/config.ts';
-import { NAMESPACE } from '../support/cluster/release.ts';
-import { createStream, PATIENCE_MS, ready, replaced, type Scene, seconds, unseen } from '../support/cluster/scene.ts';
-import { podsOf, type WatchedStream } from '../support/cluster/stream.ts';
-import { until } from '../support/rtmp.ts';
+import { PAUSE_IMAGE } from '../kit/real/cluster/config.ts';
+import { NAMESPACE } from '../kit/real/cluster/release.ts';
+import { createStream, PATIENCE_MS, ready, replaced, type Scene, seconds, unseen } from '../kit/real/cluster/scene.ts';
+import { podsOf, type WatchedStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 
 interface Pod {
   metadata: { uid: string; labels: Record<string, string> };

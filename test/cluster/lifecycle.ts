@@ -3,10 +3,10 @@
  * by what is installed next. Installing, upgrading and rolling back by Helm 4 came before (cluster.test.ts).
  */
 import { describe, expect, test } from 'vitest';
-import { NAMESPACE, SERVICE } from '../support/cluster/release.ts';
-import { createStream, ready, type Scene, seconds, unseen } from '../support/cluster/scene.ts';
-import type { WatchedStream } from '../support/cluster/stream.ts';
-import { until } from '../support/rtmp.ts';
+import { NAMESPACE, SERVICE } from '../kit/real/cluster/release.ts';
+import { createStream, ready, type Scene, seconds, unseen } from '../kit/real/cluster/scene.ts';
+import type { WatchedStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 
 /** What of the release Kubernetes has; a migration takes what it was given with it. */
 const KINDS = 'deployments,services,configmaps,serviceaccounts,roles,rolebindings,poddisruptionbudgets,secrets,jobs';

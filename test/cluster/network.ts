@@ -16,11 +16,11 @@ import {
 } from '../../src/resources/common/names.ts';
 import { environment } from '../../src/settings/environment.ts';
 import { spawnChild } from '../../tools/process/processes.ts';
-import { METADATA_ADDRESS } from '../support/cluster/layout.ts';
-import { NAMESPACE } from '../support/cluster/release.ts';
-import { PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
-import type { WatchedStream } from '../support/cluster/stream.ts';
-import { until } from '../support/rtmp.ts';
+import { METADATA_ADDRESS } from '../kit/real/cluster/layout.ts';
+import { NAMESPACE } from '../kit/real/cluster/release.ts';
+import { PATIENCE_MS, type Scene } from '../kit/real/cluster/scene.ts';
+import type { WatchedStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 
 type Those = () => { scene: Scene; stream: WatchedStream };
 type Addresses = Record<string, [host: string, port: number]>;

@@ -1,8 +1,8 @@
 /** A node that is gone from one moment to the next, and of which nobody knows whether it still publishes. */
 import { expect, test } from 'vitest';
-import { PATIENCE_MS, type Scene, seconds } from '../support/cluster/scene.ts';
-import type { WatchedStream } from '../support/cluster/stream.ts';
-import { until } from '../support/rtmp.ts';
+import { PATIENCE_MS, type Scene, seconds } from '../kit/real/cluster/scene.ts';
+import type { WatchedStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 

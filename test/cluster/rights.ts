@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, importJobName } from '../../src/resources/common/names.ts';
 import { HISTORY_LIMIT } from '../../src/resources/playlist/kept.ts';
-import { type Asked, rightOf } from '../support/cluster/audit.ts';
-import { NAMESPACE, type Release, SERVICE } from '../support/cluster/release.ts';
-import { createStream, PATIENCE_MS, type Scene } from '../support/cluster/scene.ts';
-import type { WatchedStream } from '../support/cluster/stream.ts';
-import { until } from '../support/rtmp.ts';
+import { type Asked, rightOf } from '../kit/real/cluster/audit.ts';
+import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
+import { createStream, PATIENCE_MS, type Scene } from '../kit/real/cluster/scene.ts';
+import type { WatchedStream } from '../kit/real/cluster/stream.ts';
+import { until } from '../kit/wait.ts';
 
 interface Rule {
   apiGroups?: string[];

@@ -6,13 +6,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Agent, connectAgent, withKey } from '../support/agents.ts';
-import { makeClip } from '../support/media.ts';
-import { expectNoSeam } from '../support/onair.ts';
-import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { packetsOf } from '../support/streamer.ts';
-import { logs } from '../support/traces.ts';
+import { type Agent, connectAgent, withKey } from '../kit/make/agents.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { expectNoSeam } from '../kit/make/onair.ts';
+import { packetsOf } from '../kit/make/streamer.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { logs } from '../kit/system/traces.ts';
+import { until } from '../kit/wait.ts';
 
 const KEY = 'live_s3cr3t-k3y';
 

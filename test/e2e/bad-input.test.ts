@@ -8,12 +8,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
-import { startApiProcess } from '../support/api-process.ts';
-import { makeClip } from '../support/media.ts';
-import { startTestRedis } from '../support/redis.ts';
-import { freePort, startRtmpServer, until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { disguisesOf, environmentOf, everywhere, fetched, type Place, watchRedis } from '../support/traces.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { startTestRedis } from '../kit/real/redis.ts';
+import { startRtmpServer } from '../kit/real/rtmp.ts';
+import { startApiProcess } from '../kit/system/api-process.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { disguisesOf, environmentOf, everywhere, fetched, type Place, watchRedis } from '../kit/system/traces.ts';
+import { freePort, until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 

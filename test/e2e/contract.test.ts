@@ -1,18 +1,18 @@
 /**
- * The contract, which test/contract holds our API server to with a stand-in for the operator, of the product as a whole; and
+ * The contract, which test/system/contract holds our API server to with a stand-in for the operator, of the product as a whole; and
  * the client, built and used as the README shows it.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { graphqlSuite } from '../contract/graphql.ts';
-import { restSuite } from '../contract/rest.ts';
-import { eventually, openScene } from '../contract/scene.ts';
-import { makeProject, runProgram, typeErrors } from '../support/client-package.ts';
-import { productPlace } from '../support/contract.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { ROOT } from '../support/system.ts';
+import { productPlace } from '../kit/system/contract.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { ROOT } from '../kit/system/system.ts';
+import { graphqlSuite } from '../system/contract/graphql.ts';
+import { restSuite } from '../system/contract/rest.ts';
+import { eventually, openScene } from '../system/contract/scene.ts';
+import { makeProject, runProgram, typeErrors } from './client-package.ts';
 
 let system: SharedSystem;
 beforeAll(async () => {

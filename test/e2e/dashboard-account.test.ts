@@ -2,9 +2,9 @@
 /** An account as a person lives with it in a browser: signing up by mail, keys, sessions, leaving; and how signing in fails. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Mailbox, mailbox, newAccount } from '../support/account.ts';
-import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { type Mailbox, mailbox, newAccount } from '../kit/make/account.ts';
+import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 
 const PASSWORD = 'seven lamps over water';
 const OTHER_PASSWORD = 'a kettle full of stars';

@@ -1,13 +1,13 @@
 /**
  * Money as its owner sees it in the dashboard: the balance and how long it lasts, usage, what was booked, and the ways to pay.
- * Crypto deposits and invoices are in test/billing/pages.system.test.ts, where there are a chain and a seller.
+ * Crypto deposits and invoices are in test/system/billing/pages.test.ts, where there are a chain and a seller.
  */
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { give } from '../support/grant.ts';
+import { give } from '../kit/make/grant.ts';
 import {
   expectForEverybody,
   expectToWaitAndRecover,
@@ -15,9 +15,9 @@ import {
   shareBrowser,
   type Visit,
   visit,
-} from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { settingOf } from '../support/traces.ts';
+} from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { settingOf } from '../kit/system/traces.ts';
 
 let system: SharedSystem;
 let browser: Browser;

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailbox, newAccount } from '../support/account.ts';
-import { expectForEverybody, leaveBrowser, shareBrowser } from '../support/page.ts';
-import { until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { mailbox, newAccount } from '../kit/make/account.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
 
 const PASSWORD = 'seven lamps over water';
 const SCOPE = 'openid offline_access service:read service:destructive';

@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
-import { ROOT } from '../support/system.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { ROOT } from '../kit/system/system.ts';
 
 let system: SharedSystem;
 let browser: Browser;

@@ -8,8 +8,8 @@ import {
   shareBrowser,
   type Visit,
   visit,
-} from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+} from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 
 let system: SharedSystem;
 let browser: Browser;

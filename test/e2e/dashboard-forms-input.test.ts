@@ -5,7 +5,7 @@
  */
 import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { mailbox } from '../support/account.ts';
+import { mailbox } from '../kit/make/account.ts';
 import {
   type Field,
   FORMS,
@@ -15,9 +15,9 @@ import {
   OPEN_FORMS,
   SEARCHES,
   WORDS,
-} from '../support/forms.ts';
-import { leaveBrowser, openWindow, shareBrowser, visit } from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+} from '../kit/make/forms.ts';
+import { leaveBrowser, openWindow, shareBrowser, visit } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 
 let system: SharedSystem;
 let browser: Browser;

@@ -5,8 +5,8 @@
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../support/page.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 
 let system: SharedSystem;
 let browser: Browser;

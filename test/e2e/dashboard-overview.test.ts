@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, launchBrowser, type Visit, visit } from '../support/page.ts';
-import { shareSystemOnAir } from '../support/share-system.ts';
-import { ROOT, streamLikeDemo } from '../support/system.ts';
+import { expectForEverybody, launchBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { shareSystemOnAir } from '../kit/system/share-system.ts';
+import { ROOT, streamLikeDemo } from '../kit/system/system.ts';
 
 const run = promisify(execFile);
 let system: Awaited<ReturnType<typeof shareSystemOnAir>>;

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Playlist } from '../../src/client/index.ts';
-import { makeClip } from '../support/media.ts';
-import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
-import { until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
 
 const NAMES = ['Alpha', 'Beta', 'Gamma'] as const;
 let system: SharedSystem;

@@ -2,9 +2,9 @@
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../support/page.ts';
-import { shareSystemOnAir } from '../support/share-system.ts';
-import { streamLikeDemo } from '../support/system.ts';
+import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { shareSystemOnAir } from '../kit/system/share-system.ts';
+import { streamLikeDemo } from '../kit/system/system.ts';
 
 let system: Awaited<ReturnType<typeof shareSystemOnAir>>;
 let browser: Browser;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeClip } from '../support/media.ts';
+import { makeClip } from '../kit/make/media.ts';
 import {
   expectForEverybody,
   expectToWaitAndRecover,
@@ -15,9 +15,9 @@ import {
   shareBrowser,
   type Visit,
   visit,
-} from '../support/page.ts';
-import { until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+} from '../kit/real/page.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
 
 let system: SharedSystem;
 let browser: Browser;

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { everyCommandLine } from '../support/destinations.ts';
-import { makeClip } from '../support/media.ts';
-import { freePort, until } from '../support/rtmp.ts';
-import { type RtmpRecorder, startRtmpRecorder } from '../support/rtmp-recorder.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { type RtmpRecorder, startRtmpRecorder } from '../kit/fake/rtmp-recorder.ts';
+import { everyCommandLine } from '../kit/make/destinations.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { freePort, until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const LOGIN = { user: 'publisher@example.com', password: 'verysecret-pw-4711' };

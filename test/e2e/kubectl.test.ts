@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packetsOf } from '../support/media.ts';
-import { until } from '../support/rtmp.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
+import { packetsOf } from '../kit/make/media.ts';
+import { ROOT, type System, startSystem } from '../kit/system/system.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 let dir: string;

@@ -6,10 +6,11 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeClip, packetsOf } from '../support/media.ts';
-import { heard, seen } from '../support/probe.ts';
-import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { makeClip, packetsOf } from '../kit/make/media.ts';
+import { heard, seen } from '../kit/make/probe.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
 
 /** Each is known by its tone, and by its colour. */
 const CLIPS = {

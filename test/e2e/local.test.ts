@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anvilProgram } from '../../tools/local/chain.ts';
-import { LOCAL_MAIN } from '../support/app.ts';
-import { signIn } from '../support/oauth.ts';
-import { expectForEverybody, launchBrowser, visit } from '../support/page.ts';
-import { until } from '../support/rtmp.ts';
-import { type System, startSystem, streamLikeDemo } from '../support/system.ts';
+import { signIn } from '../kit/make/oauth.ts';
+import { expectForEverybody, launchBrowser, visit } from '../kit/real/page.ts';
+import { LOCAL_MAIN } from '../kit/system/app.ts';
+import { type System, startSystem, streamLikeDemo } from '../kit/system/system.ts';
+import { until } from '../kit/wait.ts';
 import { metricsSuite } from './metrics.ts';
 
 const run = promisify(execFile);

@@ -8,10 +8,11 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, problems } from '../../src/client/index.ts';
 import type { Session } from '../../src/resources/stream/sessions.ts';
-import { decodeErrors, makeClip, packetsOf } from '../support/media.ts';
-import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { ROOT, type System, startSystem } from '../support/system.ts';
-import { send } from '../support/tus-client.ts';
+import { decodeErrors, makeClip, packetsOf } from '../kit/make/media.ts';
+import { send } from '../kit/make/tus-client.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { ROOT, type System, startSystem } from '../kit/system/system.ts';
+import { freePort, until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const CLIP_SECONDS = 3;

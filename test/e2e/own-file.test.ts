@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LocalFacts } from '../../tools/local/state.ts';
-import { LOCAL_MAIN } from '../support/app.ts';
-import { makeClip, packetsOf } from '../support/media.ts';
-import { type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
+import { makeClip, packetsOf } from '../kit/make/media.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { LOCAL_MAIN } from '../kit/system/app.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const FREE_PORTS = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port'].flatMap((name) => [

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problems } from '../../src/client/index.ts';
-import { makeClip, makeTone, packetsOf } from '../support/media.ts';
-import { heard, seen } from '../support/probe.ts';
-import { freePort, type RtmpServer, startRtmpServer, until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { makeClip, makeTone, packetsOf } from '../kit/make/media.ts';
+import { heard, seen } from '../kit/make/probe.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { freePort, until } from '../kit/wait.ts';
 
 /** Each is known by its tone, and by its colour. */
 const CLIPS = {

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeClip } from '../support/media.ts';
-import { until } from '../support/rtmp.ts';
-import { type SharedSystem, shareSystem } from '../support/share-system.ts';
+import { makeClip } from '../kit/make/media.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 let dir: string;

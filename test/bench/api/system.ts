@@ -10,9 +10,9 @@ import { migrate } from '../../../src/server/migrate.ts';
 import { environment } from '../../../src/settings/environment.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';
-import { startTestKubernetes, type TestKubernetes } from '../../support/kubernetes.ts';
-import { startTestPostgres } from '../../support/postgres.ts';
-import { freePort, until } from '../../support/rtmp.ts';
+import { startTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
+import { startTestPostgres } from '../../kit/real/postgres.ts';
+import { freePort, until } from '../../kit/wait.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');
 const AUTH_SECRET = 'a secret of the benchmark, long enough for the auth library';

@@ -1,5 +1,5 @@
 /** Programs that are let in by a person, all at once: from their registration to their tokens. Each code is sent twice. */
-import { askToken, codeForm, getCode, type Person, register } from '../../support/oauth.ts';
+import { askToken, codeForm, getCode, type Person, register } from '../../kit/make/oauth.ts';
 import { median, type Row } from '../report.ts';
 
 export const PROGRAMS = 100;

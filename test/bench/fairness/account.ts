@@ -1,9 +1,9 @@
 /** Makes accounts of a local system, as the end-to-end tests have them, without a test runner. */
 import { randomBytes } from 'node:crypto';
 import { openAuth } from '../../../src/auth/open.ts';
-import { giveCredit } from '../../support/ledger.ts';
-import type { System } from '../../support/system.ts';
-import { settingOf } from '../../support/traces.ts';
+import { giveCredit } from '../../kit/make/ledger.ts';
+import type { System } from '../../kit/system/system.ts';
+import { settingOf } from '../../kit/system/traces.ts';
 
 export interface Answer {
   status: number;

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { give } from '../../support/grant.ts';
+import { give } from '../../kit/make/grant.ts';
 import { median, type Row } from '../report.ts';
 
 const CONNECTIONS = 8;

@@ -13,8 +13,8 @@ import { environment } from '../../../src/settings/environment.ts';
 import { ensureGoModule } from '../../../tools/control-plane/go-module.ts';
 import { applyRights, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { type Child, spawnChild } from '../../../tools/process/processes.ts';
-import { startTestKubernetes } from '../../support/kubernetes.ts';
-import { until } from '../../support/rtmp.ts';
+import { startTestKubernetes } from '../../kit/real/kubernetes.ts';
+import { until } from '../../kit/wait.ts';
 import { type Audit, createAudit } from './audit.ts';
 
 const KWOK = {

@@ -5,7 +5,7 @@ import type { KubeObject, Resource } from '../../../src/kube/types.ts';
 import { sleep } from '../../../src/lib/clock.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { until } from '../../support/rtmp.ts';
+import { until } from '../../kit/wait.ts';
 import { median, type Row } from '../report.ts';
 import { type BenchCluster, PEERS } from './cluster.ts';
 import { createStream, deleteAll, inParallel, isLive, type Watched, watchAll } from './objects.ts';

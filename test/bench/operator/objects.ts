@@ -11,7 +11,7 @@ import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { silent } from '../../support/kube.ts';
+import { silent } from '../../kit/real/kube.ts';
 import { PEERS } from './cluster.ts';
 
 /** Requests under way at the same time, for ours and for peers alike. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { environment } from '../../../src/settings/environment.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';
-import { freePort, until } from '../../support/rtmp.ts';
+import { freePort, until } from '../../kit/wait.ts';
 import type { BenchCluster } from './cluster.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');

@@ -14,8 +14,8 @@ import { createReflector } from '../../../src/kube/reflector.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { visit } from '../../support/page.ts';
-import type { System } from '../../support/system.ts';
+import { visit } from '../../kit/real/page.ts';
+import type { System } from '../../kit/system/system.ts';
 import { median, type Row } from '../report.ts';
 import { streamOffAir } from './stream.ts';
 

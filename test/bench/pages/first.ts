@@ -4,7 +4,7 @@
  * factor, each request by a latency, all of them together by a bandwidth.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { System } from '../../support/system.ts';
+import type { System } from '../../kit/system/system.ts';
 import { median, type Row } from '../report.ts';
 
 interface Profile {

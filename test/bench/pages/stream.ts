@@ -1,6 +1,6 @@
 /** Streams for the pages, of which nothing is on air: nothing but the pages takes the processor. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { System } from '../../support/system.ts';
+import type { System } from '../../kit/system/system.ts';
 
 /** A stream off air. Its media came to nothing: there is none to be made ready beside what is measured. */
 export async function streamOffAir({ client, facts }: Pick<System, 'client' | 'facts'>, name: string): Promise<string> {

@@ -1,4 +1,0 @@
-import { anyPlace } from '../support/contract.ts';
-import { graphqlSuite } from './graphql.ts';
-
-graphqlSuite(anyPlace());

@@ -1,4 +1,0 @@
-import { anyPlace } from '../support/contract.ts';
-import { restSuite } from './rest.ts';
-
-restSuite(anyPlace());

@@ -1,0 +1,32 @@
+/**
+ * Stands in for the operator where a test of the API needs one that is quick and has no pods: each stream is at once what
+ * its spec wishes.
+ */
+import { createReflector } from '../../../src/kube/reflector.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec, Phase } from '../../../src/resources/stream/spec.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import type { FalseCondition, TestApi } from '../system/api.ts';
+
+/** Follows all streams until the signal aborts. `problemsOf`: what keeps a stream from being ready; nothing unless told. */
+export async function standIn(
+  api: TestApi,
+  signal: AbortSignal,
+  problemsOf: (spec: LoopStreamSpec) => Promise<FalseCondition[]> = async () => [],
+): Promise<void> {
+  const log = createLogger('stand-in', 'silent');
+  const streams = createReflector(api.kube, LOOPSTREAMS, { namespace: NAMESPACE, log });
+  const follow = async ({ metadata, spec, status }: LoopStream) => {
+    if (status?.observedGeneration === metadata.generation) return;
+    const { startAt, recurrence } = spec.schedule ?? {};
+    const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
+    const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
+    // It may be gone by now, or the test over.
+    const problems = await problemsOf(spec).catch(() => []);
+    await api.observe(metadata.name, { phase }, problems).catch(() => undefined);
+  };
+  streams.onChange((_key, current) => void (current && follow(current)), { replay: true });
+  streams.start(signal);
+  await streams.synced;
+}

@@ -1,0 +1,45 @@
+/** Accounts as people come by them: signed up over HTTP, confirmed by the letter in the local mailbox. */
+import { expect } from 'vitest';
+import type { ShownMail } from '../../../tools/local/mailbox-page.ts';
+import { until } from '../wait.ts';
+
+export type Mailbox = ReturnType<typeof mailbox>;
+
+/** `url`: of the local mailbox's page. */
+export function mailbox(url: string) {
+  const to = async (address: string): Promise<ShownMail[]> => {
+    const all = (await (await fetch(new URL('mails.json', url))).json()) as ShownMail[];
+    return all.filter((mail) => mail.to.includes(address));
+  };
+  return {
+    count: async (address: string) => (await to(address)).length,
+    /** The first address in the newest letter about that. */
+    link: (address: string, subject: RegExp): Promise<string> =>
+      until(`a letter to ${address} about ${subject}`, async () => {
+        const mail = (await to(address)).find((one) => subject.test(one.subject));
+        return mail && /https?:\/\/\S+/.exec(mail.text)?.[0];
+      }),
+  };
+}
+
+let made = 0;
+
+/** An account whose address is confirmed; nobody has signed in to it. */
+export async function newAccount(site: string, mails: Mailbox, password: string): Promise<{ email: string }> {
+  made += 1;
+  const email = `person-${process.pid}-${made}@example.com`;
+  const post = (path: string, body: object) =>
+    fetch(`${site}/api/auth${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: site },
+      body: JSON.stringify(body),
+    });
+  const signedUp = await post('/sign-up/email', { email, password, firstName: 'A', lastName: 'Person' });
+  expect(signedUp.status, await signedUp.text()).toBe(200);
+  const link = new URL(await mails.link(email, /Confirm/));
+  const token = new URLSearchParams(link.hash.slice(1)).get('token') ?? '';
+  // The cookie of the sign-up is not sent along: so a password is chosen, which is the same one.
+  const verified = await post('/verify-email', { token, password, firstName: 'A', lastName: 'Person' });
+  expect(verified.status, await verified.text()).toBe(200);
+  return { email };
+}

@@ -1,0 +1,31 @@
+/** Settings of crypto deposits for an API that only gives addresses: no node is asked. */
+import { HDKey } from '@scure/bip32';
+import type { EvmNetwork } from '../../../src/billing/crypto/spec.ts';
+import { query } from '../real/postgres.ts';
+
+const SEED = new Uint8Array(32).fill(7);
+
+/** The public key of an account, and nothing that could spend. */
+export const publicKeyOf = (path: string, versions?: { private: number; public: number }): string =>
+  HDKey.fromMasterSeed(SEED, versions).derive(path).publicExtendedKey;
+
+/** The wallet that it is the public side of. */
+export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
+
+export const ETHEREUM: EvmNetwork = {
+  ...{ network: 'ethereum', kind: 'evm', chainId: 1, rpcUrl: 'http://127.0.0.1:9/key', confirmations: 3 },
+  xpub: publicKeyOf("m/44'/60'/0'"),
+  assets: [{ asset: 'ETH', decimals: 18 }],
+};
+
+export const CRYPTO_SETTINGS = {
+  LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify([ETHEREUM]),
+  LOOPSTREAM_CRYPTO_RATES: '{"currency":"USD","prices":{"ETH":"3000"}}',
+};
+
+/** As if a scanner had begun: without one no address is given. */
+export const beginScanning = (databaseUrl: string) =>
+  query(
+    databaseUrl,
+    `insert into loopstream.crypto_scans (network, height, hash) values ('ethereum', 1, '0x01') on conflict do nothing`,
+  );

@@ -1,0 +1,401 @@
+/**
+ * Every form of the dashboard in which something can be typed: what is wrong in each of its fields, what does, and what sending
+ * it asks of the server. test/unit/dashboard/app/main.forms.test.ts holds it against the sources, so that none is forgotten.
+ */
+import type { Locator, Page } from 'playwright-core';
+import type { Client } from '../../../src/client/index.ts';
+import type { SharedSystem } from '../system/share-system.ts';
+
+/** Markup, SQL, a turn of the direction, a sign without width, a composed letter and five characters that are one: a name. */
+export const NASTY = `"><img src=x onerror=hacked=1>'; DROP TABLE a; --\u202Egnp.\u200Bo\u0308👩‍🚀`;
+const LONG = 'long '.repeat(1000);
+/** BEL, and CSI of C1. */
+const CONTROL = 'a\u0007b\u009b2J';
+const EMPTY = ['', '   '];
+
+export interface Field {
+  /** As people find it. */
+  label: string;
+  /** How its label stands in the source, with … for what is put in, where that is something else; and in which file, where that is not the form's. */
+  source?: string;
+  file?: string;
+  /** What does. */
+  right: string;
+  wrong: readonly string[];
+  /** What an error calls it that does not stand at the field. */
+  called?: RegExp;
+}
+
+/** What there is in the account before. */
+export interface Made {
+  destination: string;
+  playlist: string;
+  stream: string;
+  facts: SharedSystem['facts'];
+}
+
+export interface Form {
+  /** Below src/dashboard/. */
+  file: string;
+  path: (made: Made) => string;
+  /** Before the page is loaded, and after it. */
+  prepare?: (page: Page) => Promise<unknown>;
+  open?: (page: Page, made: Made) => Promise<unknown>;
+  form: (page: Page) => Locator;
+  submit: string;
+  fields: (made: Made) => readonly Field[];
+  /** What sending it asks: a method and a path. */
+  sends: string;
+  /** Sent again after its answer was lost, it does the same thing once. */
+  keyed?: true;
+  /** Nothing that is needed for it is set up here, and that is said. */
+  refused?: true;
+  /** It needs an account of its own: what it does is done to that. */
+  alone?: true;
+  /** It is done when this is there, where the form does not go. */
+  done?: (page: Page) => Locator;
+  /** How many of what it makes there are. */
+  count?: (client: Client, page: Page, made: Made) => Promise<number>;
+}
+
+/** A name: text of any kind may be in it. */
+const name = (label: string, more: Partial<Field> = {}): Field => ({
+  ...{ label, right: NASTY, wrong: [...EMPTY, LONG, CONTROL] },
+  ...more,
+});
+/** A text that may be left out. */
+const optional = (label: string, more: Partial<Field> = {}): Field => name(label, { wrong: [LONG, CONTROL], ...more });
+/** What machines read. */
+const strict = (label: string, right: string, more: Partial<Field> = {}): Field => ({
+  ...{ label, right, wrong: [...EMPTY, LONG, CONTROL, NASTY] },
+  ...more,
+});
+const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
+const SMALL = `<b>&'--`;
+/** The login of a destination's server: one without the other is wrong. */
+const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
+  ...field,
+  file: 'features/destinations/login.tsx',
+}));
+const LINK = 'http://127.0.0.1:1024/never.mp4';
+
+const dialog = (page: Page): Locator => page.getByRole('dialog');
+const formOf = (title: string) => (page: Page) => page.getByRole('form', { name: title });
+const choose = (label: string) => (page: Page) => dialog(page).getByRole('radio', { name: label }).check();
+const press = (label: string | RegExp) => (page: Page) => page.getByRole('button', { name: label }).click();
+const unfold = (label: string) => (page: Page) => dialog(page).getByText(label, { exact: true }).click();
+
+const lengthOf = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
+  (await list.page()).data.length;
+const uploads = (client: Client) => lengthOf(client.uploads.list({ limit: 100 }));
+const destinations = (client: Client) => lengthOf(client.destinations.list({ limit: 100 }));
+
+const OF_MEDIA: Record<string, Form> = {
+  'a link to an upload': {
+    ...{ file: 'features/uploads/linkForm.tsx', path: () => '/uploads?form=link', form: dialog, submit: 'Add upload' },
+    ...{ sends: 'POST /v1/uploads', keyed: true, count: uploads },
+    fields: () => [strict('Link', LINK), optional('Name')],
+  },
+  'a new destination': {
+    ...{
+      file: 'features/destinations/form.tsx',
+      path: () => '/destinations?form=new',
+      form: dialog,
+      submit: 'Add destination',
+    },
+    ...{ sends: 'POST /v1/destinations', keyed: true, count: destinations },
+    open: unfold('This server asks for a login'),
+    fields: () => [
+      name('Name'),
+      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/live'),
+      strict('Stream key', 'key'),
+      ...LOGIN,
+    ],
+  },
+  'a destination that is changed': {
+    ...{ file: 'features/destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
+    ...{ form: dialog, submit: 'Save', sends: 'PATCH /v1/destinations/' },
+    open: unfold('This server asks for a login'),
+    fields: () => [
+      name('Name'),
+      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/changed'),
+      { label: 'New stream key', right: '', wrong: [LONG, CONTROL, NASTY] },
+      ...LOGIN,
+    ],
+  },
+  'a new playlist': {
+    ...{
+      file: 'features/playlists/createForm.tsx',
+      path: () => '/playlists?form=new',
+      form: dialog,
+      submit: 'Create playlist',
+    },
+    ...{ sends: 'POST /v1/playlists', keyed: true, count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })) },
+    fields: () => [name('Name'), search('Search your uploads', 'features/playlists/picker.tsx')],
+  },
+  'a playlist that is changed': {
+    ...{ file: 'features/playlists/editor.tsx', path: ({ playlist }) => `/playlists/${playlist}` },
+    ...{ form: (page: Page) => page.getByRole('main'), submit: 'Save', sends: 'PATCH /v1/playlists/' },
+    ...{ fields: () => [name('Name')], done: (page: Page) => page.getByRole('heading', { level: 1, name: NASTY }) },
+    count: async ({ playlists }, _, { playlist }) => (await playlists.get(playlist)).version,
+  },
+};
+
+const ofSchedule = (repeat: string, fields: readonly Field[]): Form => ({
+  ...{
+    file: 'features/streams/scheduleForm.tsx',
+    path: ({ stream }) => `/streams/${stream}?form=schedule`,
+    form: dialog,
+  },
+  ...{ open: choose(repeat), submit: 'Save schedule', sends: 'POST /v1/streams/', keyed: true, fields: () => fields },
+});
+
+const OF_STREAMS: Record<string, Form> = {
+  'a stream that is edited': {
+    ...{ file: 'features/streams/editForm.tsx', path: ({ stream }) => `/streams/${stream}?form=edit`, form: dialog },
+    ...{ submit: 'Save', sends: 'PATCH /v1/streams/', fields: () => [name('Name')] },
+  },
+  'a schedule of one time': ofSchedule('Once', [
+    { label: 'Goes on air', right: '2031-01-31T18:00', wrong: ['', '2001-01-31T18:00', '275000-01-31T18:00'] },
+    { label: 'Ends', right: '', wrong: ['2030-01-31T18:00', '0001-01-01T00:00'] },
+  ]),
+  'a schedule of days': ofSchedule('On days', [
+    { label: 'Goes on air at', right: '18:30', wrong: [''] },
+    { label: 'Hours', right: '2', wrong: ['-1', '745', '1000000000000000000000'] },
+    { label: 'Minutes', right: '30', wrong: ['-5', '60', '1000000000000000000000'] },
+  ]),
+  'a schedule by an expression': ofSchedule('Cron', [strict('Cron expression', '0 18 1 1 *')]),
+  'a new stream’s link': {
+    ...{
+      file: 'features/create/media.tsx',
+      path: () => '/create',
+      submit: 'Next',
+      sends: 'POST /v1/uploads',
+      keyed: true,
+    },
+    ...{ form: (page: Page) => page.getByRole('region', { name: 'Media' }), count: uploads },
+    open: (page) => page.getByRole('radio', { name: 'A link' }).check(),
+    fields: () => [strict('Link to the video', LINK)],
+  },
+  'a new stream’s name': {
+    ...{
+      file: 'features/create/stream.tsx',
+      path: () => '/create',
+      submit: 'Create only',
+      sends: 'POST /v1/streams',
+      keyed: true,
+    },
+    form: (page) => page.getByRole('region', { name: 'Name and quality' }),
+    open: async (page, { playlist, destination }) => {
+      await page.getByRole('radio', { name: 'A playlist' }).check();
+      await page.locator(`input[value="${playlist}"]`).check();
+      await press('Next')(page);
+      await page.locator(`input[value="${destination}"]`).check();
+      await press('Next')(page);
+    },
+    fields: () => [name('Name')],
+    count: ({ streams }) => lengthOf(streams.list({ limit: 100 })),
+  },
+};
+
+const AMOUNTS = ['-5', '0', '1e9', '0.001', '\u0663'];
+const ASSET = {
+  ...{ asset: 'ETH', network: 'local', contract: null, decimals: 18, minimumAmount: '1000000000000000' },
+  ...{ confirmations: 2, rate: '2500', currency: 'USD' },
+};
+const inAddress = { source: 'FIELDS[name]' };
+
+const OF_MONEY: Record<string, Form> = {
+  'a top-up': {
+    ...{
+      file: 'features/billing/topUpForm.tsx',
+      path: () => '/billing?form=top-up',
+      form: dialog,
+      submit: 'Go to payment',
+    },
+    ...{ open: choose('Other'), sends: 'POST /v1/billing/top-ups', refused: true },
+    fields: () => [{ label: 'Other amount', right: '12.50', wrong: [...EMPTY, LONG, CONTROL, NASTY, ...AMOUNTS] }],
+  },
+  'a deposit': {
+    ...{
+      file: 'features/billing/depositForm.tsx',
+      path: () => '/billing?form=deposit',
+      form: dialog,
+      submit: 'Get an address',
+    },
+    ...{ sends: 'POST /v1/crypto/deposits', refused: true },
+    prepare: (page) => page.route('**/v1/crypto/assets', (route) => route.fulfill({ json: { data: [ASSET] } })),
+    fields: () => [
+      {
+        ...{ label: 'Amount in USD', source: 'Amount in …', right: '12,5' },
+        wrong: [LONG, CONTROL, NASTY, ...AMOUNTS],
+      },
+    ],
+  },
+  'an invoice address': {
+    ...{ file: 'features/billing/invoices.tsx', path: () => '/billing?form=address', form: dialog, submit: 'Save' },
+    sends: 'PATCH /v1/billing/address',
+    fields: () => [
+      ...['Company or person', 'Street and number', 'Address, continued'].map((label) => optional(label, inAddress)),
+      ...['Postal code', 'Tax number'].map((label) => optional(label, { right: SMALL, ...inAddress })),
+      ...['City', 'State or province'].map((label) => optional(label, inAddress)),
+      { label: 'Country (two letters)', right: 'de', wrong: [LONG, CONTROL, NASTY, 'Germany', 'D'], ...inAddress },
+    ],
+  },
+};
+
+const PASSWORDS = ['', 'lamps', 'password123', 'seven lamps '.repeat(30), 'a'.repeat(12)];
+export const NEW_PASSWORD = `${NASTY} seven lamps`;
+const newPassword = (label: string, source = label): Field => ({
+  ...{ label, source, right: NEW_PASSWORD, wrong: PASSWORDS },
+});
+const address = (right: string): Field => ({
+  ...{ label: 'E-mail address', source: 'AddressField', right },
+  wrong: [...EMPTY, NASTY, 'somebody', 'a@b', 'a b@example.com', `${'x'.repeat(300)}@example.com`, 'a@b@example.com'],
+});
+const names = [
+  name('First name', { source: 'NameField given-name' }),
+  optional('Last name (optional)', { source: 'NameField family-name' }),
+];
+const PASSKEY = { id: '01234567-89ab-4def-8123-456789abcdef', name: NASTY, createdAt: '2027-01-31T18:00:00.000Z' };
+
+const password = (facts: Made['facts']): Field => ({
+  ...{ label: 'Password', source: 'PasswordField', right: facts.password ?? '' },
+  ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is not right/ },
+});
+const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
+
+/** After the page has asked who is there: the first list that it reads is refused, and nobody is there any more. */
+async function endSession(page: Page): Promise<void> {
+  let asked = 0;
+  await page.route('**/get-session**', (route) => {
+    asked += 1;
+    return asked === 1 ? route.fallback() : route.fulfill({ json: null });
+  });
+  const refusal = { status: 401, contentType: 'application/problem+json', json: { ...OVER, detail: 'It is over.' } };
+  await page.route('**/v1/sessions**', (route) => route.fulfill(refusal), { times: 1 });
+}
+
+const OF_PEOPLE: Record<string, Form> = {
+  'an API key': {
+    ...{
+      file: 'features/account/keysPage.tsx',
+      path: () => '/account/keys?form=new',
+      form: dialog,
+      submit: 'Make the key',
+    },
+    ...{ sends: 'POST /v1/api-keys', fields: () => [name('Name')] },
+    done: (page) => page.getByTestId('new-key'),
+    count: async (_, page) =>
+      (await (await page.request.get(new URL('/v1/api-keys', page.url()).href)).json()).data.length,
+  },
+  'who one is': {
+    ...{ file: 'features/account/profilePanels.tsx', path: () => '/account', form: formOf('Profile'), submit: 'Save' },
+    ...{ sends: 'POST /api/auth/update-user', fields: () => names },
+    done: (page) => page.getByText('Your name is saved.'),
+  },
+  'another password': {
+    ...{
+      file: 'features/account/profilePanels.tsx',
+      path: () => '/account',
+      form: formOf('Password'),
+      submit: 'Change password',
+    },
+    ...{ sends: 'POST /api/auth/change-password', alone: true },
+    done: (page) => page.getByText('Your password is changed.'),
+    fields: ({ facts }) => [
+      { label: 'Password now', right: facts.password ?? '', wrong: ['', NASTY] },
+      newPassword('New password', 'NewPasswordField'),
+    ],
+  },
+  'a passkey’s name': {
+    ...{
+      file: 'features/account/passkeysPanel.tsx',
+      path: () => '/account',
+      form: dialog,
+      submit: 'Save',
+      refused: true,
+    },
+    prepare: (page) => page.route('**/list-user-passkeys', (route) => route.fulfill({ json: [PASSKEY] })),
+    open: press(/^Rename/),
+    ...{ sends: 'POST /api/auth/passkey/update-passkey', fields: () => [name('Name')] },
+  },
+  'signing in again': {
+    ...{ file: 'features/account/signInAgain.tsx', path: () => '/account', form: dialog, submit: 'Sign in' },
+    ...{ prepare: endSession, sends: 'POST /api/auth/sign-in/email' },
+    fields: ({ facts }) => [{ ...password(facts), wrong: ['', NASTY] }],
+  },
+  'leaving for good': {
+    ...{ file: 'features/account/leavePanels.tsx', path: () => '/account', form: dialog, submit: 'Delete everything' },
+    ...{ open: press('Delete account…'), sends: 'POST /v1/account/deletion', alone: true },
+    done: (page) => page.getByText('Your account is deleted.'),
+    fields: ({ facts }) => [
+      {
+        ...{ label: `Type ${facts.email} to go on`, right: facts.email ?? '' },
+        wrong: [...EMPTY, NASTY, 'somebody@example.com', `${'x'.repeat(300)}@example.com`],
+      },
+      { label: 'Your password', right: facts.password ?? '', wrong: ['', NASTY, 'x'.repeat(257)], called: /password/ },
+    ],
+  },
+};
+
+/** Nobody need have signed in for these. */
+export const OPEN_FORMS: Record<string, Form> = {
+  'signing in': {
+    ...{ file: 'features/account/signInPage.tsx', path: () => '/sign-in', form: formOf('Sign in'), submit: 'Sign in' },
+    sends: 'POST /api/auth/sign-in/email',
+    fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
+  },
+  'signing up': {
+    ...{ file: 'features/account/signUpPage.tsx', path: () => '/sign-up', form: formOf('Create an account') },
+    ...{ submit: 'Create account', sends: 'POST /api/auth/sign-up/email' },
+    fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
+  },
+  'a password that is chosen in another browser than the one that signed up': {
+    ...{ file: 'features/account/verifyPage.tsx', path: () => '/verify#token=x', form: formOf('Choose your password') },
+    prepare: (page) =>
+      page.route('**/verify-email', (route) =>
+        route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
+      ),
+    open: press('Confirm my address'),
+    ...{ submit: 'Confirm and create account', sends: 'POST /api/auth/verify-email' },
+    fields: () => [...names, newPassword('Password')],
+  },
+  'a password that is forgotten': {
+    ...{
+      file: 'features/account/resetPages.tsx',
+      path: () => '/forgot-password',
+      form: formOf('Choose a new password'),
+    },
+    ...{ submit: 'Send the link', sends: 'POST /api/auth/request-password-reset' },
+    fields: ({ facts }) => [address(facts.email ?? '')],
+  },
+  'a password that is chosen anew': {
+    ...{
+      file: 'features/account/resetPages.tsx',
+      path: () => '/reset-password#token=x',
+      form: formOf('Choose a new password'),
+    },
+    ...{ submit: 'Set the new password', sends: 'POST /api/auth/reset-password' },
+    fields: () => [newPassword('New password', 'NewPasswordField')],
+  },
+  'a key instead': {
+    ...{
+      file: 'features/account/keyForm.tsx',
+      path: () => '/sign-in',
+      open: press('Use an API key instead'),
+      submit: 'Sign in',
+    },
+    ...{ form: (page: Page) => page.locator('form'), sends: 'GET /v1/me' },
+    fields: ({ facts }) => [strict('API key', facts.apiKey, { wrong: [...EMPTY, LONG, CONTROL, NASTY, 'lsk_wrong'] })],
+  },
+};
+
+export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_MONEY, ...OF_PEOPLE };
+
+/** What is typed there is looked for, and nothing can be wrong with it. */
+export const SEARCHES = [
+  { file: 'features/streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
+  { file: 'features/playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },
+] as const;
+export const WORDS = [...EMPTY, LONG, CONTROL, NASTY, 'true', '123', '"a"', '%', '\\'];

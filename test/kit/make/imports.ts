@@ -1,0 +1,40 @@
+/** Imports of files that stand on this machine, by the real code, with limits of one's own. */
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { DEFAULT_LIMITS, type MediaLimits } from '../../../src/media/limits.ts';
+import type { MediaType } from '../../../src/media/prepare/inspect/source.ts';
+import { type Imported, importSource } from '../../../src/media/prepare/job/import-source.ts';
+import type { MediaInfo } from '../../../src/resources/upload/spec.ts';
+import { quiet, room } from './prepare.ts';
+
+interface ImportOptions {
+  type?: MediaType;
+  limits?: Partial<MediaLimits>;
+  maxDurationSeconds?: number;
+  ffprobe?: string;
+}
+
+/** What an upload of these bytes, or of the file of this name, becomes; rejects as importSource() does. */
+export const importOf = async (file: Buffer | string, options: ImportOptions = {}): Promise<MediaInfo> =>
+  (await importWhole(file, options)).media;
+
+/** The same, with the warnings. */
+export async function importWhole(
+  file: Buffer | string,
+  { type = 'video', limits, maxDurationSeconds, ffprobe = 'ffprobe' }: ImportOptions = {},
+): Promise<Imported> {
+  await using place = await room();
+  const { storage } = place;
+  const content = typeof file === 'string' ? await readFile(file) : file;
+  const sourceKey = 'sources/x';
+  await storage.write(sourceKey, Readable.from([content]));
+  const task = { action: 'import' as const, type, sourceKey, sent: { key: 'incoming/x', sizeBytes: content.length } };
+  return await importSource(
+    { ...task, ...(maxDurationSeconds !== undefined && { maxDurationSeconds }) },
+    {
+      ...{ storage, log: quiet, signal: new AbortController().signal, tools: { ffmpeg: 'ffmpeg', ffprobe } },
+      limits: { ...DEFAULT_LIMITS, ...limits },
+    },
+    { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 60, minBytesPerSecond: 0 },
+  );
+}

@@ -1,0 +1,10 @@
+/** Limits for tests that are about something else. */
+import type { Quotas } from '../../../src/domain/limits/quotas.ts';
+
+/** There is room for everything. */
+export const ROOM: Pick<Quotas, 'make' | 'grow' | 'allowed' | 'check'> = {
+  make: (_account, _noun, _draft, make) => make(() => Number.POSITIVE_INFINITY),
+  grow: (_account, _bytes, change) => change(),
+  allowed: async () => Number.MAX_SAFE_INTEGER,
+  check: async () => undefined,
+};

@@ -1,0 +1,24 @@
+/** Signs tokens with the server's own key, as nobody outside can: what is wrong with one is then what a test has changed. */
+import { symmetricDecrypt } from 'better-auth/crypto';
+import { decodeJwt, decodeProtectedHeader, importJWK, type JWTHeaderParameters, SignJWT } from 'jose';
+import { query } from '../real/postgres.ts';
+import type { TestSite } from './oauth.ts';
+
+export interface Forge {
+  /** Of the token that it began with. */
+  payload: ReturnType<typeof decodeJwt>;
+  header: JWTHeaderParameters;
+  sign(claims: object, head?: Partial<JWTHeaderParameters>): Promise<string>;
+}
+
+/** Each token is `good` but for what is given. */
+export async function openForge(site: TestSite, good: string): Promise<Forge> {
+  const payload = decodeJwt(good);
+  const header = decodeProtectedHeader(good) as JWTHeaderParameters;
+  const [row] = await query(site.databaseUrl, `select "privateKey" from auth.jwks where id = '${header.kid}'`);
+  const jwk = await symmetricDecrypt({ key: site.config.authSecret, data: JSON.parse(String(row?.privateKey)) });
+  const key = await importJWK(JSON.parse(jwk), 'ES256');
+  const sign: Forge['sign'] = (claims, head = {}) =>
+    new SignJWT({ ...payload, ...claims }).setProtectedHeader({ ...header, ...head }).sign(key);
+  return { payload, header, sign };
+}

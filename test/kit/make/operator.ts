@@ -1,0 +1,229 @@
+/** Objects as the API server would return them, for tests of the operator's decisions: give what matters, the rest is fine. */
+
+import type { Job, Pod } from '../../../src/kube/core.ts';
+import { kubeTime } from '../../../src/lib/clock.ts';
+import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
+import type { PrepareResult } from '../../../src/media/prepare/job/task.ts';
+import type { PodSettings } from '../../../src/operator/pods/security.ts';
+import { decide } from '../../../src/operator/stream/decide.ts';
+import type { Observation } from '../../../src/operator/stream/observation.ts';
+import { buildPod } from '../../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../../src/operator/stream/program.ts';
+import { buildStatus } from '../../../src/operator/stream/status.ts';
+import { buildJob, type Wish } from '../../../src/operator/upload/job.ts';
+import type { Destination } from '../../../src/resources/destination/resource.ts';
+import type { Playlist } from '../../../src/resources/playlist/resource.ts';
+import type { LoopStream } from '../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
+import type { Upload } from '../../../src/resources/upload/resource.ts';
+import {
+  type MediaInfo,
+  type RenditionStatus,
+  renditionKey,
+  type UploadStatus,
+} from '../../../src/resources/upload/spec.ts';
+
+export const NAMESPACE = 'tv';
+export const NOW = new Date('2026-06-01T12:00:00Z');
+export const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1000);
+
+export const SETTINGS: PodSettings = {
+  image: 'loopstream:1',
+  logLevel: 'info',
+  storageUrl: 'file:///media',
+  storageMountPath: '/media',
+  storageVolume: { persistentVolumeClaim: { claimName: 'media' } },
+  storageSecret: undefined,
+  storageReadSecret: undefined,
+  cacheBytes: 2 ** 31,
+  scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
+  allowPrivateLinks: false,
+  allowPrivateDestinations: false,
+  maxSourceBytes: 20 * 2 ** 30,
+  jobPlacement: {},
+  mediaLimits: DEFAULT_LIMITS,
+  fetchTimeoutSeconds: 3600,
+  minFetchBytesPerSecond: 16_384,
+  maxPrepareSeconds: 43_200,
+  shareRenditions: false,
+  confine: 'auto',
+};
+
+/** The same with media in S3. */
+export const S3_SETTINGS: PodSettings = {
+  ...SETTINGS,
+  storageUrl: 's3://media?endpoint=http://s3:9000',
+  storageVolume: undefined,
+  storageSecret: 's3-credentials',
+};
+
+/** What there is beside a stream. */
+export type World = Omit<Observation, 'stream'>;
+
+let serial = 0;
+export const meta = (name: string, generation = 1) => {
+  serial++;
+  return {
+    name,
+    namespace: NAMESPACE,
+    uid: `uid-of-${name}`,
+    resourceVersion: String(serial),
+    generation,
+    creationTimestamp: kubeTime(NOW),
+  };
+};
+
+export const stream = (spec: Partial<LoopStreamSpec> = {}, more: Partial<LoopStream> = {}): LoopStream => ({
+  apiVersion: 'loopstream.dev/v1alpha1',
+  kind: 'LoopStream',
+  metadata: meta('bunny'),
+  spec: { replicas: 1, quality: '720p', framerate: 30, uploadRef: 'film', destinationRefs: ['tv'], ...spec },
+  ...more,
+});
+
+export const destination = (name = 'tv', ready: boolean | undefined = true): Destination => ({
+  metadata: meta(name),
+  spec: { secretName: `${name}-secret` },
+  ...(ready !== undefined && {
+    status: {
+      conditions: [
+        {
+          type: 'Ready',
+          status: ready ? 'True' : 'False',
+          reason: ready ? 'Ready' : 'DestinationSecretMissing',
+          message: ready ? 'Fine.' : `Secret "${name}-secret" does not exist.`,
+          observedGeneration: 1,
+          lastTransitionTime: kubeTime(NOW),
+        },
+      ],
+    },
+  }),
+});
+
+export const MEDIA: MediaInfo = {
+  ...{ sha256: 'a'.repeat(64), sizeBytes: 1000, durationSeconds: 10 },
+  video: { codec: 'h264', width: 1280, height: 720, framerate: 30 },
+  audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
+};
+
+export const rendition = (profile = '720p30', more: Partial<RenditionStatus> = {}): RenditionStatus => ({
+  profile,
+  state: 'ready',
+  key: renditionKey(MEDIA.sha256, 'video', profile),
+  ...{ durationSeconds: 10, bitrateKbps: 4000 },
+  ...more,
+});
+
+/** An upload that is ready in 720p30, unless `status` says otherwise. */
+export const upload = (name = 'film', status?: UploadStatus, type: 'video' | 'audio' = 'video'): Upload => ({
+  apiVersion: 'loopstream.dev/v1alpha1',
+  kind: 'Upload',
+  metadata: meta(name),
+  spec: { type, source: { url: `https://media.example/${name}.mp4` } },
+  status: status ?? {
+    state: 'ready',
+    observedGeneration: 1,
+    sourceKey: `sources/uid-of-${name}`,
+    media: MEDIA,
+    renditions: [rendition('720p30', { key: renditionKey(MEDIA.sha256, type, '720p30') })],
+  },
+});
+
+export const playlist = (name: string, items: string[], spec: Partial<Playlist['spec']> = {}): Playlist => ({
+  metadata: meta(name),
+  spec: { kind: 'video', mode: 'sequential', items: items.map((uploadRef) => ({ uploadRef })), ...spec },
+});
+
+const byName = <T extends { metadata: { name: string } }>(objects: T[]): Map<string, T> =>
+  new Map(objects.map((object) => [object.metadata.name, object]));
+
+export const world = (
+  objects: {
+    destinations?: Destination[];
+    uploads?: Upload[];
+    playlists?: Playlist[];
+    pod?: Pod;
+    other?: Pod;
+    now?: Date;
+  } = {},
+): World => ({
+  destinations: byName(objects.destinations ?? [destination()]),
+  uploads: byName(objects.uploads ?? [upload()]),
+  playlists: byName(objects.playlists ?? []),
+  pod: objects.pod,
+  ...(objects.other && { other: objects.other }),
+  freeName: objects.pod ? (objects.other ? undefined : 'bunny-onair-b') : 'bunny-onair',
+  now: objects.now ?? NOW,
+});
+
+/** The pod that the operator would have made of a stream, in the state that kubelet would report. */
+export function podOf(
+  of: LoopStream,
+  state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
+  inWorld: World = world(),
+): Pod {
+  const built = buildPod(of, buildProgram(of, inWorld, kubeTime(NOW)), SETTINGS);
+  return {
+    ...built,
+    spec: { ...built.spec, nodeName: 'node-a' },
+    metadata: {
+      ...built.metadata,
+      ...meta(built.metadata.name),
+      ...(state.deleted && { deletionTimestamp: kubeTime(NOW), deletionGracePeriodSeconds: 5 }),
+    },
+    status: {
+      phase: state.phase ?? 'Running',
+      conditions: [{ type: 'Ready', status: state.ready ? 'True' : 'False', lastTransitionTime: kubeTime(NOW) }],
+      containerStatuses: [
+        {
+          name: 'streamer',
+          ready: state.ready ?? false,
+          restartCount: 2,
+          ...(state.waiting !== undefined && { state: { waiting: { reason: state.waiting } } }),
+        },
+      ],
+    },
+  };
+}
+
+/** Decides, and answers the stream with the status that was then written. */
+export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typeof decide>; stream: LoopStream } {
+  // A pod of which the status does not say otherwise has been let publish.
+  const podUID = of.status?.podUID ?? inWorld.pod?.metadata.uid;
+  const before = podUID === undefined ? of : { ...of, status: { ...of.status, podUID } };
+  const decision = decide({ ...inWorld, stream: before }, SETTINGS);
+  return { decision, stream: { ...of, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
+}
+
+/** The Job that the operator would have made for a wish. */
+export const jobOf = (
+  of: Upload,
+  wish: Wish,
+  conditions: { type: string; status: string; reason?: string }[] = [],
+): Job => {
+  const built = buildJob(of, wish, SETTINGS);
+  return {
+    ...built,
+    metadata: { ...built.metadata, ...meta(wish.name) },
+    status: { conditions, completionTime: kubeTime(NOW) },
+  };
+};
+
+/** A pod of a Job that ended with this answer. */
+export const endedPod = (answer: PrepareResult | string, exitCode = 0): Pod => ({
+  metadata: meta('job-pod'),
+  spec: {},
+  status: {
+    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+    containerStatuses: [
+      {
+        name: 'prepare',
+        ready: false,
+        restartCount: 0,
+        state: {
+          terminated: { exitCode, message: typeof answer === 'string' ? answer : JSON.stringify(answer) },
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,108 @@
+/** A web server of one's own, a storage of one's own and tiny media made by ffmpeg, for the tests of the prepare Job. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { createLogger } from '../../../src/lib/log.ts';
+import { openStorage } from '../../../src/media/storage/open.ts';
+
+const run = promisify(execFile);
+
+export const quiet = createLogger('test', 'silent');
+
+/** Serves on loopback until disposed of. */
+export async function serve(handler: RequestListener) {
+  const server = createServer(handler);
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}
+
+/** An empty directory with a storage in it. */
+export async function room() {
+  const dir = await mkdtemp(join(tmpdir(), 'prepare-'));
+  const storageUrl = pathToFileURL(join(dir, 'media')).href;
+  return {
+    dir,
+    storageUrl,
+    storage: await openStorage(storageUrl),
+    path: (name: string) => join(dir, name),
+    [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
+  };
+}
+
+/** What is half written in a storage in the directory `media`: paths below it. */
+export async function halfWritten(media: string): Promise<string[]> {
+  const directories = ['.', ...(await readdir(media).catch(() => []))].map((name) => join(name, '.tmp'));
+  const found = await Promise.all(
+    directories.map(async (directory) => {
+      const names = await readdir(join(media, directory)).catch(() => []);
+      return names.map((name) => join(directory, name));
+    }),
+  );
+  return [...new Set(found.flat())];
+}
+
+/** Runs ffmpeg with these arguments, quietly. */
+export const ffmpeg = (...args: string[]) => run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
+
+/** ffprobe's JSON about a file. */
+export async function ffprobe(path: string, ...args: string[]) {
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path], { maxBuffer: 64 * 2 ** 20 });
+  return JSON.parse(stdout);
+}
+
+interface Packet {
+  codec_type: 'video' | 'audio';
+  pts_time: string;
+  dts_time: string;
+  flags: string;
+}
+
+/** What ffprobe, which knows nothing of our index, finds in a rendition. Times in milliseconds. */
+export async function inspect(path: string) {
+  const { packets, streams } = await ffprobe(path, '-show_packets', '-show_streams');
+  const of = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
+  const times = (type: Packet['codec_type']) => of(type).map((packet) => Math.round(Number(packet.pts_time) * 1000));
+  return {
+    streams: (streams as unknown[]).length,
+    video: streams.find((stream: { codec_type: string }) => stream.codec_type === 'video'),
+    audio: streams.find((stream: { codec_type: string }) => stream.codec_type === 'audio'),
+    videoTimes: times('video'),
+    audioTimes: times('audio'),
+    keyframes: of('video').flatMap((packet, frame) => (packet.flags.includes('K') ? [frame] : [])),
+    reordered: of('video').filter((packet) => packet.pts_time !== packet.dts_time).length,
+  };
+}
+
+/** Media by what they were asked to be: the same few seconds are the source of many tests, and are made once. */
+const made = new Map<string, Promise<Buffer>>();
+
+/** A media that plays: `video` and `audio` are lavfi sources, `output` the encoders' options. */
+export async function media(
+  path: string,
+  { video, audio, output = [] }: { video?: string | undefined; audio?: string | undefined; output?: string[] },
+): Promise<string> {
+  const inputs = [video, audio]
+    .filter((source) => source !== undefined)
+    .flatMap((source) => ['-f', 'lavfi', '-i', source]);
+  const args = [...inputs, '-preset', 'ultrafast', ...output];
+  const make = async () => {
+    await ffmpeg(...args, path);
+    return readFile(path);
+  };
+  const key = JSON.stringify([extname(path), ...args]);
+  const content = made.get(key) ?? make();
+  made.set(key, content);
+  await writeFile(path, await content);
+  return path;
+}

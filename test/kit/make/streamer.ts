@@ -1,0 +1,169 @@
+/** Helpers of the streamer's tests: renditions made by ffmpeg, the files a pod is given, and probing of what came out. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  isAacSequenceHeader,
+  isAudioFrame,
+  isAvcSequenceHeader,
+  isKeyframe,
+  isVideoFrame,
+  parseFlv,
+} from '../../../src/media/rendition/flv.ts';
+import { INDEX_VERSION, indexKey, type RenditionIndex } from '../../../src/media/rendition/index.ts';
+import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+
+const run = promisify(execFile);
+
+export interface ClipOptions {
+  frames: number;
+  fps?: number;
+  size?: string;
+  /** B-frames that the encoder may use. */
+  bframes?: number;
+  /** Pitch of the sound. */
+  hertz?: number;
+  /** Without pictures: an audio rendition. */
+  audioOnly?: boolean;
+  bitrateKbps?: number;
+  /** Exactly that bitrate, filled up where the pictures need less. */
+  constant?: boolean;
+}
+
+/** The index of an FLV file, as the prepare Job would write it. */
+export function indexOf(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndex {
+  const tags = parseFlv(data);
+  const pictures = tags.filter(isVideoFrame);
+  const sounds = tags.filter(isAudioFrame).length;
+  const header = (is: typeof isKeyframe) => tags.find(is)?.body.toString('base64') ?? '';
+  const durationSeconds = pictures.length > 0 ? pictures.length / fps : (sounds * 1024) / 48_000;
+  return {
+    version: INDEX_VERSION,
+    profile,
+    sizeBytes: data.length,
+    sha256: createHash('sha256').update(data).digest('hex'),
+    durationSeconds,
+    bitrateKbps: (data.length * 0.008) / durationSeconds,
+    ...(pictures.length > 0 && {
+      video: {
+        frameRateNum: fps,
+        frameRateDen: 1,
+        frames: pictures.length,
+        header: header(isAvcSequenceHeader),
+        keyframes: pictures.flatMap((tag, frame) => (isKeyframe(tag) ? [{ frame, offset: tag.offset }] : [])),
+      },
+    }),
+    ...(sounds > 0 && { audio: { frames: sounds, header: header(isAacSequenceHeader) } }),
+  };
+}
+
+/** Makes a rendition and its index below `storageDir`; returns the program's item for it. */
+export async function makeRendition(storageDir: string, id: string, options: ClipOptions): Promise<ProgramItem> {
+  const {
+    frames,
+    fps = 30,
+    size = '320x180',
+    bframes = 0,
+    hertz = 440,
+    audioOnly = false,
+    bitrateKbps = 400,
+    constant = false,
+  } = options;
+  const rendition = `renditions/${id}.flv`;
+  const path = join(storageDir, rendition);
+  await mkdir(dirname(path), { recursive: true });
+  const seconds = frames / fps;
+  const sound = ['-f', 'lavfi', '-i', `sine=f=${hertz}:r=48000:d=${seconds}`];
+  const picture = ['-f', 'lavfi', '-i', `testsrc=s=${size}:r=${fps}:d=${seconds + 1}`];
+  await run('ffmpeg', [
+    ...['-v', 'error', '-y', ...(audioOnly ? [] : picture), ...sound],
+    ...(audioOnly
+      ? []
+      : ['-frames:v', String(frames), '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']),
+    ...(audioOnly
+      ? []
+      : ['-bf', String(bframes), '-g', String(fps * 2), '-keyint_min', String(fps * 2), '-sc_threshold', '0']),
+    ...(audioOnly ? [] : ['-b:v', `${bitrateKbps}k`, '-maxrate', `${bitrateKbps}k`, '-bufsize', `${bitrateKbps}k`]),
+    ...(constant ? ['-x264-params', 'nal-hrd=cbr:filler=1'] : []),
+    ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize', path],
+  ]);
+  await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(indexOf(await readFile(path), fps)));
+  return { id, name: `Clip ${id}`, rendition };
+}
+
+export function programOf(items: ProgramItem[], changes: Partial<Program> = {}): Program {
+  return {
+    version: 1,
+    epoch: new Date().toISOString(),
+    seed: 7,
+    profile: '720p30',
+    video: { mode: 'sequential', items },
+    destinations: ['main'],
+    ...changes,
+  };
+}
+
+/** Writes the file as Kubernetes does: readers see the old one or the new one. */
+export async function writeAtomically(path: string, content: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.new`, content);
+  await rename(`${path}.new`, path);
+}
+
+/** Puts one into the file of destinations, or in place of what it has under this name. */
+export async function writeDestination(
+  file: string,
+  name: string,
+  [rtmpUrl, rtmpKey, login]: DestinationSecrets,
+): Promise<void> {
+  const others = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object;
+  const [rtmpUser, rtmpPassword] = login ?? [];
+  const secrets = { rtmpUrl, rtmpKey, ...(login && { rtmpUser, rtmpPassword }) };
+  await writeAtomically(file, JSON.stringify({ ...others, [name]: secrets }));
+}
+
+export type DestinationSecrets = [url: string, key: string, login?: [user: string, password: string]];
+
+export interface Packet {
+  codec_type: 'video' | 'audio';
+  dtsMs: number;
+  ptsMs: number;
+  keyframe: boolean;
+}
+
+/** Every packet of a file, in the order it holds them, by ffprobe. */
+export async function packetsOf(path: string): Promise<Packet[]> {
+  const { stdout } = await run(
+    'ffprobe',
+    ['-v', 'error', '-show_entries', 'packet=codec_type,dts,pts,flags', '-of', 'json', path],
+    { maxBuffer: 256 * 2 ** 20 },
+  );
+  const { packets } = JSON.parse(stdout) as {
+    packets: { codec_type: 'video' | 'audio'; dts: number; pts: number; flags: string }[];
+  };
+  return packets.map((p) => ({
+    codec_type: p.codec_type,
+    dtsMs: p.dts,
+    ptsMs: p.pts,
+    keyframe: p.flags.startsWith('K'),
+  }));
+}
+
+export interface Steps {
+  packets: number;
+  notIncreasing: number;
+  longestMs: number;
+}
+
+/** How one track's timestamps go on from packet to packet. */
+export function stepsOf(packets: Packet[], type: 'video' | 'audio'): Steps {
+  const times = packets.filter((p) => p.codec_type === type).map((p) => p.dtsMs);
+  const steps = times.slice(1).map((t, i) => t - (times[i] ?? t));
+  return {
+    packets: times.length,
+    notIncreasing: steps.filter((step) => step <= 0).length,
+    longestMs: Math.max(0, ...steps),
+  };
+}

@@ -1,0 +1,78 @@
+/** What the tests of streams share: an API server with two accounts, and the media and destination of the first. */
+import { expect } from 'vitest';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import type { ApiConfig } from '../../../src/server/settings.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { type Client, startTestApi, type TestApi } from '../system/api.ts';
+
+export type Stream = Record<string, unknown> & { id: string };
+export type List = { data: Stream[]; page: { hasMore: boolean; nextCursor: string | null } };
+
+export type StreamsApi = Awaited<ReturnType<typeof startStreamsApi>>;
+
+/** Call `api.stop` in afterAll. */
+export async function startStreamsApi(options: { config?: Partial<ApiConfig> } = {}) {
+  const api = await startTestApi(options.config);
+  try {
+    const [ada, eve] = [await api.client('ada'), await api.client('eve')];
+    return { api, ada, eve, ...(await streamsOf(api, ada)) };
+  } catch (error) {
+    await api.stop();
+    throw error;
+  }
+}
+
+export type Streams = ReturnType<typeof helpersOf>;
+
+/** The media and destination of one more account, and what can be made with them. */
+export const streamsOf = async (api: TestApi, owner: Client) => helpersOf(api, owner, await makeMedia(owner));
+
+async function makeMedia(owner: Client) {
+  const made = async (path: string, body: unknown) => {
+    const answer = await owner.call('POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return String(answer.body.objectID ?? answer.body.id);
+  };
+  const destinationID = await made('/v1/destinations', {
+    name: 'Home',
+    rtmpUrl: 'rtmp://127.0.0.1/live',
+    rtmpKey: 'k-123456',
+  });
+  const videoUploadObjectID = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
+  const audioUpload = await made('/v1/uploads/from-link', { type: 'AUDIO', url: 'https://example.com/a.mp3' });
+  const items = [{ uploadObjectID: videoUploadObjectID }];
+  const audioItems = [{ uploadObjectID: audioUpload }];
+  return {
+    destinationID,
+    videoUploadObjectID,
+    audioUpload,
+    videoList: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+    audioList: await made('/v1/playlists', { kind: 'audio', mode: 'shuffle', items: audioItems }),
+  };
+}
+
+function helpersOf(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
+  const { destinationID, videoUploadObjectID } = media;
+  /** The body of a valid POST /v1/streams, but for `more`. */
+  const wish = (more: Record<string, unknown> = {}) => ({
+    name: 'Night loop',
+    quality: 'q_1080p',
+    framerate: 'f_30',
+    destinationID,
+    videoUploadObjectID,
+    ...more,
+  });
+  return {
+    ...media,
+    wish,
+    create: async (more: Record<string, unknown> = {}, client = ada): Promise<Stream> => {
+      const { status, body } = await client.call<Stream>('POST', '/v1/streams', wish(more));
+      expect(status, JSON.stringify(body)).toBe(201);
+      return body;
+    },
+    /** The LoopStream itself. */
+    resource: (id: string) => api.kube.get(LOOPSTREAMS, NAMESPACE, id),
+  };
+}
+
+export const inMinutes = (n: number) => new Date(Date.now() + n * 60_000).toISOString();

@@ -1,0 +1,41 @@
+/** The protocol tus by hand, for what no client does. */
+import { createHash } from 'node:crypto';
+import type { Client } from '../system/api.ts';
+
+export const TUS_PATH = '/v1/uploads/resumable';
+export const BYTES = { 'Content-Type': 'application/offset+octet-stream' };
+
+export const metadataOf = (given: Record<string, string>): string =>
+  Object.entries(given)
+    .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
+    .join(',');
+
+export const idOf = ({ headers }: { headers: Headers }): string => headers.get('location')?.split('/').at(-1) ?? '';
+
+export const checksumOf = (body: string | Buffer, algorithm = 'sha1'): Record<string, string> => ({
+  'Upload-Checksum': `${algorithm} ${createHash(algorithm).update(body).digest('base64')}`,
+});
+
+/** One request; the path is that of the upload, or none. */
+export type TusWire = ReturnType<typeof tusWire>;
+
+export function tusWire(url: string, as: Pick<Client, 'key'>) {
+  const send = async (method: string, id = '', headers: Record<string, string> = {}, body: string | Buffer = '') => {
+    const response = await fetch(`${url}${TUS_PATH}${id && `/${id}`}`, {
+      method,
+      headers: { 'Tus-Resumable': '1.0.0', 'X-API-Key': as.key, ...headers },
+      ...(body.length > 0 && { body: body as BodyInit }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined };
+  };
+  return {
+    send,
+    /** Answers what a creation answers. */
+    create: (headers: Record<string, string>, metadata: Record<string, string> = { type: 'VIDEO' }, body = '') =>
+      send('POST', '', { 'Upload-Metadata': metadataOf(metadata), ...(body && BYTES), ...headers }, body),
+    append: (id: string, offset: number, body: string | Buffer, headers: Record<string, string> = {}) =>
+      send('PATCH', id, { ...BYTES, 'Upload-Offset': String(offset), ...headers }, body),
+    offset: async (id: string) => (await send('HEAD', id)).headers.get('upload-offset'),
+  };
+}

@@ -1,0 +1,70 @@
+/** What the project's Dockerfile starts from, with no registry: a Debian with what it needs, and the same with Node and npm. */
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../../../../src/settings/environment.ts';
+import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
+import { type Buildah, imageOf } from './buildah.ts';
+import { must } from './command.ts';
+
+const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
+/** What no program reads at run time. */
+const NEEDLESS = [
+  'var/cache/apt',
+  'var/lib/apt/lists',
+  'usr/share/doc',
+  'usr/share/man',
+  'usr/share/locale',
+  'var/log',
+];
+const NPM = 'npm@11.19.1';
+const NPM_TIMEOUT_MS = 3 * 60_000;
+
+const hashOf = (...what: unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
+
+/** Their names tell what they are made of. */
+export const BASE_IMAGE = `localhost/loopstream-base:${hashOf(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
+export const BUILDER_IMAGE = `localhost/loopstream-builder:${hashOf(BASE_IMAGE, NPM, process.version)}`;
+
+/** Makes the images that are missing. */
+export async function ensureBases(tool: Buildah, dir: string, onProgress: (step: string) => void): Promise<void> {
+  if (!(await tool.has(BASE_IMAGE))) {
+    onProgress('making a Debian (mmdebstrap)');
+    await makeImage(tool, join(dir, 'debian'), BASE_IMAGE, 'scratch', debian);
+  }
+  if (!(await tool.has(BUILDER_IMAGE))) await makeImage(tool, join(dir, 'builder'), BUILDER_IMAGE, BASE_IMAGE, node);
+}
+
+async function makeImage(
+  tool: Buildah,
+  root: string,
+  name: string,
+  on: string,
+  fill: (root: string) => Promise<void>,
+): Promise<void> {
+  rmSync(root, { recursive: true, force: true });
+  await fill(root);
+  await imageOf(tool, root, name, { on });
+  rmSync(root, { recursive: true, force: true });
+}
+
+async function debian(root: string): Promise<void> {
+  await makeDebian(root, PACKAGES);
+  for (const path of NEEDLESS) {
+    rmSync(join(root, path), { recursive: true, force: true });
+    mkdirSync(join(root, path), { recursive: true });
+  }
+}
+
+/** Where the official image of Node has them: the Node that runs this, and its npm, which the package of Node lacks. */
+async function node(root: string): Promise<void> {
+  const bin = join(root, 'usr/local/bin');
+  const lib = join(root, 'usr/local/lib');
+  for (const path of [bin, lib]) mkdirSync(path, { recursive: true });
+  const how = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--loglevel=error', '--prefix', lib];
+  await must('npm', [...how, NPM], { env: environment(), cwd: lib, timeoutMs: NPM_TIMEOUT_MS });
+  copyFileSync(process.execPath, join(bin, 'node'));
+  chmodSync(join(bin, 'node'), 0o755);
+  for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));
+}

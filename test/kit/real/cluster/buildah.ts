@@ -1,0 +1,43 @@
+/** buildah with a storage of its own. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../../../../src/settings/environment.ts';
+import { must } from './command.ts';
+
+const TIMEOUT_MS = 45 * 60_000;
+
+export interface Buildah {
+  buildah: (args: string[]) => Promise<string>;
+  has: (name: string) => Promise<boolean>;
+  /** For what asks whether an image is signed: that is for images that come from elsewhere. */
+  policy: string;
+}
+
+/** All it keeps is in that directory; what a RUN caches too, which goes where temporary files go. */
+export function buildahIn(imagesDir: string): Buildah {
+  const place = ['--root', join(imagesDir, 'storage'), '--runroot', join(imagesDir, 'run')];
+  const policy = join(imagesDir, 'policy.json');
+  writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
+  const env = { ...environment(), TMPDIR: imagesDir };
+  const buildah = (args: string[]) =>
+    must('buildah', [...place, '--storage-driver', 'overlay', ...args], { timeoutMs: TIMEOUT_MS, env });
+  const has = (name: string) =>
+    buildah(['inspect', '--type', 'image', '--format', '{{.FromImageID}}', name]).then(
+      () => true,
+      () => false,
+    );
+  return { buildah, has, policy };
+}
+
+/** An image of what is in a folder, on another image or on none. */
+export async function imageOf(
+  { buildah }: Buildah,
+  folder: string,
+  name: string,
+  { on = 'scratch', entrypoint = [] }: { on?: string; entrypoint?: string[] } = {},
+): Promise<void> {
+  const container = (await buildah(['from', '--pull-never', on])).trim();
+  await buildah(['add', '--quiet', container, folder, '/']);
+  if (entrypoint.length > 0) await buildah(['config', '--entrypoint', JSON.stringify(entrypoint), container]);
+  await buildah(['commit', '--quiet', '--rm', container, name]);
+}

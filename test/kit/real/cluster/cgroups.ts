@@ -1,0 +1,70 @@
+/**
+ * Each node has a cgroup, and whatever it starts is born in it: containerd's shims, which outlive containerd, and what runs
+ * in containers. So nothing of a node can be lost sight of. Version 1 has a tree for each controller, version 2 one for all.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sleep } from '../../../../src/lib/clock.ts';
+import { signal } from '../../../../tools/process/identity.ts';
+
+const ROOT = '/sys/fs/cgroup';
+const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'hugetlb', 'systemd'];
+/** For containerd and kubelet; the pods' own are beside it. */
+const SYSTEM = 'system';
+
+export const isCgroupV1 = (): boolean => !existsSync(join(ROOT, 'cgroup.controllers'));
+const trees = (): string[] =>
+  isCgroupV1() ? CONTROLLERS.map((name) => join(ROOT, name)).filter((dir) => existsSync(dir)) : [ROOT];
+/** The tree by which processes are found again. */
+const register = (): string => (isCgroupV1() ? join(ROOT, 'pids') : ROOT);
+
+/**
+ * What a node has of the processors beside others, in the units of each version. By default all of a node together would
+ * have as much as any one process of other tests, although nothing waits for those: it gets as much as eight.
+ */
+const WEIGHTS = { 'cpu.shares': '8192', 'cpu.weight': '800' };
+
+export function makeCgroup(id: string): void {
+  for (const tree of trees()) mkdirSync(join(tree, id), { recursive: true });
+  for (const [name, weight] of Object.entries(WEIGHTS)) {
+    const file = join(isCgroupV1() ? join(ROOT, 'cpu') : ROOT, id, name);
+    if (existsSync(file)) writeFileSync(file, weight);
+  }
+  mkdirSync(join(register(), id, SYSTEM), { recursive: true });
+}
+
+/** The file that a process writes its own number into, before it becomes containerd or kubelet. */
+export const systemCgroupFile = (id: string): string => join(register(), id, SYSTEM, 'cgroup.procs');
+
+const folders = (dir: string): string[] => {
+  if (!existsSync(dir)) return [];
+  const inner = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [...inner.flatMap(({ name }) => folders(join(dir, name))), dir];
+};
+
+function members(id: string): number[] {
+  return folders(join(register(), id)).flatMap((dir) => {
+    try {
+      return readFileSync(join(dir, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
+    } catch {
+      // A cgroup that went away has nobody in it.
+      return [];
+    }
+  });
+}
+
+/** Kills all of it and waits until nothing is left. */
+export async function endCgroup(id: string): Promise<void> {
+  for (let round = 0; round < 200; round += 1) {
+    const pids = members(id);
+    if (pids.length === 0) return;
+    for (const pid of pids) signal(pid, 'SIGKILL');
+    await sleep(50);
+  }
+  throw new Error(`processes of ${id} do not end: ${members(id).join(', ')}`);
+}
+
+export function removeCgroup(id: string): void {
+  // Where both versions are mounted, runc makes the node's cgroup in version 2's tree as well.
+  for (const dir of [...trees(), join(ROOT, 'unified')].flatMap((tree) => folders(join(tree, id)))) rmdirSync(dir);
+}

@@ -1,0 +1,210 @@
+/**
+ * Images with no registry: what the project's own Dockerfile makes, and two small ones of one program each. Layers are kept
+ * from run to run, so that only what changed is made anew.
+ */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { environment } from '../../../../src/settings/environment.ts';
+import { withFileLock } from '../../../../tools/process/filelock.ts';
+import { run } from '../../../../tools/process/run.ts';
+import { ROOT } from '../../system/system.ts';
+import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
+import { type Buildah, buildahIn, imageOf } from './buildah.ts';
+import { must } from './command.ts';
+import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
+import type { ClusterLayout } from './layout.ts';
+import { ensureClusterPrograms } from './programs.ts';
+
+/** By these names the chart's image is in every node: an upgrade goes from the one to the other. */
+export const IMAGE_REPOSITORY = 'loopstream';
+export const IMAGE_TAGS = ['1', '2'];
+const MAX_LAYERS = 60;
+
+type Progress = (step: string) => void;
+
+/** Images of a single program that needs nothing else; their names hold the program's hash. */
+async function ensureSmall(tool: Buildah, dir: string, program: string, file: string): Promise<string> {
+  const hash = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
+  const name = `localhost/loopstream-${file}:${hash}`;
+  if (await tool.has(name)) return name;
+  const folder = join(dir, file);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  await must('cp', [program, join(folder, file)]);
+  await imageOf(tool, folder, name, { entrypoint: [`/${file}`] });
+  rmSync(folder, { recursive: true });
+  return name;
+}
+
+/**
+ * What the machine says about getting packages goes along, for the build only: behind a proxy that signs with an authority
+ * of its own, npm in the container would trust nobody. So do the packages that are installed here, which npm looks over and
+ * keeps: to unpack them took two thirds of a build. What it changes of them is seen by the build alone (`O`).
+ */
+async function buildMounts(dir: string): Promise<string[]> {
+  const ask = async (key: string) => (await run('npm', ['config', 'get', key], { env: environment() })).stdout.trim();
+  const [registry, cafile] = [await ask('registry'), await ask('cafile')];
+  const npmrc = join(dir, 'npmrc');
+  const bundle = '/etc/ssl/certs/ca-certificates.crt';
+  const authorities = cafile && cafile !== 'null' && existsSync(cafile) ? cafile : bundle;
+  writeFileSync(npmrc, `registry=${registry}\ncafile=${bundle}\n`);
+  const mounts = [`${npmrc}:/root/.npmrc:ro`, `${join(ROOT, 'node_modules')}:/src/node_modules:O`];
+  if (existsSync(authorities)) mounts.push(`${authorities}:${bundle}:ro`);
+  return mounts.flatMap((mount) => ['--volume', mount]);
+}
+
+/** What the Dockerfile cannot see, of the files right at the project's root. */
+const ignoredFiles = () => new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
+
+/**
+ * The project with one time on all its files: buildah takes up a layer that it has only when the times are the same too,
+ * which those of a fresh clone never are.
+ */
+function buildContext(dir: string): string {
+  const context = join(dir, 'context');
+  rmSync(context, { recursive: true, force: true });
+  const ignored = ignoredFiles();
+  cpSync(ROOT, context, { recursive: true, filter: (path) => !ignored.has(relative(ROOT, path)) });
+  for (const path of ['', ...readdirSync(context, { recursive: true, encoding: 'utf8' })])
+    lutimesSync(join(context, path), 0, 0);
+  return context;
+}
+
+async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progress): Promise<string> {
+  onProgress('building the image from the Dockerfile');
+  const name = 'localhost/loopstream:latest';
+  const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
+  // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
+  const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
+  if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
+  const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
+  await buildah(['bud', ...how, ...from, '--tag', name, buildContext(dir)]);
+  return name;
+}
+
+/** What takes a minute the first time and asks for the network, so that it is done beside builds. */
+export async function ensureImageBases({ imagesDir, lockFile }: ClusterLayout, onProgress: Progress): Promise<void> {
+  mkdirSync(imagesDir, { recursive: true });
+  const tool = buildahIn(imagesDir);
+  if (!(await tool.has(BUILDER_IMAGE))) await withFileLock(lockFile, () => ensureBases(tool, imagesDir, onProgress));
+}
+
+interface ImageStore {
+  store: string;
+  imageBytes: number;
+}
+
+/** Of all that the images are made of, whatever times its files have. */
+function sourceHash(programs: string[]): string {
+  const hash = createHash('sha256').update(JSON.stringify([BUILDER_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
+  for (const file of programs) hash.update(readFileSync(file));
+  const ignored = ignoredFiles();
+  const add = (path: string) => {
+    const file = join(ROOT, path);
+    const stats = lstatSync(file);
+    hash.update(JSON.stringify([path, stats.mode, stats.size]));
+    if (stats.isDirectory()) for (const name of readdirSync(file).sort()) add(join(path, name));
+    else hash.update(stats.isSymbolicLink() ? readlinkSync(file) : readFileSync(file));
+  };
+  for (const name of readdirSync(ROOT).sort()) if (!ignored.has(name)) add(name);
+  return hash.digest('hex');
+}
+
+/**
+ * A directory with the images as containerd keeps them, to be given to nodes (`giveImages`). `fill` is handed an empty
+ * directory for containerd's root and the archives to import with the names they go by. Where nothing has changed since the
+ * last one was made, it is that one: the builder takes its time to say the same.
+ */
+export async function ensureImageStore(
+  imagesDir: string,
+  fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
+  onProgress: Progress = () => {},
+): Promise<ImageStore> {
+  mkdirSync(imagesDir, { recursive: true });
+  const programs = await ensureClusterPrograms(onProgress);
+  const from = sourceHash([programs.pause, programs.kubernetes.coreDns]);
+  const newest = join(imagesDir, 'newest.json');
+  if (existsSync(newest)) {
+    const last: ImageStore & { from: string } = JSON.parse(readFileSync(newest, 'utf8'));
+    if (last.from === from && existsSync(last.store)) return last;
+  }
+  rmSync(newest, { force: true });
+  const made = await makeImageStore(imagesDir, programs, fill, onProgress);
+  writeFileSync(newest, JSON.stringify({ ...made, from }));
+  return made;
+}
+
+async function makeImageStore(
+  imagesDir: string,
+  programs: { pause: string; kubernetes: { coreDns: string } },
+  fill: (root: string, archives: { file: string; names: string[] }[]) => Promise<void>,
+  onProgress: Progress,
+): Promise<ImageStore> {
+  const tool = buildahIn(imagesDir);
+  await ensureBases(tool, imagesDir, onProgress);
+  const images = [
+    { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
+    { from: await ensureSmall(tool, imagesDir, programs.kubernetes.coreDns, 'coredns'), names: [DNS_IMAGE] },
+    {
+      from: await buildProject(tool, imagesDir, onProgress),
+      names: IMAGE_TAGS.map((tag) => `docker.io/library/${IMAGE_REPOSITORY}:${tag}`),
+    },
+  ];
+  const listed = JSON.parse(await tool.buildah(['images', '--json', '--no-trunc'])) as {
+    id: string;
+    names: string[] | null;
+    size: string;
+  }[];
+  const idOf = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
+  const ids = images.map(({ from, names }) => [idOf(from), names]);
+  const hash = createHash('sha256').update(JSON.stringify(ids)).digest('hex').slice(0, 16);
+  const store = join(imagesDir, 'store', hash);
+  if (!existsSync(store)) {
+    onProgress('giving the images to containerd');
+    rmSync(join(imagesDir, 'store'), { recursive: true, force: true });
+    const root = join(imagesDir, 'store', 'partial');
+    mkdirSync(root, { recursive: true });
+    const archives: { file: string; names: string[] }[] = [];
+    for (const [index, { from, names }] of images.entries()) {
+      const file = join(imagesDir, `${index}.tar`);
+      rmSync(file, { force: true });
+      // Not compressed: it is read once, and on the same disk.
+      await tool.buildah([
+        'push',
+        '--quiet',
+        '--signature-policy',
+        tool.policy,
+        from,
+        `docker-archive:${file}:${names[0]}`,
+      ]);
+      archives.push({ file, names });
+    }
+    await fill(root, archives);
+    for (const { file } of archives) rmSync(file);
+    renameSync(root, store);
+  }
+  return { store, imageBytes: await bytesOf(tool, 'localhost/loopstream:latest') };
+}
+
+async function bytesOf({ buildah }: Buildah, name: string): Promise<number> {
+  const container = (await buildah(['from', '--pull-never', name])).trim();
+  try {
+    const root = (await buildah(['mount', container])).trim();
+    return Number((await must('du', ['-sb', root])).split('\t')[0]);
+  } finally {
+    await buildah(['rm', container]);
+  }
+}

@@ -1,0 +1,147 @@
+/** The chart installed on the real cluster, and a client of its API outside of it. */
+import { Resolver } from 'node:dns/promises';
+import { CHART } from '../../../../tools/generate/chart/generate.ts';
+import { until } from '../../wait.ts';
+import { type Helm, openHelms, type Values } from '../helm/index.ts';
+import { outside as leadOutside } from './addons.ts';
+import type { Cluster } from './cluster.ts';
+import { IMAGE_REPOSITORY } from './images.ts';
+import { DNS_ADDRESS } from './layout.ts';
+import type { Outside } from './outside.ts';
+
+/** Of the release, and of its streams. */
+export const SERVICE = 'loopstream';
+export const NAMESPACE = 'loopstream-streams';
+const OUTSIDE = 'outside';
+const hostOf = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
+
+export interface Answer<T> {
+  status: number;
+  body: T;
+}
+
+export async function installRelease(cluster: Cluster, outside: Outside) {
+  const kubectl = async (args: string[], objects?: object[]): Promise<string> => {
+    const { ok, stdout, stderr } = await cluster.kubectl(args, objects);
+    if (!ok) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}`);
+    return stdout;
+  };
+  const inside = (...args: string[]) => kubectl(['-n', NAMESPACE, ...args]);
+  const service = (...args: string[]) => kubectl(['-n', SERVICE, ...args]);
+  const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await kubectl(
+    ['apply', '-f', '-'],
+    [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SERVICE, labels: restricted } },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: OUTSIDE } },
+      ...Object.entries(outside.ports).flatMap(([name, port]) =>
+        leadOutside(OUTSIDE, name, cluster.layout.gateway, port),
+      ),
+    ],
+  );
+  const { helms, close } = await openHelms(cluster.plane.kubeconfig);
+  const [helm4, helm3] = helms;
+  if (!helm4 || !helm3) throw new Error('no Helm');
+  const credentials = {
+    url: outside.databaseUrl(hostOf('postgres')),
+    auth: 'a-secret-that-nobody-can-guess-0123456789',
+  };
+  /** What is outside of the cluster has an address that policies take for a private one. */
+  const egress = (...names: (keyof Outside['ports'])[]) => ({
+    to: [{ ipBlock: { cidr: `${cluster.layout.gateway}/32` } }],
+    ports: names.map((name) => ({ port: outside.ports[name], protocol: 'TCP' })),
+  });
+  const values = (tag: string, operator: Values = {}): Values => ({
+    image: { repository: IMAGE_REPOSITORY, tag },
+    operator: { allowPrivateLinks: true, allowPrivateDestinations: true, ...operator },
+    api: { auth: { secret: credentials.auth } },
+    database: { url: credentials.url },
+    networkPolicy: { mediaAlsoTo: [egress('receiver', 'watched', 'films')], storageTo: [egress('s3')] },
+    // A test has the operator make pods of an image that is nowhere.
+    policies: { images: [`${cluster.layout.gateway}:1/loopstream`] },
+    storage: {
+      type: 's3',
+      s3: {
+        bucket: outside.s3.bucket,
+        endpoint: `http://${hostOf('s3')}:${outside.ports.s3}`,
+        region: 'us-east-1',
+        forcePathStyle: true,
+        accessKeyId: outside.s3.accessKeyId,
+        secretAccessKey: outside.s3.secretAccessKey,
+      },
+    },
+  });
+  /** Helm's commands for the release; each throws what Helm says when it fails, and ends when all is ready. */
+  const commandsOf = (helm: Helm) => {
+    const run = async (args: string[], given?: Values, namespace = SERVICE) => {
+      const { ok, stderr } = await helm.run([...args, '--namespace', namespace], given);
+      if (!ok) throw new Error(`${stderr}\n${await service('get', 'pods,events')}`);
+    };
+    const ready = async () => {
+      for (const name of ['operator', 'api'])
+        await service('rollout', 'status', `deployment/loopstream-${name}`, '--timeout=200s');
+    };
+    return {
+      install: (given: Values, namespace?: string) =>
+        run(['install', 'loopstream', CHART], given, namespace).then(ready),
+      upgrade: (given: Values) => run(['upgrade', 'loopstream', CHART], given).then(ready),
+      rollback: () => run(['rollback', 'loopstream']).then(ready),
+      uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
+    };
+  };
+  const [four, three] = [commandsOf(helm4), commandsOf(helm3)];
+  await four.install(values('1'));
+
+  // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
+  const resolver = new Resolver({ timeout: 2000, tries: 5 });
+  resolver.setServers([DNS_ADDRESS]);
+  let address = '';
+  const findService = async () => {
+    [address = ''] = await resolver.resolve4(`loopstream-api.${SERVICE}.svc.cluster.local`);
+  };
+  await findService();
+  const main = ['deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js'];
+  const apiKey = (await service('exec', ...main, 'keys', '--email', 'sre@example.org')).trim();
+  const call = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> => {
+    const response = await fetch(`http://${address}/v1${path}`, {
+      method,
+      headers: { 'X-API-Key': apiKey, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text ? JSON.parse(text) : undefined) as T };
+  };
+  await until('the Service answers', () =>
+    call('GET', '/me').then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  );
+  return {
+    get address() {
+      return address;
+    },
+    /** A release that is installed anew has a Service with another address. */
+    findService,
+    call,
+    inside,
+    service,
+    kubectl,
+    urls: {
+      film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
+      receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
+      watched: `rtmp://${hostOf('watched')}:${outside.ports.watched}/live`,
+    },
+    upgrade: (tag: string, operator?: Values) => four.upgrade(values(tag, operator)),
+    helms: { four, three },
+    values,
+    credentials,
+    close,
+  };
+}
+export type Release = Awaited<ReturnType<typeof installRelease>>;

@@ -1,0 +1,67 @@
+/**
+ * The containers of the tests' servers, as the engine lists them. Each says in a label which process has started it and who
+ * that one's parent is: a worker is ended without being asked, so that what it has started is removed by its run, or after a
+ * run that was killed by the next one.
+ */
+import { identify, isAlive, type ProcessIdentity } from '../../../../tools/process/identity.ts';
+import { ask, demandJson } from './api.ts';
+import { findEngine } from './find.ts';
+import { ensureServersImage } from './image.ts';
+
+const LABEL = 'loopstream.test.owner';
+const NOT_THERE = 404;
+/** It is being removed already. */
+const CONFLICT = 409;
+
+interface Owner extends ProcessIdentity {
+  parent: ProcessIdentity;
+}
+
+const known = (pid: number): ProcessIdentity => identify(pid) ?? { pid, startTicks: '', bootId: '' };
+
+export const ownerLabel = (): Record<string, string> => ({
+  [LABEL]: JSON.stringify({ ...known(process.pid), parent: known(process.ppid) } satisfies Owner),
+});
+
+/** Removes those of owners that are meant, running or not. */
+export async function removeContainers(socket: string, isMeant: (owner: Owner) => boolean): Promise<void> {
+  const query = new URLSearchParams({ all: 'true', filters: JSON.stringify({ label: [LABEL] }) });
+  const listed = await demandJson<{ Id: string; Labels: Record<string, string> }[]>(
+    socket,
+    `/containers/json?${query}`,
+  );
+  const meant = listed.filter(({ Labels }) => isMeant(JSON.parse(Labels[LABEL] ?? '{}') as Owner));
+  await Promise.all(meant.map(({ Id }) => removeContainer(socket, Id)));
+}
+
+export async function removeContainer(socket: string, id: string): Promise<void> {
+  const { status, content } = await ask(socket, 'DELETE', `/containers/${id}?force=true&v=true`);
+  if (status >= 400 && status !== NOT_THERE && status !== CONFLICT) throw new Error(String(content).trim());
+}
+
+const isMine = ({ pid, startTicks, bootId }: ProcessIdentity): boolean => {
+  const me = known(process.pid);
+  return pid === me.pid && startTicks === me.startTicks && bootId === me.bootId;
+};
+
+/**
+ * Around the run of a project, whose workers are children of this process: clears what runs before have left and gives the
+ * engine the image. Resolves to which way the servers run, and to what has to be done in the end.
+ */
+export async function aroundContainers(cacheDir: string): Promise<{ told: string; end(): Promise<void> }> {
+  const processes = (why: string) => {
+    if (process.env.LOOPSTREAM_TEST_SERVERS === 'containers') throw new Error(`no containers: ${why}`);
+    return { told: `Postgres and Redis run as processes: ${why}`, end: async () => {} };
+  };
+  if (process.env.LOOPSTREAM_TEST_SERVERS === 'processes') return processes('LOOPSTREAM_TEST_SERVERS says so');
+  const found = await findEngine();
+  if ('whyNot' in found) return processes(found.whyNot);
+  const { socket } = found;
+  const lacking = await ensureServersImage(socket, cacheDir);
+  if (lacking !== undefined) return processes(lacking);
+  await removeContainers(socket, (owner) => !isAlive(owner));
+  return {
+    told: 'Postgres and Redis run in containers',
+    end: () => removeContainers(socket, (owner) => isMine(owner) || isMine(owner.parent)),
+  };
+}

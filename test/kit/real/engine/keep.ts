@@ -1,0 +1,54 @@
+/**
+ * An engine for the tests' servers, for as long as nobody closes the other end of its standard input (scripts/test). Its
+ * first line is the engine's address, unix://…, or why there is none. One that answers already is used as it is and left
+ * alone; otherwise one of our own is started, and ended in the end.
+ */
+import { localEnvironment } from '../../../../tools/process/environment.ts';
+import { removeContainers } from './containers.ts';
+import { findEngine } from './find.ts';
+import { ensureServersImage } from './image.ts';
+import { withOwnEngine } from './own.ts';
+import { whatIsMissing, whyNoEngine } from './programs.ts';
+
+const { cacheDir } = localEnvironment();
+
+const over = new Promise<void>((resolve) => {
+  process.stdin.resume().once('end', resolve).once('error', resolve);
+  process.once('SIGINT', resolve).once('SIGTERM', resolve);
+});
+
+async function keep(line: string): Promise<void> {
+  process.stdout.write(`${line}\n`);
+  await over;
+}
+
+/** `whyNot`: there is no other. */
+async function keepOwn(whyNot: string): Promise<void> {
+  const why = (await whyNoEngine()) ?? (await whatIsMissing());
+  if (why !== undefined) return keep(`${whyNot}, and ${why}`);
+  let lacking: string | undefined;
+  let isTold = false;
+  try {
+    await withOwnEngine(cacheDir, async (socket) => {
+      await removeContainers(socket, () => true);
+      lacking = await ensureServersImage(socket, cacheDir);
+      if (lacking !== undefined) return;
+      isTold = true;
+      await keep(`unix://${socket}`);
+      await removeContainers(socket, () => true);
+    });
+  } catch (error) {
+    if (isTold) throw error;
+    lacking = `one of our own could not be had: ${(error as Error).message}`;
+  }
+  if (lacking !== undefined) await keep(`${whyNot}, and ${lacking}`);
+}
+
+if (process.env.LOOPSTREAM_TEST_SERVERS === 'processes') await keep('LOOPSTREAM_TEST_SERVERS says so');
+else {
+  const found = await findEngine();
+  if ('socket' in found) await keep((await ensureServersImage(found.socket, cacheDir)) ?? `unix://${found.socket}`);
+  else await keepOwn(found.whyNot);
+}
+// An input that nobody has closed yet would keep us.
+process.stdin.destroy();

@@ -1,0 +1,109 @@
+/**
+ * A Docker engine of our own, for one run, on a machine where none answers. It lives in process and mount namespaces of its
+ * own: when its first process ends, however that comes about, the kernel ends all that it started, containers too, and takes
+ * its mounts away. It touches nothing of the machine's network, of which its containers see as much as we do.
+ */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { environment } from '../../../../src/settings/environment.ts';
+import { withFileLock } from '../../../../tools/process/filelock.ts';
+import { signal } from '../../../../tools/process/identity.ts';
+import { type Child, lastLogLines, spawnChild, sweepLeftovers } from '../../../../tools/process/processes.ts';
+import { until } from '../../wait.ts';
+import { endCgroup, removeCgroup } from '../cluster/cgroups.ts';
+import { answers } from './api.ts';
+import { type EngineLayout, engineLayout } from './layout.ts';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_GRACE_MS = 20_000;
+/**
+ * Places that are the same for every engine of a machine: the sockets of containerd's shims, settings and the engine's key.
+ * Ours sees empty ones, which are gone with it, and so neither uses another containerd nor follows another's settings.
+ */
+const HIDDEN = ['/run/containerd', '/etc/docker'];
+const HIDE = `set -e; for dir in ${HIDDEN.join(' ')}; do mount -t tmpfs tmpfs "$dir"; done; exec "$@"`;
+/** Directories that had to be made for that. */
+const madeFile = ({ runDir }: EngineLayout) => join(runDir, 'made.json');
+
+const arguments_ = ({ dataRoot, runDir, socket, cgroup }: EngineLayout): string[] => [
+  ...['--data-root', dataRoot, '--exec-root', join(runDir, 'exec'), '--pidfile', join(runDir, 'docker.pid')],
+  ...['--host', `unix://${socket}`, '--group', 'root'],
+  ...['--exec-opt', 'native.cgroupdriver=cgroupfs', '--cgroup-parent', `/${cgroup}`],
+  ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+  ...['--userland-proxy=false', '--shutdown-timeout=5'],
+];
+
+function start(layout: EngineLayout): Promise<Child> {
+  const { runDir, dataRoot, logFile } = layout;
+  for (const dir of [runDir, dataRoot]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const made = HIDDEN.filter((dir) => !existsSync(dir));
+  writeFileSync(madeFile(layout), JSON.stringify(made));
+  for (const dir of made) mkdirSync(dir, { recursive: true });
+  const apart = ['unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
+  return spawnChild({
+    name: 'dockerd',
+    // It ends with us, also when we are killed.
+    command: 'setpriv',
+    args: ['--pdeathsig=KILL', ...apart, 'sh', '-c', HIDE, 'sh', 'dockerd', ...arguments_(layout)],
+    env: environment() as Record<string, string>,
+    logFile,
+    stateDir: runDir,
+  });
+}
+
+/** What a run that was killed has left, and what is left of one that was not. For whoever holds the lock. */
+async function clear(layout: EngineLayout): Promise<void> {
+  const { runDir, cgroup } = layout;
+  await sweepLeftovers(runDir, { evenInUse: true });
+  await endCgroup(cgroup);
+  removeCgroup(cgroup);
+  if (existsSync(madeFile(layout))) {
+    for (const dir of JSON.parse(readFileSync(madeFile(layout), 'utf8')) as string[]) removeEmpty(dir);
+  }
+  rmSync(runDir, { recursive: true, force: true });
+}
+
+function removeEmpty(dir: string): void {
+  try {
+    rmdirSync(dir);
+  } catch {
+    // Somebody else has begun to use it.
+  }
+}
+
+async function ready(child: Child, { socket, logFile }: EngineLayout): Promise<void> {
+  let gone = false;
+  void child.exited.then(() => {
+    gone = true;
+  });
+  const check = async () => {
+    if (gone) throw new Error(`dockerd ended: ${(await lastLogLines(logFile)).slice(-3).join(' ')}`);
+    return answers(socket);
+  };
+  await until('dockerd answers', check, START_TIMEOUT_MS);
+}
+
+async function stop(child: Child): Promise<void> {
+  // The one that waits for it lets no signal through; as its group, dockerd hears it.
+  signal(-child.pid, 'SIGTERM');
+  await child.stop(STOP_GRACE_MS);
+}
+
+/** Starts an engine for `use` and ends it afterwards. Rejects with a sentence when another run has that of this cache. */
+export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) => Promise<T>): Promise<T> {
+  const layout = engineLayout(cacheDir);
+  const waiting = new AbortController();
+  const taken = (holder: number) => waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
+  const work = async () => {
+    await clear(layout);
+    const child = await start(layout);
+    try {
+      await ready(child, layout);
+      return await use(layout.socket);
+    } finally {
+      await stop(child);
+      await clear(layout);
+    }
+  };
+  return withFileLock(layout.lockFile, work, { onWait: taken, signal: waiting.signal });
+}

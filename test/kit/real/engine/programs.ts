@@ -1,0 +1,40 @@
+/** What an engine of our own needs, and whether this machine can have one at all. */
+import { existsSync } from 'node:fs';
+import type { NeededProgram } from '../../../../tools/process/preflight.ts';
+import { isWritable, may } from '../cluster/command.ts';
+import { findEngine } from './find.ts';
+
+const CGROUPS = '/sys/fs/cgroup';
+const APART = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
+
+const hasProgram = (name: string): Promise<boolean> => may('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
+
+/** In one sentence; undefined when it can. */
+export async function whyNoEngine(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'an engine of our own needs Linux';
+  if (process.getuid?.() !== 0) return 'to start one of our own needs root';
+  for (const name of ['unshare', 'setpriv'])
+    if (!(await hasProgram(name))) return `to start one of our own needs ${name}`;
+  if (!isWritable(CGROUPS)) return 'this machine lets nobody make cgroups';
+  if (!(await may('unshare', [...APART, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'])))
+    return 'this machine lets nobody make namespaces and mounts';
+  return undefined;
+}
+
+/** What is missing where nothing more may be installed. */
+export async function whatIsMissing(): Promise<string | undefined> {
+  return (await hasProgram('dockerd')) ? undefined : 'dockerd is not installed';
+}
+
+/**
+ * What is needed to make the image, and to start an engine where none answers. The latter only where its installation changes
+ * nothing else: under systemd Debian's package starts an engine for good, which gives the machine a bridge and rules for
+ * packets. That is for its owner to decide.
+ */
+export async function enginePrograms(): Promise<readonly NeededProgram[]> {
+  const needed: NeededProgram[] = [{ command: 'mmdebstrap', aptPackage: 'mmdebstrap' }];
+  const isServiceStarted = existsSync('/run/systemd/system');
+  if ('whyNot' in (await findEngine()) && !isServiceStarted)
+    needed.push({ command: 'dockerd', aptPackage: 'docker.io' });
+  return needed;
+}

@@ -1,0 +1,74 @@
+/**
+ * What the tests need and no package brings: an S3 server and the process that holds a pod together; and Helm, where it cannot
+ * be had ready-made (helm/program.ts).
+ */
+import { join } from 'node:path';
+import { ensureGoModule } from '../../../tools/control-plane/go-module.ts';
+
+const set = (variable: string, value: string) => `-X helm.sh/helm/${variable}=${value}`;
+
+/** What Helm's own release builds set: without it Helm 3 believes that Kubernetes is at 1.20 when it asks no cluster. */
+const HELM_3 = [
+  '-s -w',
+  set('v3/internal/version.version', 'v3.22.0'),
+  ...['v3/pkg/lint/rules', 'v3/pkg/chartutil'].flatMap((pkg) => [
+    set(`${pkg}.k8sVersionMajor`, '1'),
+    set(`${pkg}.k8sVersionMinor`, '37'),
+  ]),
+].join(' ');
+
+const MODULE = {
+  name: 'the programs of the tests',
+  moduleDir: join(import.meta.dirname, 'go'),
+  seldomUsed: ['all'],
+} as const;
+
+const PROGRAMS = {
+  ...MODULE,
+  file: 'test-programs',
+  sources: ['pause/main.go'],
+  programs: {
+    pause: { goPackage: './pause', linkerFlags: '-s -w' },
+    versitygw: { goPackage: 'github.com/versity/versitygw/cmd/versitygw' },
+  },
+} as const;
+
+const HELMS = {
+  ...MODULE,
+  file: 'test-helm',
+  programs: {
+    helm3: { goPackage: 'helm.sh/helm/v3/cmd/helm', linkerFlags: HELM_3 },
+    helm4: {
+      goPackage: 'helm.sh/helm/v4/cmd/helm',
+      linkerFlags: ['-s -w', set('v4/internal/version.version', 'v4.3.1')].join(' '),
+    },
+  },
+} as const;
+
+const ENFORCER = {
+  name: 'what enforces NetworkPolicies in the tests',
+  file: 'test-enforcer',
+  moduleDir: join(import.meta.dirname, 'enforcer'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { enforcer: { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
+const RTMP_LOGIN = {
+  name: 'the RTMP server of the tests that asks for a login',
+  file: 'test-rtmp-login',
+  moduleDir: join(import.meta.dirname, 'rtmp-login'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { 'rtmp-login': { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
+/** Absolute paths; builds what is missing, a minute or two the first time. */
+export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
+
+/** For the nodes of the cluster alone. */
+export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoModule(ENFORCER, onProgress);
+
+export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);
+
+export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

@@ -1,0 +1,50 @@
+/** Helm in tests: each with a home of its own, against one cluster or none. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../../../../src/kube/types.ts';
+import { environment } from '../../../../src/settings/environment.ts';
+import { CHART } from '../../../../tools/generate/chart/generate.ts';
+import { type CommandResult, run } from '../../../../tools/process/run.ts';
+import { ensureHelms } from './program.ts';
+
+export type Values = Record<string, unknown>;
+/** Any object as a chart renders it. */
+export type Manifest = KubeObject<Record<string, unknown>> &
+  Record<string, unknown> & { apiVersion: string; kind: string };
+
+export interface Helm {
+  /** `Helm 3` or `Helm 4`. */
+  name: string;
+  /** Runs a command; `values` go in as a file would. */
+  run(args: string[], values?: Values): Promise<CommandResult>;
+  /** Objects of the chart, as they would be sent. Throws what Helm says when it refuses. */
+  render(values: Values, args?: string[]): Promise<Manifest[]>;
+}
+
+/** Both Helms. `close` forgets their homes. */
+export async function openHelms(kubeconfig: string): Promise<{ helms: Helm[]; close: () => void }> {
+  const home = mkdtempSync(join(tmpdir(), 'loopstream-helm-'));
+  const { helm4, helm3 } = await ensureHelms();
+  const releases = [
+    { name: 'Helm 4', path: helm4 },
+    { name: 'Helm 3', path: helm3 },
+  ];
+  const helms = releases.map(({ name, path }): Helm => {
+    const env = { PATH: environment().PATH, HOME: join(home, name), KUBECONFIG: kubeconfig };
+    const runHelm: Helm['run'] = (args, values) => {
+      const more = values ? ['--values', '-'] : [];
+      const input = values && JSON.stringify(values);
+      return run(path, [...args, ...more], { env, timeoutMs: 100_000, ...(input !== undefined && { input }) });
+    };
+    const render: Helm['render'] = async (values, args = []) => {
+      const place = ['--namespace', 'loopstream', '--kube-version', '1.36.3'];
+      const { ok, stdout, stderr } = await runHelm(['template', 'loopstream', CHART, ...place, ...args], values);
+      if (!ok) throw new Error(stderr);
+      return parseAllDocuments(stdout).flatMap((document) => (document.toJS() ?? []) as Manifest);
+    };
+    return { name, run: runHelm, render };
+  });
+  return { helms, close: () => rmSync(home, { recursive: true, force: true }) };
+}

@@ -1,0 +1,34 @@
+/**
+ * Manifests that make no sense, each with one mistake: what the API server is to say of it, and the same mistake as a
+ * request of REST where it can be made there.
+ */
+import { apiVersionOf } from '../../../../src/kube/paths.ts';
+import type { Resource } from '../../../../src/kube/types.ts';
+import { DESTINATIONS } from '../../../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../../src/resources/upload/resource.ts';
+
+export interface Bad {
+  kind: Resource<never>;
+  spec?: unknown;
+  name?: string;
+  /** What the API server is to say of it. */
+  field: string;
+  sentence: string;
+  /** The same mistake through REST; `sentence` where the contract has other values to choose from. */
+  rest?: { path: string; body: object; field: string; sentence?: RegExp };
+}
+
+export const object = ({ kind, spec, name = 'bad' }: Pick<Bad, 'kind' | 'spec' | 'name'>) => ({
+  apiVersion: apiVersionOf(kind as Resource),
+  kind: kind.kind,
+  metadata: { name },
+  spec,
+});
+
+export const sentence = (rules: readonly { sentence: string }[], at = 0): string => rules[at]?.sentence ?? '';
+export const STREAM = LOOPSTREAMS as Resource<never>;
+export const PLAYLIST = PLAYLISTS as Resource<never>;
+export const UPLOAD = UPLOADS as Resource<never>;
+export const DESTINATION = DESTINATIONS as Resource<never>;

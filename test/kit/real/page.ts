@@ -1,0 +1,176 @@
+/// <reference lib="dom" />
+/** The dashboard in a real browser, and what every page of it has to be: sound under its own policy, and for everybody. */
+import { createRequire } from 'node:module';
+import type { AxeBuilder } from '@axe-core/playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { System } from '../system/system.ts';
+
+const ARGS = [
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+  ...['--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'],
+];
+// The same engine without a window's weight: it takes little more than half of the processor time.
+const PROGRAM = '/usr/bin/chromium-headless-shell';
+const PHONE = { width: 360, height: 760 };
+export const DESK = { width: 1280, height: 860 };
+
+export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: PROGRAM, args: ARGS });
+
+/** One for all files of tests of a worker, which it ends with: what the pages of one have loaded is there for those of the next. */
+let shared: Promise<Browser> | undefined;
+
+/** A browser that is there already, for a file of tests that needs none of its own. */
+export async function shareBrowser(): Promise<Browser> {
+  if (!(await shared?.catch(() => undefined))?.isConnected()) shared = launchBrowser();
+  return shared as Promise<Browser>;
+}
+
+/** Instead of closing it. */
+export async function leaveBrowser(browser: Browser | undefined): Promise<void> {
+  await Promise.all((browser?.contexts() ?? []).map(closeWindow));
+}
+
+export interface Visit {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser refused under the page's policy, and errors that nobody caught. */
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/** One session for all visits of an account: what it costs is the password's hash. */
+const sessions = new WeakMap<object, Promise<{ name: string; value: string }>>();
+
+async function signIn({ email, password, pageUrl }: System['facts']): Promise<{ name: string; value: string }> {
+  const { origin } = new URL(pageUrl);
+  const answer = await fetch(`${origin}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ email, password }),
+  });
+  const [, name, value] = /^([^=]+)=([^;]+)/.exec(answer.headers.getSetCookie()[0] ?? '') ?? [];
+  if (!name || !value) throw new Error(`${email} could not sign in: ${answer.status} ${await answer.text()}`);
+  return { name, value };
+}
+
+/**
+ * The window of each browser that is kept, for those who come one after the other. To have another one for each took twice the
+ * processor time: it fetches and compiles all scripts anew.
+ */
+const windows = new WeakMap<Browser, Promise<BrowserContext>>();
+
+async function newWindow(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  // Only ends what would never end: the machine may be a slow one that runs other tests as well.
+  context.setDefaultTimeout(90_000);
+  return context;
+}
+
+function windowOf(browser: Browser): Promise<BrowserContext> {
+  const opened = windows.get(browser) ?? newWindow(browser);
+  windows.set(browser, opened);
+  return opened;
+}
+
+/** A window in which nobody has signed in, and nothing is left of whoever was there before. Two at once are never the same. */
+export async function openWindow(browser: Browser): Promise<BrowserContext> {
+  const context = await windowOf(browser);
+  if (context.pages().length > 0) return newWindow(browser);
+  await context.clearCookies();
+  return context;
+}
+
+/** The one that is kept loses its pages and what they have kept; others are gone. */
+export async function closeWindow(context: BrowserContext): Promise<void> {
+  const browser = context.browser();
+  if (browser === null || context !== (await windows.get(browser))) return context.close();
+  try {
+    for (const page of context.pages()) {
+      if (page.url().startsWith('http')) await page.evaluate(() => localStorage.clear());
+      await page.close();
+    }
+  } catch {
+    // A page that is on its way elsewhere cannot be asked to forget: then the window is given up.
+    windows.delete(browser);
+    await context.close();
+  }
+}
+
+/** A new page, in which the person whose account it is has signed in, at a path of the dashboard; nothing is left of the last. */
+export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
+  const context = await windowOf(browser);
+  await context.clearCookies();
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  const session = sessions.get(facts) ?? signIn(facts);
+  sessions.set(facts, session);
+  const address = new URL(path, facts.pageUrl);
+  await context.addCookies([{ ...(await session), url: address.origin, httpOnly: true, sameSite: 'Lax' }]);
+  await page.goto(address.href);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const close = async () => {
+    await page.evaluate(() => localStorage.clear());
+    await page.close();
+  };
+  return { page, context, complaints, close };
+}
+
+/** A page while it reads `calls` (a pattern of addresses), when that fails, and when it is tried again and does not. */
+export async function expectToWaitAndRecover(page: Page, calls: string, names: { loading: string; failure: string }) {
+  const { promise: held, resolve: fail } = Promise.withResolvers<void>();
+  await page.route(calls, async (route) => {
+    await held;
+    await route.abort();
+  });
+  await page.reload();
+  await page.getByText(names.loading).waitFor({ state: 'attached' });
+  await expectForEverybody(page);
+  fail();
+  await page.getByRole('heading', { name: names.failure }).waitFor();
+  await expectForEverybody(page);
+  await page.unroute(calls);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('heading', { name: names.failure }).waitFor({ state: 'detached' });
+}
+
+type Findings = Awaited<ReturnType<AxeBuilder['analyze']>>;
+/** A program for pages: axe-core, as AxeBuilder has it. */
+const { source: AXE } = createRequire(import.meta.resolve('@axe-core/playwright'))('axe-core') as { source: string };
+
+/**
+ * What axe-core finds wrong, as `rule: element`. A document is given it once: AxeBuilder does so twice for each look, which takes
+ * as long as the look itself.
+ */
+async function findings(page: Page): Promise<string[]> {
+  expect(page.frames().length, 'frames, in each of which it would have to be').toBe(1);
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(context: Document, options: object): Promise<Findings> } };
+    const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+    );
+  });
+}
+
+const overflow = (page: Page): Promise<number> =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** What is on the screen now, light on a desk and dark on a phone of 360 pixels: accessible, and no wider than the screen. */
+export async function expectForEverybody(page: Page): Promise<void> {
+  for (const [viewport, colorScheme] of [
+    [PHONE, 'dark'],
+    [DESK, 'light'],
+  ] as const) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    // A chart takes on the new width after it was drawn with the old one.
+    await expect.poll(() => overflow(page), { timeout: 10_000 }).toBeLessThanOrEqual(0);
+    expect(await findings(page), `${colorScheme}, ${viewport.width} wide`).toEqual([]);
+  }
+}

@@ -1,0 +1,149 @@
+/** A real Prometheus that scrapes every second, and the text that it is given, parsed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Pod } from '../../../src/kube/core.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { freePort, until } from '../wait.ts';
+
+export interface Target {
+  job: string;
+  /** host:port */
+  address: string;
+  labels?: Record<string, string>;
+}
+
+/** What the chart's PodMonitor does so that a stream has the name that the operator calls it by. */
+export const STREAM_RELABELING = {
+  sourceLabels: ['__meta_kubernetes_pod_label_loopstream_dev_stream'],
+  targetLabel: 'loopstream',
+};
+
+const meta = (name: string): string => `__meta_kubernetes_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
+
+/** What the Prometheus operator makes of the chart's PodMonitor, but for the pods, which are read from a file. */
+const podsOf = (file: string) => ({
+  job_name: 'streamers',
+  file_sd_configs: [{ files: [file], refresh_interval: '1s' }],
+  relabel_configs: [
+    { source_labels: [meta('pod_label_app.kubernetes.io/component')], regex: 'streamer', action: 'keep' },
+    { source_labels: [meta('pod_label_app.kubernetes.io/managed-by')], regex: 'loopstream', action: 'keep' },
+    { source_labels: [meta('pod_container_port_name')], regex: 'metrics', action: 'keep' },
+    { source_labels: [meta('namespace')], target_label: 'namespace' },
+    { source_labels: [meta('pod_name')], target_label: 'pod' },
+    { source_labels: STREAM_RELABELING.sourceLabels, target_label: STREAM_RELABELING.targetLabel },
+  ],
+});
+
+/** Pods as Prometheus finds them through Kubernetes; what is built for Debian has no part that asks there. */
+export const podTargets = (pods: readonly Pod[]) =>
+  pods.flatMap(({ metadata, spec, status }) => {
+    const containers = (spec.containers ?? []) as { ports?: { name: string; containerPort: number }[] }[];
+    const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) => [meta(`pod_label_${name}`), value]);
+    return containers
+      .flatMap(({ ports = [] }) => ports)
+      .map(({ name, containerPort }) => ({
+        targets: [`${status?.podIP}:${containerPort}`],
+        labels: {
+          ...Object.fromEntries(labels),
+          [meta('namespace')]: metadata.namespace ?? '',
+          [meta('pod_name')]: metadata.name,
+          [meta('pod_container_port_name')]: name,
+        },
+      }));
+  });
+
+interface Sample {
+  metric: Record<string, string>;
+  value: [time: number, value: string];
+}
+
+export interface Prometheus {
+  /** The samples of an expression as they are now; throws what Prometheus says when it cannot be read. */
+  query(expr: string): Promise<Sample[]>;
+  /** Any other path of its API. */
+  get<T>(path: string): Promise<T>;
+  stop(): Promise<void>;
+}
+
+export async function startPrometheus(
+  targets: Target[],
+  options: { ruleFiles?: string[]; podsFile?: string } = {},
+): Promise<Prometheus> {
+  const { ruleFiles = [], podsFile } = options;
+  const dir = await mkdtemp(join(tmpdir(), 'loopstream-prometheus-'));
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: ruleFiles,
+    scrape_configs: [
+      ...targets.map(({ job, address, labels = {} }, index) => ({
+        job_name: `${job}-${index}`,
+        honor_labels: true,
+        static_configs: [{ targets: [address], labels: { job, ...labels } }],
+      })),
+      ...(podsFile === undefined ? [] : [podsOf(podsFile)]),
+    ],
+  };
+  await writeFile(join(dir, 'prometheus.yml'), stringify(config));
+  const port = await freePort();
+  const listen = `127.0.0.1:${port}`;
+  const child = spawn(
+    'prometheus',
+    [`--config.file=${join(dir, 'prometheus.yml')}`, `--storage.tsdb.path=${join(dir, 'data')}`].concat(
+      `--web.listen-address=${listen}`,
+    ),
+    { env: environment(), stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let log = '';
+  child.stderr.on('data', (chunk) => (log += chunk));
+  const get = async <T>(path: string): Promise<T> => {
+    const answer = (await (await fetch(`http://${listen}${path}`)).json()) as { data: T; error?: string };
+    if (answer.error) throw new Error(`${answer.error}: ${decodeURIComponent(path)}`);
+    return answer.data;
+  };
+  await until(
+    'Prometheus is ready',
+    () => {
+      if (child.exitCode !== null) throw new Error(log);
+      return fetch(`http://${listen}/-/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    },
+    60_000,
+  );
+  return {
+    get,
+    query: async (expr) => (await get<{ result: Sample[] }>(`/api/v1/query?query=${encodeURIComponent(expr)}`)).result,
+    stop: async () => {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Scrape {
+  /** Name → type. */
+  types: Map<string, string>;
+  samples: { name: string; labels: Record<string, string>; value: number }[];
+}
+
+/** Text format 0.0.4, as far as we write it. */
+export function parseScrape(text: string): Scrape {
+  const types = new Map<string, string>();
+  const samples: Scrape['samples'] = [];
+  for (const line of text.split('\n')) {
+    const [, typed, type] = /^# TYPE (\S+) (\S+)$/.exec(line) ?? [];
+    if (typed && type) types.set(typed, type);
+    const [, name, labels = '', value] = /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (!name) continue;
+    const pairs = [...labels.matchAll(/([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g)].map(([, key, text]) => [key, text]);
+    samples.push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
+  }
+  return { types, samples };
+}

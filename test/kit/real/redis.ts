@@ -1,0 +1,89 @@
+/**
+ * A real Redis for tests, on a free port, with a password and nothing on disk; in a container or as a process
+ * (engine/find.ts).
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { freePort, until } from '../wait.ts';
+import { chosenWay, type Way } from './engine/find.ts';
+
+/** A redis-server of given settings, however it is run. */
+export interface RedisServer {
+  start(): Promise<void>;
+  /** Resolves when it is gone, also when it was before. */
+  kill(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Throws when it has ended by itself. */
+  check(): Promise<void>;
+}
+
+export interface TestRedis {
+  url: string;
+  password: string;
+  /** Ends it without a word, and every connection with it; `start` brings it back on the same port, empty. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** It takes what is sent and says nothing, until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Call `kill` in afterAll. `way`: for who has a reason to want one of the two. */
+export async function startTestRedis(way?: Way): Promise<TestRedis> {
+  const port = await freePort();
+  const password = 'a-password-that-no-log-may-show';
+  const settings = `bind 127.0.0.1\nport ${port}\nsave ""\nappendonly no\nrequirepass ${password}\n`;
+  const inProcess = (way ?? (await chosenWay())) === 'processes';
+  const server = inProcess ? redisProcess(settings) : (await import('./engine/redis.ts')).redisInContainer(settings);
+
+  const start = async () => {
+    await server.start();
+    await until('Redis answers', async () => (await answers(port)) || server.check().then(() => false));
+  };
+  await start();
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    password,
+    start,
+    kill: server.kill,
+    pause: server.pause,
+    resume: server.resume,
+  };
+}
+
+function redisProcess(settings: string): RedisServer {
+  let child: ChildProcess | undefined;
+  return {
+    async start() {
+      const started = spawn('redis-server', ['-'], { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
+      child = started;
+      started.stdin.end(settings);
+    },
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
+    async kill() {
+      if (child && child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    },
+    async check() {
+      if (child && child.exitCode !== null) throw new Error(`redis-server ended with status ${child.exitCode}`);
+    },
+  };
+}
+
+const answers = async (port: number): Promise<boolean> => {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    socket.write('PING\r\n');
+    return /^-NOAUTH/.test(String(await once(socket, 'data')));
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+};

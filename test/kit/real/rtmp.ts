@@ -1,0 +1,114 @@
+/** An independent RTMP receiver for tests: nginx with libnginx-mod-rtmp, on a free port, recording what arrives. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, until } from '../wait.ts';
+
+const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
+const APPLICATION = 'live';
+
+export interface RtmpServer {
+  port: number;
+  /** Without the key, e.g. rtmp://127.0.0.1:40123/live; give any key. */
+  url: string;
+  /** Paths of the recordings so far, oldest first: `<key>-<unix seconds>.flv`, one for each publish. */
+  recordings(key?: string): Promise<string[]>;
+  /** What nginx logged: a line for each publisher that left. */
+  log(): Promise<string>;
+  /** Ends every connection and stops listening; `start` listens on the same port again. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops and removes everything but `record`. */
+  close(): Promise<void>;
+}
+
+const listens = (port: number, host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+const configuration = (prefix: string, listen: string, { record, onPublish }: RtmpServerOptions): string => `
+load_module ${MODULE};
+daemon off;
+master_process off;
+pid ${prefix}/nginx.pid;
+error_log ${prefix}/error.log info;
+events { worker_connections 256; }
+rtmp {
+  access_log ${prefix}/rtmp.log;
+  server {
+    listen ${listen};
+    chunk_size 4096;
+    application ${APPLICATION} {
+      live on;
+      record all;
+      record_path ${record};
+      ${onPublish ? `on_publish ${onPublish};` : ''}
+      record_unique on;
+      record_append off;
+    }
+  }
+}
+`;
+
+export interface RtmpServerOptions {
+  /** Where FLV recordings go (made when it is not there). */
+  record: string;
+  port?: number;
+  /** An address of loopback; 127.0.0.1 unless told. */
+  host?: string;
+  /** Asked by a POST whether a publisher may: any answer but 2xx is a no. */
+  onPublish?: string;
+}
+
+/** Listens on loopback. */
+export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpServer> {
+  await access(MODULE);
+  await mkdir(options.record, { recursive: true });
+  const prefix = await mkdtemp(join(tmpdir(), 'rtmp-'));
+  const { host = '127.0.0.1' } = options;
+  const port = options.port ?? (await freePort());
+  await writeFile(join(prefix, 'nginx.conf'), configuration(prefix, `${host}:${port}`, options));
+  let nginx: ChildProcess | undefined;
+
+  const start = async (): Promise<void> => {
+    const child = spawn('nginx', ['-p', prefix, '-c', join(prefix, 'nginx.conf'), '-e', join(prefix, 'error.log')], {
+      stdio: 'ignore',
+    });
+    nginx = child;
+    await until('nginx listens', () => {
+      if (child.exitCode !== null) throw new Error(`nginx ended with ${child.exitCode}`);
+      return listens(port, host);
+    });
+  };
+  const stop = async (): Promise<void> => {
+    const child = nginx;
+    nginx = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exit;
+  };
+  await start();
+  return {
+    port,
+    url: `rtmp://${host}:${port}/${APPLICATION}`,
+    recordings: async (key) =>
+      (await readdir(options.record))
+        .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))
+        .sort()
+        .map((name) => join(options.record, name)),
+    log: () => readFile(join(prefix, 'rtmp.log'), 'utf8').catch(() => ''),
+    stop,
+    start,
+    close: async () => {
+      await stop();
+      await rm(prefix, { recursive: true, force: true });
+    },
+  };
+}

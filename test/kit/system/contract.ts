@@ -1,0 +1,187 @@
+/**
+ * What the tests of the contract are run against: any implementation (LOOPSTREAM_URL, its origin), or else ours, once with a
+ * stand-in for its operator and once as a whole. The tests know of it only what HTTP tells. Of another implementation they
+ * have to be given keys: LOOPSTREAM_API_KEY of an account that has nothing yet, LOOPSTREAM_OTHER_API_KEY of another account
+ * and LOOPSTREAM_REVOKED_API_KEY. What it is to loop and where to is served here, or elsewhere when it cannot reach this
+ * machine: LOOPSTREAM_VIDEO_URL, LOOPSTREAM_AUDIO_URL, LOOPSTREAM_SLOW_VIDEO_URL (it comes within minutes) and LOOPSTREAM_RTMP_URL.
+ */
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openAuth } from '../../../src/auth/open.ts';
+import type { AuthService } from '../../../src/auth/service.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { standIn } from '../fake/standin.ts';
+import { giveCredit } from '../make/ledger.ts';
+import { makeClip } from '../make/media.ts';
+import { startRtmpServer } from '../real/rtmp.ts';
+import { startTestApi, type TestApi } from './api.ts';
+import type { Shared } from './system.ts';
+import { settingOf } from './traces.ts';
+
+export interface Target extends Keys, Media {
+  /** `{base_url}` of the contract, which ends in its version. */
+  base: string;
+  graphql: string;
+  stop(): Promise<void>;
+}
+
+interface Keys {
+  key: string;
+  /** Of another account, which may use up its rate limit. */
+  otherKey: string;
+  revokedKey: string;
+}
+
+interface Media {
+  video: string;
+  audio: string;
+  /** A video that does not arrive before `release`. */
+  slowVideo: string;
+  /** One that never does. */
+  neverVideo: string;
+  rtmpUrl: string;
+  release(): Promise<void>;
+}
+
+/** `onAir`: media is fetched, and what is started is sent. */
+export interface Place {
+  onAir: boolean;
+  open(): Promise<Target>;
+}
+
+const given = (name: string): string | undefined => process.env[`LOOPSTREAM_${name}`] || undefined;
+const needed = (name: string): string => {
+  const value = given(name);
+  if (value === undefined) throw new Error(`LOOPSTREAM_URL is given, and LOOPSTREAM_${name} is not`);
+  return value;
+};
+
+/** Keys of accounts that have nothing yet. */
+async function makeKeys(auth: AuthService, give: (accountId: string) => Promise<void> = async () => {}): Promise<Keys> {
+  const id = crypto.randomUUID();
+  const keyOf = async (name: string) => {
+    const accountId = await auth.ensureUser({ email: `${name}-${id}@example.com`, firstName: name });
+    await give(accountId);
+    return auth.createApiKey(accountId, 'contract');
+  };
+  const [own, other, revoked] = [await keyOf('ada'), await keyOf('eve'), await keyOf('ada')];
+  await auth.revokeApiKey(revoked.id);
+  return { key: own.key, otherKey: other.key, revokedKey: revoked.key };
+}
+
+/** Media that is served here, and a receiver. */
+async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'contract-'));
+  const file = join(dir, 'video.mp4');
+  const [receiver] = await Promise.all([
+    startRtmpServer({ record: join(dir, 'recordings') }),
+    makeClip(file, { seconds: 2 }),
+  ]);
+  const slow = Promise.withResolvers<void>();
+  const server = createServer(async ({ url }, response) => {
+    if (url?.startsWith('/never')) return;
+    if (url?.startsWith('/slow')) await slow.promise;
+    createReadStream(file).pipe(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    // It has sound too, which is what is wanted of it as AUDIO.
+    ...{ video: `${base}/video.mp4`, audio: `${base}/audio.mp4` },
+    ...{ slowVideo: `${base}/slow.mp4`, neverVideo: `${base}/never.mp4` },
+    rtmpUrl: receiver.url,
+    release: async () => slow.resolve(),
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await receiver.close();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Another implementation. */
+async function openOther(url: string): Promise<Target> {
+  const elsewhere = given('VIDEO_URL');
+  const media = elsewhere === undefined ? await startMedia() : undefined;
+  return {
+    ...{ base: `${url}/v1`, graphql: `${url}/graphql`, key: needed('API_KEY') },
+    ...{ otherKey: needed('OTHER_API_KEY'), revokedKey: needed('REVOKED_API_KEY') },
+    ...(media ?? {
+      ...{ video: needed('VIDEO_URL'), audio: needed('AUDIO_URL') },
+      ...{ slowVideo: needed('SLOW_VIDEO_URL'), neverVideo: needed('SLOW_VIDEO_URL') },
+      rtmpUrl: needed('RTMP_URL'),
+      release: async () => undefined,
+    }),
+    stop: async () => media?.stop(),
+  };
+}
+
+/** Nothing is fetched and nothing is sent: a stream is ready unless its video is one of those that have not arrived. */
+function standInMedia(api: TestApi) {
+  let released = false;
+  const preparing = { type: 'MediaReady', reason: 'MediaImporting', message: 'The upload has not arrived yet.' };
+  const slowVideo = 'https://example.com/slow.mp4';
+  const neverVideo = 'https://example.com/never.mp4';
+  const linkOf = async ({ uploadRef }: LoopStreamSpec) =>
+    uploadRef && (await api.kube.get(UPLOADS, NAMESPACE, uploadRef)).spec.source.url;
+  const problemsOf = async (spec: LoopStreamSpec) => {
+    const link = await linkOf(spec);
+    return link === neverVideo || (link === slowVideo && !released) ? [preparing] : [];
+  };
+  const release = async () => {
+    released = true;
+    for (const { metadata, spec, status } of await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE }))
+      if ((await linkOf(spec).catch(() => undefined)) === slowVideo)
+        await api.observe(metadata.name, { phase: status?.phase ?? 'idle' });
+  };
+  const media: Media = {
+    ...{ video: 'https://example.com/a.mp4', audio: 'https://example.com/a.mp3', slowVideo, neverVideo },
+    ...{ rtmpUrl: 'rtmp://127.0.0.1/live', release },
+  };
+  return { media, problemsOf };
+}
+
+async function openStandIn(): Promise<Target> {
+  const api = await startTestApi({ rateLimit: { requests: 300, windowMs: 10_000 } });
+  const over = new AbortController();
+  const { media, problemsOf } = standInMedia(api);
+  await standIn(api, over.signal, problemsOf);
+  return {
+    ...{ base: `${api.url}/v1`, graphql: `${api.url}/graphql` },
+    ...(await makeKeys(api.auth)),
+    ...media,
+    stop: async () => {
+      over.abort();
+      await api.stop();
+    },
+  };
+}
+
+/** The implementation that the environment names, or else our API server with a stand-in for its operator. */
+export function anyPlace(): Place {
+  const url = given('URL');
+  return url === undefined ? { onAir: false, open: openStandIn } : { onAir: true, open: () => openOther(url) };
+}
+
+/** The whole product, which runs already and goes on afterwards. */
+export const productPlace = (system: () => Shared): Place => ({
+  onAir: true,
+  async open() {
+    const { facts } = system();
+    const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
+      settingOf(system(), 'api', `LOOPSTREAM_${name}`),
+    );
+    const { service, close } = openAuth({ databaseUrl, authSecret });
+    // Nothing goes on air without credit.
+    const keys = await makeKeys(service, (accountId) => giveCredit(databaseUrl, accountId)).finally(close);
+    return { base: facts.apiUrl, graphql: facts.graphqlUrl ?? '', ...keys, ...(await startMedia()) };
+  },
+});

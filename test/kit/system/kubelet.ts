@@ -1,0 +1,78 @@
+/**
+ * The hand of a kubelet: binds pods to a node and writes their status, as the test says. Everything else (scheduler,
+ * controllers, garbage collection, admission) is the real control plane's.
+ */
+
+import { NODES, PODS, type Pod, type PodStatus } from '../../../src/kube/core.ts';
+import type { Kube, KubeObject } from '../../../src/kube/types.ts';
+import { kubeTime } from '../../../src/lib/clock.ts';
+
+const NODE = 'test-node';
+
+export async function createKubelet(kube: Kube, namespace: string) {
+  // Pods bound to a node that does not exist are removed by the pod garbage collector.
+  await kube.create(NODES, '', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE }, spec: {} } as KubeObject);
+  const patch = (name: string, status: PodStatus) =>
+    kube.mergePatch(PODS, namespace, name, { status }, { subresource: 'status' });
+  const only = (pod: Pod) => (pod.spec as { containers: { name: string }[] }).containers[0]?.name ?? '';
+  const conditions = (ready: boolean): NonNullable<PodStatus['conditions']> =>
+    ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
+      type,
+      status: type.endsWith('Ready') && !ready ? 'False' : 'True',
+      lastTransitionTime: kubeTime(new Date()),
+    }));
+
+  return {
+    /** Takes its node away. */
+    leave: () => kube.delete(NODES, '', NODE),
+    /** Binds a pod that is not bound yet. */
+    async bind(name: string): Promise<void> {
+      const target = { apiVersion: 'v1', kind: 'Node', name: NODE };
+      const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
+      const answer = await kube.raw('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, binding);
+      if (answer.status >= 300 && answer.status !== 409) throw new Error(answer.text);
+    },
+    /** Its container runs; `ready` is what its readiness probe says. */
+    async run(name: string, ready: boolean, restartCount = 0, podIP = '10.0.0.1'): Promise<void> {
+      const pod = await kube.get(PODS, namespace, name);
+      const running = { startedAt: kubeTime(new Date()) };
+      await patch(name, {
+        phase: 'Running',
+        podIP,
+        conditions: conditions(ready),
+        containerStatuses: [
+          { name: only(pod), image: '', imageID: '', ready, started: true, restartCount, state: { running } },
+        ],
+      });
+    },
+    /** Its container has ended and left this message. */
+    async end(name: string, exitCode: number, message: string): Promise<void> {
+      const pod = await kube.get(PODS, namespace, name);
+      const now = kubeTime(new Date());
+      const terminated = {
+        exitCode,
+        reason: exitCode ? 'Error' : 'Completed',
+        message,
+        startedAt: now,
+        finishedAt: now,
+      };
+      const container = {
+        name: only(pod),
+        image: '',
+        imageID: '',
+        ready: false,
+        restartCount: 0,
+        state: { terminated },
+      };
+      const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
+      await patch(name, { phase, conditions: conditions(false), containerStatuses: [container] });
+    },
+    /** Its grace period is over and nothing of it is left: kubelet says how it ended, then deletes the object. */
+    async remove(name: string): Promise<void> {
+      const pod = await kube.get(PODS, namespace, name).catch(() => undefined);
+      if (pod?.spec.nodeName !== undefined) await this.end(name, 0, '').catch(() => undefined);
+      await kube.delete(PODS, namespace, name, { gracePeriodSeconds: 0 });
+    },
+  };
+}
+export type Kubelet = Awaited<ReturnType<typeof createKubelet>>;

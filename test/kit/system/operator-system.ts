@@ -1,0 +1,227 @@
+/**
+ * The operator on a real control plane, for the system tests of one file: `aroundEachTest` starts them around the tests, the
+ * rest acts on what it started. Pods are driven by the test's hand in kubelet's place.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
+import { createKube } from '../../../src/kube/client.ts';
+import { EVENTS, JOBS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { runOperator } from '../../../src/operator/main.ts';
+import { API_VERSION } from '../../../src/resources/common/names.ts';
+import { applyCrds } from '../../../src/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { withOverrides } from '../../../src/settings/limits.ts';
+import { MEDIA, SETTINGS } from '../make/operator.ts';
+import { silent } from '../real/kube.ts';
+import { shareTestKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
+import { until } from '../wait.ts';
+import { createKubelet, type Kubelet } from './kubelet.ts';
+
+export const NS = 'tv';
+export const KEY = 'live_s3cr3t-k3y';
+export let cluster: TestKubernetes;
+export let kube: Kube;
+export let kubelet: Kubelet;
+export let operator: { lifecycle: Lifecycle; opsPort: number };
+
+/** Pods are asked often: a test need not wait for what takes a quarter of a minute in life. */
+const FOLLOW = { everyMs: 250, behindMs: 250 };
+
+let isMetered = false;
+
+async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
+  const lifecycle = new Lifecycle();
+  const config = {
+    ...SETTINGS,
+    storageVolume: { emptyDir: {} },
+    allowPrivateDestinations: true,
+    kubeconfig: cluster.kubeconfig,
+    namespace: NS,
+    operatorNamespace: undefined,
+    workers: 4,
+    leaderElection: undefined,
+    importConcurrency: 4,
+    prepareConcurrency: 4,
+    rolloutSeconds: 0,
+    metered: isMetered,
+    sweep: true,
+    sweepGraceHours: 24,
+    keepUnusedDays: 30,
+    opsHost: '127.0.0.1',
+    opsPort: 0,
+    limits: withOverrides(),
+  };
+  const { opsPort } = await runOperator(config, lifecycle, silent, { follow: FOLLOW, ...options });
+  return { lifecycle, opsPort };
+}
+
+/** One namespace for the file, one operator for each test, nothing left between two tests. `metered`: somebody counts. */
+export function aroundEachTest({ metered = false } = {}): void {
+  isMetered = metered;
+  beforeAll(async () => {
+    cluster = await shareTestKubernetes();
+    kube = createKube({ kubeconfig: cluster.kubeconfig });
+    await applyCrds(kube);
+    const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+    // That of the file before may still be going.
+    await until(`a new namespace ${NS}`, () =>
+      kube.create(NAMESPACES, '', { metadata: { name: NS, labels }, spec: {} }).catch(() => undefined),
+    );
+    kubelet = await createKubelet(kube, NS);
+  });
+  afterAll(async () => {
+    await kubelet?.leave();
+    await kube?.delete(NAMESPACES, '', NS);
+    await kube?.close();
+    await cluster?.stop();
+  });
+  beforeEach(async () => {
+    operator = await startOperator();
+  });
+  afterEach(async () => {
+    // Everything goes the way it goes in life: the operator takes the streams off air before it is stopped.
+    for (const resource of [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, JOBS, EVENTS] as Resource[]) {
+      for (const { metadata } of await kube.list(resource, { namespace: NS })) {
+        await kube.delete(resource, NS, metadata.name, { propagationPolicy: 'Background' });
+      }
+    }
+    await until('nothing is left', async () => {
+      for (const { metadata } of await kube.list(PODS, { namespace: NS })) await kubelet.remove(metadata.name);
+      const left = await Promise.all([LOOPSTREAMS, PODS].map((of) => kube.list(of as Resource, { namespace: NS })));
+      return left.flat().length === 0;
+    });
+    await operator.lifecycle.stop();
+  });
+}
+
+export const own = (kind: string, name: string, spec: unknown) => ({
+  apiVersion: API_VERSION,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+export const createSecret = (name: string, rtmpUrl = 'rtmp://127.0.0.1/live') =>
+  kube.create(SECRETS, NS, { metadata: { name }, stringData: { rtmpUrl, rtmpKey: KEY } } as never);
+
+export async function createDestination(name = 'tv'): Promise<void> {
+  await createSecret(`${name}-secret`);
+  await kube.create(DESTINATIONS, NS, own('Destination', name, { secretName: `${name}-secret` }) as never);
+}
+export const createUpload = (name = 'film') =>
+  kube.create(
+    UPLOADS,
+    NS,
+    own('Upload', name, { type: 'video', source: { url: 'https://media.example/film' } }) as never,
+  );
+export const createStream = (spec: Partial<LoopStreamSpec> = {}, name = 'bunny') =>
+  kube.create(
+    LOOPSTREAMS,
+    NS,
+    own('LoopStream', name, { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'], ...spec }) as never,
+  );
+
+export const getStream = (name = 'bunny'): Promise<LoopStream> => kube.get(LOOPSTREAMS, NS, name);
+export const getPod = (name = 'bunny-onair') =>
+  kube.get(PODS, NS, name).catch(() => undefined) as Promise<Pod | undefined>;
+export const setSpec = (spec: Partial<LoopStreamSpec>, name = 'bunny') =>
+  kube.mergePatch(LOOPSTREAMS, NS, name, { spec });
+
+export const phase = (wanted: string, name = 'bunny') =>
+  until(`${name} is ${wanted}`, async () => {
+    const stream = await getStream(name);
+    return stream.status?.phase === wanted && stream;
+  });
+export const pod = (name = 'bunny-onair') => until(`the pod ${name}`, () => getPod(name));
+
+export async function jobPod(job: string): Promise<Pod> {
+  return until(`a pod of ${job}`, async () => {
+    const pods = await kube.list(PODS, { namespace: NS, labelSelector: `batch.kubernetes.io/job-name=${job}` });
+    return pods.find((one) => !one.metadata.deletionTimestamp && one.status?.phase === 'Pending');
+  });
+}
+
+/** Plays the Job: its pod runs and ends with this answer. */
+export async function answer(job: string, result: unknown): Promise<void> {
+  const { name } = (await jobPod(job)).metadata;
+  await kubelet.bind(name);
+  await kubelet.end(name, 0, JSON.stringify(result));
+}
+export const MADE = {
+  action: 'rendition',
+  rendition: { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 },
+};
+
+export async function prepare(upload = 'film', profile = '720p30'): Promise<void> {
+  await answer(`${upload}-import`, { action: 'import', media: MEDIA });
+  await answer(`${upload}-${profile}`, { ...MADE, rendition: { ...MADE.rendition, profile } });
+}
+
+export async function goLive(): Promise<LoopStream> {
+  await createDestination();
+  await createUpload();
+  await createStream();
+  await prepare();
+  await pod();
+  await kubelet.bind('bunny-onair');
+  await kubelet.run('bunny-onair', true);
+  return phase('live');
+}
+
+/** Resource versions of everything in the namespace: equal when nothing at all was written. */
+export async function versions(): Promise<Record<string, string>> {
+  const all = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, PODS, JOBS, EVENTS] as Resource[];
+  const lists = await Promise.all(all.map((of) => kube.list<KubeObject>(of, { namespace: NS })));
+  return Object.fromEntries(
+    lists.flat().map(({ kind, metadata }) => [`${kind}/${metadata.name}`, metadata.resourceVersion]),
+  );
+}
+
+export async function reconciles(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
+  const counts = text.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+export const settled = async () => {
+  let before = -1;
+  await until('the operator has nothing to do', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
+    const depth = [...text.matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
+    const now = await reconciles();
+    const still = depth === 0 && now === before;
+    before = now;
+    return still;
+  });
+};
+
+/** Waits until nobody writes any more, the Job controller and the recorders of events with their own last words too. */
+export async function atRest(): Promise<Record<string, string>> {
+  await settled();
+  await until('the Jobs are over', async () =>
+    (await kube.list(JOBS, { namespace: NS })).every(({ status }) =>
+      status?.conditions?.some(({ type }) => type === 'Complete' || type === 'Failed'),
+    ),
+  );
+  let last = { seen: '', at: 0 };
+  return until('nobody writes any more', async () => {
+    const now = await versions();
+    if (JSON.stringify(now) !== last.seen) last = { seen: JSON.stringify(now), at: performance.now() };
+    return performance.now() - last.at > 1500 && now;
+  });
+}
+
+/** Stops the operator, does what happens meanwhile, and starts it again. */
+export async function withoutOperator<T>(
+  meanwhile: () => Promise<T>,
+  options?: Parameters<typeof runOperator>[3],
+): Promise<T> {
+  await operator.lifecycle.stop();
+  const result = await meanwhile();
+  operator = await startOperator(options);
+  return result;
+}

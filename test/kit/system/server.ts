@@ -1,0 +1,72 @@
+/** The HTTP server alone: services do what a test wants, and there is no Kubernetes and no database behind it. */
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import pino from 'pino';
+import { AppError } from '../../../src/lib/errors.ts';
+import { type Principal, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
+import { buildServer, type ServerDeps } from '../../../src/server/app.ts';
+import { apiConfig } from '../../../src/server/settings.ts';
+import { ROOM } from '../make/limits.ts';
+
+export interface TestServer {
+  app: FastifyInstance;
+  /** Listens on a free port from then on. */
+  listen(): Promise<{ url: string; port: number }>;
+  logs(): string;
+}
+
+export interface ServerOptions
+  extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'isSuspended' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
+  /** Settings, without their prefix. */
+  settings?: Record<string, string>;
+  scopes?: readonly Scope[];
+  /** Of the account service. */
+  me?: () => unknown;
+  services?: object;
+}
+
+/** Unless `auth` says otherwise, who sends a key is the account of that name. Close `app` afterwards. */
+export async function buildTestServer(options: ServerOptions = {}): Promise<TestServer> {
+  let logs = '';
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logs += chunk;
+      done();
+    },
+  });
+  const never = new AbortController().signal;
+  const authenticate = async ({ apiKey }: { apiKey: string | undefined }): Promise<Principal> => {
+    if (!apiKey) throw new AppError('unauthenticated', 'Send an API key in the header X-API-Key.');
+    return { accountId: apiKey, userId: apiKey, scopes: new Set(options.scopes ?? SCOPES), via: 'key' };
+  };
+  const given = Object.entries(options.settings ?? {}).map(([name, value]) => [`LOOPSTREAM_${name}`, value]);
+  const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
+  const deps = {
+    config: apiConfig({ ...required, ...Object.fromEntries(given) }),
+    auth: options.auth ?? { authenticate },
+    services: { account: { me: options.me ?? (() => ({})) }, uploads: { incoming: {} }, ...options.services },
+    people: {},
+    leaving: options.leaving ?? never,
+    stopping: options.stopping ?? never,
+    db: options.db,
+    quotas: ROOM,
+    isSuspended: options.isSuspended,
+    counter: options.counter,
+    metrics: options.metrics,
+    log: pino({ level: 'debug' }, sink),
+    health: async () => ({ kubernetes: 'ok', database: 'ok' }),
+    version: '1',
+    ageMs: () => 0,
+  } as unknown as ServerDeps;
+  const app = await buildServer(deps);
+  return {
+    app,
+    logs: () => logs,
+    async listen() {
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      const { port } = app.server.address() as AddressInfo;
+      return { url: `http://127.0.0.1:${port}`, port };
+    },
+  };
+}

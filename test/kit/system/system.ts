@@ -1,0 +1,99 @@
+/** The whole local system for a test: started as a person starts it, in a state directory and on ports of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '../../../src/client/index.ts';
+import type { LocalFacts as AllFacts } from '../../../tools/local/state.ts';
+import { until } from '../wait.ts';
+import { LOCAL_MAIN, ROOT } from './app.ts';
+
+export { ROOT };
+
+/** With an API server, which `--operator-only` leaves out. */
+type LocalFacts = AllFacts & { apiUrl: string; apiKey: string; pageUrl: string };
+
+export interface Shared {
+  facts: LocalFacts;
+  stateDir: string;
+}
+
+export interface System extends Shared {
+  pid: number;
+  output(): string;
+  /** Resolves to the exit status. */
+  exited: Promise<number | null>;
+  /** With the account's key. It tries nothing again, so that no failure is hidden. */
+  client: Client;
+  /** Sends SIGINT, as Ctrl-C does, and resolves to the exit status. */
+  interrupt(): Promise<number | null>;
+  kill(): Promise<void>;
+  /** Stops it and forgets its state. */
+  close(): Promise<void>;
+}
+
+/** Starts the local system and waits until it is ready. `settings`: LOOPSTREAM_* of its roles. */
+export async function startSystem(
+  args: string[] = [],
+  existing?: string,
+  settings: Record<string, string> = {},
+): Promise<System> {
+  const stateDir = existing ?? (await mkdtemp(join(tmpdir(), 'loopstream-e2e-')));
+  const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
+    (name) => [name, '0'],
+  );
+  const child: ChildProcess = spawn(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    env: { ...process.env, ...settings },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += chunk));
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const factsFile = join(stateDir, 'local.json');
+  const facts = await until(
+    'the local system is ready',
+    () => {
+      if (child.exitCode !== null) throw new Error(`the local system ended with ${child.exitCode}:\n${output}`);
+      const found = existsSync(factsFile) ? (JSON.parse(readFileSync(factsFile, 'utf8')) as LocalFacts) : undefined;
+      return found?.pid === child.pid ? found : undefined;
+    },
+    560_000,
+  );
+  const running = () => child.exitCode === null && child.signalCode === null;
+  const interrupt = async () => {
+    if (running()) child.kill('SIGINT');
+    return (await exited)[0];
+  };
+  return {
+    facts,
+    stateDir,
+    pid: child.pid ?? 0,
+    output: () => output,
+    exited: exited.then(([status]) => status),
+    interrupt,
+    kill: async () => {
+      if (running()) child.kill('SIGKILL');
+      await exited;
+    },
+    // There is no API server with --operator-only.
+    get client() {
+      return createClient({ baseUrl: facts.apiUrl, apiKey: facts.apiKey, maxRetries: 0 });
+    },
+    close: async () => {
+      await interrupt();
+      await rm(stateDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A stream off air, of the demo's video and sent to where the demo is. */
+export async function streamLikeDemo({ client, facts }: Pick<System, 'client' | 'facts'>, name: string) {
+  const { destinationID, videoUploadObjectID } = await client.streams.get(facts.demoStreamId ?? '');
+  return client.streams.create({
+    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
+    videoUploadObjectID: videoUploadObjectID ?? '',
+  });
+}

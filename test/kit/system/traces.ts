@@ -1,0 +1,209 @@
+/**
+ * Everything of a running local system that people, programs or other tenants can read without being meant to see secrets: its
+ * logs, metrics, process lists, what Kubernetes shows of all but Secrets, and what its database holds.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import {
+  COMPONENT_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+  VIEW_KEY_KEY,
+  VIEW_KEY_SECRET,
+} from '../../../src/resources/common/names.ts';
+import { viewToken } from '../../../src/resources/stream/view-token.ts';
+import type { Shared } from './system.ts';
+
+const run = promisify(execFile);
+const MAX_BYTES = 256 * 2 ** 20;
+
+/** Where something was read, and what was there. */
+export type Place = [where: string, text: string];
+
+const readable = (file: string): string => {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    // It has ended in the meantime.
+    return '';
+  }
+};
+
+/** All that the parts of a system have logged. */
+export async function logs(system: Shared): Promise<Place[]> {
+  const { stateDir } = system;
+  try {
+    const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
+    return await Promise.all(
+      files.map(async (name) => [name, await readFile(join(stateDir, name), 'latin1')] as Place),
+    );
+  } catch (error) {
+    // A pod went with its logs while they were read: what is left is read anew.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return logs(system);
+    throw error;
+  }
+}
+
+/** The arguments of all processes of the machine, and the environment of those that run in pods. */
+const processes = (): Place[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid): Place[] => {
+      const environment = readable(`/proc/${pid}/environ`);
+      const isInPod = environment.includes('LOOPSTREAM_NODE_CONTAINER=');
+      return [
+        [`arguments of ${pid}`, readable(`/proc/${pid}/cmdline`)],
+        ...(isInPod ? ([[`environment of ${pid}`, environment]] satisfies Place[]) : []),
+      ];
+    });
+
+/** The process id of one of the system's own servers, e.g. `api`. */
+export function findServer({ stateDir }: Shared, server: string): number {
+  for (const file of readdirSync(join(stateDir, 'pids'))) {
+    const { name, pid } = JSON.parse(readable(join(stateDir, 'pids', file))) as { name: string; pid: number };
+    if (name === server) return pid;
+  }
+  throw new Error(`${server} does not run`);
+}
+
+/** The environment of one of the system's own servers, as its process has it. */
+export function environmentOf(system: Shared, server: string): Record<string, string> {
+  const settings = readable(`/proc/${findServer(system, server)}/environ`).split('\0');
+  return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
+}
+
+export function settingOf(system: Shared, server: string, setting: string): string {
+  const value = environmentOf(system, server)[setting];
+  if (value === undefined) throw new Error(`${server} has no ${setting}`);
+  return value;
+}
+
+/**
+ * A secret as it may stand somewhere: as it is, as JSON and URLs have it, and in base64 and base64url, where it begins with
+ * the first, the second or the third of three bytes.
+ */
+export function disguisesOf(secret: string): string[] {
+  const encoded = [0, 1, 2].map((before) => {
+    const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+    // The letters at both ends depend on what stands beside it.
+    return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
+  });
+  const inUrl = encodeURIComponent(secret);
+  const escaped = secret.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
+  const base64url = encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  // Logs are read byte by byte.
+  const plain = [secret, Buffer.from(secret).toString('latin1'), escaped, JSON.stringify(secret).slice(1, -1)];
+  return [...new Set([...plain, inUrl, inUrl.toLowerCase(), ...encoded, ...base64url])];
+}
+
+/** Follows all that a Redis is asked; `dump` answers that and what it holds. */
+export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]>; close(): void }> {
+  const redis = new Redis(url);
+  const monitor = await redis.monitor();
+  const asked: string[] = [];
+  monitor.on('monitor', (_time: string, args: string[]) => asked.push(args.join(' ')));
+  const contentOf = async (key: string): Promise<string> => {
+    const type = await redis.type(key);
+    if (type === 'string') return (await redis.get(key)) ?? '';
+    if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
+    throw new Error(`nobody reads a ${type} of Redis here`);
+  };
+  return {
+    dump: async () => {
+      const keys = await redis.keys('*');
+      const held = await Promise.all(keys.map(async (key) => `${key} ${await contentOf(key)}`));
+      return [
+        ['what Redis holds', held.join('\n')],
+        ['what Redis was asked', asked.join('\n')],
+      ];
+    },
+    close: () => {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}
+
+export const fetched = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
+  url,
+  await (await fetch(url, { headers })).text(),
+];
+
+/** A streamer's pod that runs. */
+interface Streamer {
+  ip: string;
+  /** What it is shown by those who look at it. */
+  token: string;
+}
+
+async function metrics(system: Shared, streamers: Streamer[]): Promise<Place[]> {
+  const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
+  const pods = streamers.flatMap(({ ip, token }) => [
+    fetched(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
+    fetched(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
+  ]);
+  return Promise.all([...servers.map((port) => fetched(`http://127.0.0.1:${port}/metrics`)), ...pods]);
+}
+
+interface Shown {
+  kind: string;
+  metadata: { labels?: Record<string, string>; ownerReferences?: { uid: string }[] };
+  status?: { podIP?: string; phase?: string };
+}
+
+/** All objects of all kinds but Secrets: specs, statuses, annotations and events. */
+async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; streamers: Streamer[] }> {
+  const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
+  const kubectl = async (...args: string[]) => (await run(join(stateDir, 'bin/kubectl'), args, options)).stdout;
+  const kinds = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
+  const shown = kinds.filter((kind) => kind !== 'secrets');
+  const objects = await kubectl('get', shown.join(','), '--all-namespaces', '-o', 'json', '--show-managed-fields');
+  const { items } = JSON.parse(objects) as { items: Shown[] };
+  const running = items.filter(
+    ({ kind, metadata, status }) =>
+      kind === 'Pod' && metadata.labels?.[COMPONENT_LABEL] === 'streamer' && status?.phase === 'Running',
+  );
+  const key = async () => {
+    const path = `jsonpath={.data.${VIEW_KEY_KEY}}`;
+    const text = await kubectl('get', 'secret', VIEW_KEY_SECRET, '-n', 'loopstream', '-o', path);
+    return Buffer.from(text, 'base64').toString();
+  };
+  const viewKey = running.length > 0 ? await key() : '';
+  const streamers = running.flatMap(({ metadata, status }) => {
+    const token = viewToken(viewKey, metadata.ownerReferences?.[0]?.uid ?? '');
+    return status?.podIP === undefined ? [] : [{ ip: status.podIP, token }];
+  });
+  return { places: [['objects of Kubernetes', objects]], streamers };
+}
+
+/** Each row of each table, as text. */
+async function database(system: Shared): Promise<Place[]> {
+  const client = new pg.Client({ connectionString: settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      `select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    const places: Place[] = [];
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ text: string }>(`select t::text as text from ${name} t`);
+      places.push([`table ${name}`, rows.map(({ text }) => text).join('\n')]);
+    }
+    return places;
+  } finally {
+    await client.end();
+  }
+}
+
+/** All of it. A streamer that runs is asked for what it shows. */
+export async function everywhere(system: Shared): Promise<Place[]> {
+  const { places, streamers } = await kubernetes(system);
+  const rest = await Promise.all([logs(system), metrics(system, streamers), database(system)]);
+  return [...places, ...processes(), ...rest.flat()];
+}

@@ -1,0 +1,232 @@
+/** What lets others into an account: made, seen and taken back by its owner alone, on whichever server. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../../src/domain/accounts/record.ts';
+import type { RunningApi } from '../../../src/server/main.ts';
+import { giveCredit } from '../../kit/make/ledger.ts';
+import {
+  authorize,
+  type Person,
+  pageHeaders,
+  refresh,
+  register,
+  signIn,
+  startTestSite,
+  type TestSite,
+} from '../../kit/make/oauth.ts';
+import { query } from '../../kit/real/postgres.ts';
+import { call } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+
+let site: TestSite;
+let replica: RunningApi & { stop(): Promise<void> };
+
+beforeAll(async () => {
+  site = await startTestSite();
+  replica = await site.replica();
+});
+afterAll(async () => site?.stop());
+
+interface Listed<T> {
+  data: T[];
+  page: { hasMore: boolean; nextCursor: string | null };
+}
+/** As the page of the dashboard asks. */
+const ask = <T = Record<string, unknown>>(
+  person: Pick<Person, 'cookie'>,
+  method: string,
+  path: string,
+  body?: unknown,
+) => call<T>(`${site.url}/v1${path}`, method, body, pageHeaders(site.url, person));
+const withKey = (url: string, key: string) => call(`${url}/v1/me`, 'GET', undefined, { 'x-api-key': key });
+const makeKey = async (person: Person, name: string, more = {}) =>
+  (await ask<CreatedApiKey>(person, 'POST', '/api-keys', { name, ...more })).body;
+
+describe('API keys', () => {
+  test('are shown once, work on every server, and are refused by every server once revoked', async () => {
+    const ada = await site.person('ada');
+    const made = await ask<CreatedApiKey>(ada, 'POST', '/api-keys', { name: '<b>Playout</b>', expiresInDays: 30 });
+    expect(made.status).toBe(201);
+    const { key, id, expiresAt, hint } = made.body;
+    expect(key.startsWith(hint)).toBe(true);
+    expect(Math.round((Date.parse(expiresAt ?? '') - Date.now()) / 86_400_000)).toBe(30);
+    for (const { url } of [site, replica]) expect((await withKey(url, key)).status).toBe(200);
+    const listed = await ask<Listed<ApiKey>>(ada, 'GET', '/api-keys');
+    expect(listed.body.data.find((one) => one.id === id)).toMatchObject({ name: '<b>Playout</b>', hint, expiresAt });
+    expect(JSON.stringify(listed.body)).not.toContain(key);
+    const kept = await query(
+      site.databaseUrl,
+      `select row_to_json(k)::text as t from auth.apikey k
+      union all select row_to_json(i)::text from loopstream.idempotency i`,
+    );
+    expect(JSON.stringify(kept)).not.toContain(key);
+
+    expect((await ask(ada, 'DELETE', `/api-keys/${id}`)).status).toBe(204);
+    expect((await withKey(site.url, key)).status).toBe(401);
+    await until('the other server refuses it', async () => (await withKey(replica.url, key)).status === 401);
+    expect(await ask(ada, 'DELETE', `/api-keys/${id}`)).toMatchObject({
+      status: 404,
+      body: { code: 'api_key_not_found' },
+    });
+  });
+
+  test('are made and seen by no key, no token and nobody; those of others are not there', async () => {
+    const [ada, bob] = [await site.person('ada'), await site.person('bob')];
+    const { key, id } = await makeKey(ada, 'one');
+    const token = await site.token('ada', 'service:read service:write service:destructive service:billing');
+    for (const headers of [{ 'x-api-key': key }, { authorization: `Bearer ${token}` }])
+      for (const [method, path, body] of [
+        ['POST', '/api-keys', { name: 'two' }],
+        ['GET', '/api-keys'],
+        ['DELETE', `/api-keys/${id}`],
+        ['GET', '/sessions'],
+        ['DELETE', '/sessions'],
+        ['GET', '/connected-apps'],
+        ['GET', '/account/export'],
+        ['POST', '/account/deletion', { email: ada.email, password: ada.password }],
+      ] as const)
+        expect(await call(`${site.url}/v1${path}`, method, body, headers), `${method} ${path}`).toMatchObject({
+          status: 403,
+          body: { code: 'person_required' },
+        });
+    expect((await call(`${site.url}/v1/api-keys`, 'GET')).status).toBe(401);
+    expect((await ask(bob, 'DELETE', `/api-keys/${id}`)).status).toBe(404);
+    expect((await ask<Listed<ApiKey>>(bob, 'GET', '/api-keys')).body.data.map((one) => one.id)).not.toContain(id);
+    expect((await withKey(site.url, key)).status).toBe(200);
+  });
+
+  test.each([
+    [{}, '/name'],
+    [{ name: '' }, '/name'],
+    [{ name: 'x'.repeat(65) }, '/name'],
+    [{ name: 'a\u0007b' }, '/name'],
+    [{ name: 'x', expiresInDays: 0 }, '/expiresInDays'],
+    [{ name: 'x', expiresInDays: 366 }, '/expiresInDays'],
+    [{ name: 'x', scopes: [] }, '/scopes'],
+  ])('%j is refused, and the field named', async (body, path) => {
+    const answer = await ask(await site.person('ada'), 'POST', '/api-keys', body);
+    expect(answer.status).toBe(422);
+    expect(answer.body.errors).toEqual([expect.objectContaining({ path })]);
+  });
+
+  test('from another site’s page none is made', async () => {
+    const { cookie } = await site.person('ada');
+    for (const headers of [{ cookie }, { cookie, origin: 'https://evil.example' }] as Record<string, string>[])
+      expect(await call(`${site.url}/v1/api-keys`, 'POST', { name: 'x' }, headers)).toMatchObject({
+        status: 403,
+        body: { code: 'cross_site_request' },
+      });
+  });
+
+  test('when one was last used is written down', async () => {
+    const ada = await site.person('ada');
+    const { key, id } = await makeKey(ada, 'used');
+    const before = Date.now() - 1000;
+    for (let i = 0; i < 20; i += 1) expect((await withKey(replica.url, key)).status).toBe(200);
+    const used = await until('it is written down', async () => {
+      const { body } = await ask<Listed<ApiKey>>(ada, 'GET', '/api-keys');
+      return body.data.find((one) => one.id === id)?.lastUsedAt ?? undefined;
+    });
+    expect(Date.parse(used)).toBeGreaterThan(before);
+    expect((await withKey(site.url, key)).status).toBe(200);
+  });
+});
+
+describe('sessions', () => {
+  test('are seen without what lets one in, and ended one by one or all but this one', async () => {
+    const eve = await site.person('eve');
+    const [second, third] = [await signIn(site.url, eve), await signIn(site.url, eve)];
+    const list = async () => (await ask<Listed<PersonSession>>(eve, 'GET', '/sessions')).body.data;
+    const all = await list();
+    expect(all).toHaveLength(3);
+    expect(all.filter(({ isCurrent }) => isCurrent)).toHaveLength(1);
+    for (const cookie of [eve.cookie, second, third])
+      expect(JSON.stringify(all)).not.toContain(decodeURIComponent(cookie.split('=')[1] ?? '').split('.')[0]);
+    const ids = new Set(
+      (await ask<Listed<PersonSession>>({ cookie: second }, 'GET', '/sessions')).body.data.map((s) => s.id),
+    );
+    expect(ids).toEqual(new Set(all.map(({ id }) => id)));
+
+    const other = all.find(({ isCurrent }) => !isCurrent)?.id ?? '';
+    expect((await ask(await site.person('bob'), 'DELETE', `/sessions/${other}`)).status).toBe(404);
+    expect((await ask(eve, 'DELETE', `/sessions/${other}`)).status).toBe(204);
+    expect(await list()).toHaveLength(2);
+    expect((await ask(eve, 'DELETE', '/sessions')).status).toBe(204);
+    expect((await list()).map(({ isCurrent }) => isCurrent)).toEqual([true]);
+    for (const cookie of [second, third]) expect((await ask({ cookie }, 'GET', '/sessions')).status).toBe(401);
+  });
+});
+
+describe('connected apps', () => {
+  test('are listed with what was allowed, and cut off: no token is good, and none is given any more', async () => {
+    const person = await site.person('una');
+    const client = await register(site.url, {
+      client_name: '<script>x</script>',
+      scope: 'service:read offline_access',
+    });
+    const tokens = await authorize(site.url, person, client, { scope: 'service:read offline_access' });
+    const bearer = (url: string) =>
+      call(`${url}/v1/me`, 'GET', undefined, { authorization: `Bearer ${tokens.access_token}` });
+    expect((await bearer(site.url)).status).toBe(200);
+    const list = async () => (await ask<Listed<ConnectedApp>>(person, 'GET', '/connected-apps')).body.data;
+    const [app] = await list();
+    expect(app).toMatchObject({ id: client.client_id, name: '<script>x</script>', isVerified: false });
+    expect(app?.scopes).toEqual(expect.arrayContaining(['service:read', 'offline_access']));
+    expect(Date.parse(app?.lastUsedAt ?? '')).toBeGreaterThan(Date.parse(app?.connectedAt ?? '') - 60_000);
+
+    expect((await ask(await site.person('bob'), 'DELETE', `/connected-apps/${client.client_id}`)).status).toBe(404);
+    expect((await ask(person, 'DELETE', `/connected-apps/${client.client_id}`)).status).toBe(204);
+    expect(await list()).toEqual([]);
+    expect((await refresh(site.url, client, tokens.refresh_token ?? '')).status).toBe(400);
+    expect((await bearer(site.url)).status).toBe(401);
+    await until('the other server refuses it', async () => (await bearer(replica.url)).status === 401);
+  });
+});
+
+/** What the account has besides: ways to sign in, and money that was booked, came in, was asked for and was billed. */
+async function giveMore({ accountId: id }: Person): Promise<void> {
+  await giveCredit(site.databaseUrl, id);
+  const statements = [
+    `insert into auth.passkey (id, name, "publicKey", "userId", "credentialID", counter, "deviceType", "backedUp", "createdAt")
+      values (gen_random_uuid(), 'Phone', 'pub-lic-key', '${id}', 'cre-den-tial', 0, 'multiDevice', true, now())`,
+    `insert into auth.account (id, "accountId", "providerId", "userId", "accessToken", "createdAt", "updatedAt")
+      values (gen_random_uuid(), 'mo-at-work', 'oidc', '${id}', 'ac-cess-to-ken', now(), now())`,
+    `insert into loopstream.topups (id, account_id, amount_minor, currency, created_at, expires_at)
+      values ('top-of-mo', '${id}', 2500, 'USD', now(), now())`,
+    `insert into loopstream.crypto_deposits (id, account_id, network, asset, decimals, address, address_key, key_id,
+        address_index, rate, expires_at, created_at)
+      values ('dep-of-mo', '${id}', 'bitcoin', 'BTC', 8, 'bc1qmo', 'bc1qmo', 'key-of-mo', 1, 1, now(), now())`,
+    `insert into loopstream.invoices (id, account_id, series, sequence, kind, number, period_until, key, issued_at,
+        total_credits, total_minor, content)
+      values ('inv-of-mo', '${id}', 'MO', 1, 'invoice', 'MO-1', now(), 'mo', now(), 1, 1, '{"number": "MO-1"}')`,
+  ];
+  for (const statement of statements) await query(site.databaseUrl, statement);
+}
+
+test('the account as a document has what is the account’s, and no secret', async () => {
+  const person = await site.person('mo');
+  const destination = { name: 'Mine', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'se-cr-et-key-wxyz' };
+  expect((await ask(person, 'POST', '/destinations', destination)).status).toBe(201);
+  expect((await ask(person, 'PATCH', '/billing/address', { city: 'Lyon' })).status).toBe(200);
+  await giveMore(person);
+  const { status, body, headers } = await ask(person, 'GET', '/account/export');
+  expect(status).toBe(200);
+  expect(headers.get('content-disposition')).toContain('attachment');
+  expect(body).toMatchObject({ user: { email: person.email }, destinations: [{ name: 'Mine' }], streams: [] });
+  expect((body.apiKeys as ApiKey[]).length).toBeGreaterThan(0);
+  expect(body).toMatchObject({
+    passkeys: [{ id: expect.any(String), name: 'Phone', isSynced: true, createdAt: expect.stringMatching(/Z$/) }],
+    outsideSignIns: [{ provider: 'oidc', subject: 'mo-at-work' }],
+    ...{ billingAddress: { city: 'Lyon' }, ledger: [{ kind: 'grant', credits: '1000000' }] },
+    topUps: [{ id: 'top-of-mo', amountMinor: '2500' }],
+    deposits: [{ id: 'dep-of-mo', asset: 'BTC', address: 'bc1qmo' }],
+    invoices: [{ id: 'inv-of-mo', number: 'MO-1' }],
+  });
+  const text = JSON.stringify(body);
+  const proofs = ['pub-lic-key', 'cre-den-tial', 'ac-cess-to-ken'];
+  for (const secret of [destination.rtmpKey, person.key, person.password, ...proofs])
+    expect(text).not.toContain(secret);
+  // A row that another account has is in no document but its own.
+  expect(await ask(await site.person('ada'), 'GET', '/account/export')).toMatchObject({
+    body: { ledger: [], topUps: [], deposits: [], invoices: [], passkeys: [], outsideSignIns: [] },
+  });
+});

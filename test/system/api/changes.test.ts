@@ -1,0 +1,135 @@
+/** The feed of changes on the real thing: what an account has changes, and whoever follows it hears of that and of nothing else. */
+import { connect } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createClient, type FeedNews, problems } from '../../../src/client/index.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { MAX_FEEDS } from '../../../src/server/events/changes.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+
+let api: TestApi;
+let ada: Client;
+let bob: Client;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  [ada, bob] = await Promise.all([api.client('ada'), api.client('bob')]);
+});
+afterAll(() => api?.stop());
+
+const closing: AbortController[] = [];
+afterEach(() => {
+  for (const stop of closing.splice(0)) stop.abort();
+});
+
+/** Follows until the test is over; `over` resolves with how it ended: nothing, when it ended orderly. */
+async function follow(key: string, url = api.url) {
+  const stop = new AbortController();
+  closing.push(stop);
+  const heard: FeedNews[] = [];
+  const feed = createClient({ baseUrl: `${url}/v1`, apiKey: key }).changes({ signal: stop.signal });
+  const { value, done } = await feed.next();
+  if (!done) heard.push(value);
+  const read = async () => {
+    for await (const news of feed) heard.push(news);
+  };
+  const over = read().catch((error: unknown) => error);
+  return { heard, over, stop };
+}
+
+const destination = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
+const make = async (client: Client) =>
+  (await client.call<{ id: string }>('POST', '/v1/destinations', destination)).body.id;
+const told = (heard: FeedNews[], id: string) =>
+  heard.flatMap((news) => (news !== 'reset' && news.id === id ? [`${news.noun} ${news.change}`] : []));
+
+describe('whoever follows', () => {
+  test('hears a reset first, then of what is made, changed and deleted, by whichever door', async () => {
+    const { heard } = await follow(ada.key);
+    expect(heard).toEqual(['reset']);
+    const id = await make(ada);
+    await expect.poll(() => told(heard, id)[0]).toBe('destination created');
+    const before = heard.length;
+    await api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { spec: { displayName: 'By kubectl' } });
+    await expect.poll(() => told(heard.slice(before), id)).toContain('destination updated');
+    await ada.call('DELETE', `/v1/destinations/${id}`);
+    await expect.poll(() => told(heard, id).at(-1)).toBe('destination deleted');
+  });
+
+  test('hears of nothing that is another account’s', async () => {
+    const [hers, his] = [await follow(ada.key), await follow(bob.key)];
+    const id = await make(bob);
+    const last = await make(ada);
+    await expect.poll(() => told(his.heard, id)).toContain('destination created');
+    await expect.poll(() => told(hers.heard, last)).toContain('destination created');
+    expect(JSON.stringify(hers.heard)).not.toContain(id);
+    expect(JSON.stringify(his.heard)).not.toContain(last);
+  });
+
+  test('hears of what another replica was asked for', async () => {
+    const other = await api.replica();
+    const { heard } = await follow(ada.key, other.url);
+    const id = await make(ada);
+    await expect.poll(() => told(heard, id)).toContain('destination created');
+    await other.stop();
+  });
+});
+
+describe('a feed', () => {
+  test('ends orderly with its server, which does not wait for it', async () => {
+    const other = await api.replica();
+    const { over } = await follow(ada.key, other.url);
+    await other.stop();
+    expect(await over).toBeUndefined();
+  });
+
+  test('ends when its key is revoked', async () => {
+    const { key, id } = await api.auth.createApiKey(ada.accountId, 'for a while');
+    const { over } = await follow(key);
+    await api.auth.revokeApiKey(id);
+    expect(await over).toBeUndefined();
+    await expect(follow(key)).rejects.toBeInstanceOf(problems.Unauthenticated);
+  });
+
+  test('is one of so many for each account; one that ended makes room', async () => {
+    const feeds = await Promise.all(Array.from({ length: MAX_FEEDS }, () => follow(bob.key)));
+    const refusal = await follow(bob.key).catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(problems.TooManyFeeds);
+    expect(refusal).toMatchObject({ retryAfterSeconds: 5 });
+    feeds[0]?.stop.abort();
+    await until('there is room again', () => follow(bob.key).catch(() => undefined));
+  });
+
+  test('sends the headers of a stream of events that no proxy keeps back, and no HEAD is answered', async () => {
+    const stop = new AbortController();
+    closing.push(stop);
+    const answer = await fetch(`${api.url}/v1/changes`, { headers: { 'x-api-key': ada.key }, signal: stop.signal });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    });
+    const { status } = await ada.call('HEAD', '/v1/changes');
+    expect(status).toBe(405);
+  });
+
+  test('goes on for a reader who took nothing for a moment, and what came meanwhile is told', async () => {
+    const { port, hostname } = new URL(api.url);
+    const socket = connect(Number(port), hostname);
+    const answered = new Promise((resolve) => socket.once('data', resolve));
+    socket.write(`GET /v1/changes HTTP/1.1\r\nHost: x\r\nX-API-Key: ${ada.key}\r\n\r\n`);
+    await answered;
+    socket.pause();
+    const { heard } = await follow(ada.key);
+    const id = await make(ada);
+    await expect.poll(() => told(heard, id)).toContain('destination created');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.resume();
+    await expect.poll(() => text).toContain(id);
+    socket.destroy();
+  });
+});

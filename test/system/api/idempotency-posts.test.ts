@@ -1,0 +1,148 @@
+/** Each POST with an Idempotency-Key: one effect and one answer, however often it comes and whoever dies meanwhile. */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { cardSettings } from '../../../src/billing/cards/settings.ts';
+import type { RunningApi } from '../../../src/server/main.ts';
+import type { OpenApi } from '../../../src/server/openapi/document.ts';
+import { isOperation, takesIdempotencyKey } from '../../../src/server/operations/scopes.ts';
+import { apiConfig } from '../../../src/server/settings.ts';
+import { passTests } from '../../kit/fake/destination-tests.ts';
+import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
+import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
+import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
+import { type Streams, type StreamsApi, startStreamsApi, streamsOf } from '../../kit/make/streams.ts';
+import { writeKubeconfig } from '../../kit/real/kube.ts';
+import { type Answer, type Client, call } from '../../kit/system/api.ts';
+import { startApiProcess } from '../../kit/system/api-process.ts';
+import { until } from '../../kit/wait.ts';
+import { type Post, postsOf } from './posts.ts';
+
+const AT_ONCE = 20;
+
+let dir: string;
+let storageUrl: string;
+let stripe: StripeStub;
+let started: StreamsApi;
+let other: RunningApi & { stop(): Promise<void> };
+const over = new AbortController();
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-posts-'));
+  storageUrl = pathToFileURL(join(dir, 'media')).href;
+  stripe = await startStripeStub();
+  const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
+  const { crypto } = apiConfig({ ...required, ...CRYPTO_SETTINGS });
+  started = await startStreamsApi({
+    config: { storageUrl, billing: true, cards: cardSettings(stripeSettings(stripe)), crypto },
+  });
+  other = await started.api.replica();
+  await passTests(started.api, over.signal);
+});
+afterAll(async () => {
+  over.abort();
+  await other?.stop();
+  await started?.api.stop();
+  await stripe?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const description = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8'),
+) as OpenApi;
+const posts = Object.values(description.paths).flatMap(({ post }) =>
+  post && isOperation(post.operationId) && takesIdempotencyKey(post.operationId, 'post') ? post : [],
+);
+const GRAPHQL = ['mutation createDestination', 'mutation skipStreamItem', 'mutation publishPlaylist, and another one'];
+const NAMES = [...posts.map(({ operationId }) => operationId), ...GRAPHQL];
+
+/** Requests of the account to the server at `url`. */
+const at =
+  (url: string, { key }: Client): Client['call'] =>
+  (method, path, body, headers) =>
+    call(`${url}${path}`, method, body, { 'x-api-key': key, ...headers });
+
+/** What a client is told: all that an answer of a POST says. */
+const TOLD = ['content-type', 'location', 'upload-expires', 'upload-offset', 'tus-resumable'];
+const told = ({ status, headers, body }: Answer<unknown>) =>
+  JSON.stringify([status, body, ...TOLD.map((name) => headers.get(name))]);
+const succeeded = ({ status, body }: Answer<unknown>) =>
+  status < 300 && (body as { errors?: unknown }).errors === undefined;
+
+async function prepare(name: string, owner: Client, streams: Streams, servers: Client['call'][]): Promise<Post> {
+  const post = await postsOf(started.api, owner, streams)[name]?.();
+  if (!post) throw new Error(`${name} is not in test/system/api/posts.ts.`);
+  for (const to of servers) await until(`${name}: all servers know what it is about`, () => post.isKnown(to));
+  return post;
+}
+const send = ({ path, body, headers }: Post, to: Client['call'], key: string) =>
+  to('POST', path, body, { ...headers, 'idempotency-key': key.replaceAll(' ', '-') });
+
+test('every POST takes the key, and is in the list of this test', () => {
+  const takes = posts.filter(({ parameters }) => parameters?.some(({ name }) => name === 'Idempotency-Key'));
+  expect(takes).toEqual(posts);
+  expect(Object.keys(postsOf(started.api, started.ada, started)).sort()).toEqual([...NAMES].sort());
+});
+
+describe('twenty equal requests at once, to two replicas', () => {
+  test.each(NAMES)('%s: one effect and one answer, and the same one later', async (name) => {
+    const { ada, api } = started;
+    const servers = [api.url, other.url].map((url) => at(url, ada));
+    const post = await prepare(name, ada, started, servers);
+    const before = await post.effects();
+    const answers = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, i) => send(post, servers[i % 2] ?? ada.call, `${name} x20`)),
+    );
+    const [first = answers[0]] = answers;
+    expect(first && succeeded(first), JSON.stringify(first?.body)).toBe(true);
+    expect(await post.effects()).toBe(before + 1);
+    for (const to of servers) answers.push(await send(post, to, `${name} x20`));
+    expect([...new Set(answers.map(told))]).toHaveLength(1);
+    expect(await post.effects()).toBe(before + 1);
+  });
+});
+
+test('a server that is killed between effect and answer: whoever asks again gets the answer, and nothing is done twice', async () => {
+  const { api } = started;
+  const proxy = await startFaultyProxy(api.kubernetes);
+  const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
+  const money = { LOOPSTREAM_BILLING: 'true', ...stripeSettings(stripe), ...CRYPTO_SETTINGS };
+  const settings = { ...money, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
+  const server = await startApiProcess({ ...api.environment, ...settings });
+  onTestFinished(async () => {
+    server.signal('SIGKILL');
+    await server.ended;
+    await proxy.close();
+  });
+  // An account each: what is counted is its own.
+  const all = await Promise.all(
+    NAMES.map(async (name, i) => {
+      const owner = await api.client(`killed-${i}`);
+      const servers = [at(server.url, owner), at(other.url, owner)];
+      const post = await prepare(name, owner, await streamsOf(api, owner), servers);
+      return { name, owner, post, before: await post.effects() };
+    }),
+  );
+  proxy.set('write held');
+  const unheard = Promise.allSettled(all.map(({ post, owner, name }) => send(post, at(server.url, owner), name)));
+  await until('all of it is done', async () => {
+    const effects = await Promise.all(all.map(({ post }) => post.effects()));
+    return all.every(({ before }, i) => (effects[i] ?? 0) > before);
+  });
+  server.signal('SIGKILL');
+  await server.ended;
+  expect((await unheard).map(({ status }) => status)).toEqual(
+    all.map(({ post }) => (post.isQuick ? 'fulfilled' : 'rejected')),
+  );
+
+  const again = () => Promise.all(all.map(({ post, owner, name }) => send(post, at(other.url, owner), name)));
+  const answers = await again();
+  for (const [i, { name, post, before }] of all.entries()) {
+    const answer = answers[i] as Answer<unknown>;
+    expect(succeeded(answer), `${name}: ${JSON.stringify(answer.body)}`).toBe(true);
+    expect(await post.effects(), name).toBe(before + 1);
+  }
+  expect((await again()).map(told)).toEqual(answers.map(told));
+});

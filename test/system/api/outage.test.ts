@@ -1,0 +1,127 @@
+/** Every read of the description while the API server of Kubernetes is down: as the description says, and healed afterwards. */
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OpenApi } from '../../../src/server/openapi/document.ts';
+import { resolveResponse } from '../../../src/server/openapi/openapi.ts';
+import type { Operation } from '../../../src/server/operations/list.ts';
+import { isForPerson, OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { asker } from '../../kit/make/graphql.ts';
+import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
+import { createRestarts } from '../../kit/real/restarts.ts';
+
+let dir: string;
+let started: StreamsApi;
+let restarts: ReturnType<typeof createRestarts>;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-outage-'));
+  const config = { storageUrl: pathToFileURL(join(dir, 'media')).href };
+  started = await startStreamsApi({ config });
+  restarts = createRestarts(started.api.kubernetes);
+});
+afterAll(async () => {
+  await restarts?.end();
+  await started?.api.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Those that ask Kubernetes itself: what they show is in no cache. */
+const DIRECT = ['listStreamEvents', 'listPlaylistVersions', 'getPlaylistVersion', 'diffPlaylistVersion'];
+/** Those that Kubernetes has no part in. */
+const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions'];
+/** Never ends, and has tests of its own. */
+const FEEDS = ['watchChanges'];
+/** There is no pod whose media could be seen, and nothing that was prepared. */
+const NOTHING = new Map([
+  ['getStreamPreview', 'stream_not_live'],
+  ['getUploadPreview', 'upload_not_prepared'],
+]);
+const OFF_AIR = [...NOTHING.keys()];
+
+const description = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8'),
+) as OpenApi;
+const reads = Object.entries(description.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, operation]) => {
+    if (method !== 'get' && method !== 'head') return [];
+    // What only a person may read, a key is refused; Kubernetes has no part in it either.
+    if (FEEDS.includes(operation.operationId) || isForPerson(operation.operationId)) return [];
+    // Money is in the database alone.
+    if (OPERATION_SCOPES[operation.operationId as Operation] === 'billing') return [];
+    const ok = resolveResponse(description, operation.responses['200'] ?? {});
+    const away = resolveResponse(description, operation.responses['502'] ?? {});
+    return [{ id: operation.operationId, method: method.toUpperCase(), path, ok, away }];
+  }),
+);
+
+test('the description promises Age of exactly those reads that go on from the caches, and 502 of the others', () => {
+  const aged = reads.filter(({ ok }) => ok.headers?.Age !== undefined).map(({ id }) => id);
+  const ids = reads.map(({ id }) => id);
+  expect(ids).toEqual(expect.arrayContaining([...DIRECT, ...APART, ...OFF_AIR]));
+  expect(aged).toEqual(ids.filter((id) => ![...DIRECT, ...APART, ...OFF_AIR].includes(id)));
+  const refused = reads.filter(({ away }) => JSON.stringify(away).includes('"upstream_unavailable"'));
+  expect(refused.map(({ id }) => id)).toEqual(expect.arrayContaining(DIRECT));
+});
+
+test('with kube-apiserver killed each read answers as described, status says degraded, and all of it heals', async () => {
+  const { api, ada, create, destinationID, videoUploadObjectID, videoList } = started;
+  const { id: stream } = await create();
+  await api.observe(stream, { phase: 'idle' });
+  const tus = { 'tus-resumable': '1.0.0' };
+  const sent = { ...tus, 'upload-length': '10', 'upload-metadata': `type ${btoa('VIDEO')}` };
+  const { headers } = await ada.call('POST', '/v1/uploads/resumable', undefined, sent);
+  const resumable = headers.get('location') ?? '';
+  const ids: Record<string, string> = {
+    streams: stream,
+    destinations: destinationID,
+    uploads: videoUploadObjectID,
+    playlists: videoList,
+  };
+  const read = async ({ method, path }: (typeof reads)[number]) => {
+    const of = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');
+    const { status, headers, body } = await ada.call(method, of.replace('{version}', '1'), undefined, tus);
+    const age = headers.get('age');
+    return {
+      status,
+      code: body.code,
+      age: age === null ? null : Number(age),
+      body,
+      retryAfter: headers.get('retry-after'),
+    };
+  };
+  const withAge = expect.toSatisfy((age) => typeof age === 'number' && age > 0, 'an age');
+  const statusOf = async () => (await ada.call('GET', '/v1/status')).body;
+  const well = (one: (typeof reads)[number]) =>
+    OFF_AIR.includes(one.id) ? { status: 409, code: NOTHING.get(one.id), age: null } : { status: 200, age: null };
+
+  await expect.poll(async () => (await ada.call('GET', `/v1/streams/${stream}`)).body.ready).toBe(true);
+  for (const one of reads) expect(await read(one), one.id).toMatchObject(well(one));
+  await restarts.kill('kube-apiserver');
+  try {
+    const list = reads.find(({ id }) => id === 'listStreams') as (typeof reads)[number];
+    await expect.poll(async () => (await read(list)).age).toEqual(withAge);
+    for (const one of reads) {
+      const answer = await read(one);
+      if (DIRECT.includes(one.id)) {
+        expect(answer, one.id).toMatchObject({ status: 502, code: 'upstream_unavailable', age: null });
+        expect(Number(answer.retryAfter), one.id).toBeGreaterThan(0);
+      } else if (APART.includes(one.id) || OFF_AIR.includes(one.id)) {
+        expect(answer, one.id).toMatchObject(well(one));
+      } else expect(answer, one.id).toMatchObject({ status: 200, age: withAge });
+    }
+    const degraded = { status: 'degraded', components: { kubernetes: 'unavailable', database: 'ok' } };
+    await expect.poll(statusOf).toMatchObject(degraded);
+    const known = await asker(ada)(`{ stream(id: "${stream}") { readiness { ready } } }`);
+    expect(known).toEqual({ data: { stream: { readiness: { ready: true } } } });
+    const { errors } = await asker(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
+    expect(errors).toMatchObject([{ path: ['streamEvents'], extensions: { code: 'upstream_unavailable' } }]);
+  } finally {
+    await restarts.start('kube-apiserver');
+  }
+  for (const one of reads)
+    await expect.poll(() => read(one), { timeout: 60_000, interval: 200 }).toMatchObject(well(one));
+  await expect.poll(statusOf).toMatchObject({ status: 'ok' });
+}, 180_000);

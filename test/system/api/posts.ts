@@ -1,0 +1,171 @@
+/**
+ * Every POST that takes an Idempotency-Key: something to ask it about, and how often that has had an effect. A new POST is
+ * added to `postsOf`, by its operationId.
+ */
+import { expect } from 'vitest';
+import type { Resource } from '../../../src/kube/types.ts';
+import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import type { Phase } from '../../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { beginScanning } from '../../kit/make/crypto-settings.ts';
+import { inMinutes, type Streams } from '../../kit/make/streams.ts';
+import { query } from '../../kit/real/postgres.ts';
+import { createEtcdReader } from '../../kit/real/restarts.ts';
+import type { Client, TestApi } from '../../kit/system/api.ts';
+
+export interface Post {
+  path: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Its effect is in the database alone, so that nothing of Kubernetes can keep the answer back. */
+  isQuick?: true;
+  /** How often it has had its effect; what was there before counts too. */
+  effects(): Promise<number>;
+  /** Whether a server knows all that is asked about. */
+  isKnown(to: Client['call']): Promise<boolean>;
+}
+
+const link = { type: 'VIDEO', url: 'https://example.com/once.mp4' };
+const destination = { name: 'Once', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
+
+/** `streams` are `owner`'s, and nobody else makes anything in that account. */
+export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<string, () => Promise<Post>> {
+  const { wish, destinationID, videoUploadObjectID } = streams;
+  const writesOf = createEtcdReader(api.kubernetes);
+  /** Every write of the object, its creation included. */
+  const writes =
+    ({ plural }: Resource, name: string) =>
+    () =>
+      writesOf(`/registry/loopstream.dev/${plural}/${NAMESPACE}/${name}`);
+  const labelSelector = `${ACCOUNT_LABEL}=${owner.accountId}`;
+  const creation = async (of: Pick<Post, 'path' | 'body' | 'headers'>, resource: Resource): Promise<Post> => ({
+    ...of,
+    effects: async () => (await api.kube.list(resource, { namespace: NAMESPACE, labelSelector })).length,
+    isKnown: async (to) => {
+      const paths = [`/v1/destinations/${destinationID}`, `/v1/uploads/${videoUploadObjectID}`];
+      const answers = await Promise.all(paths.map((path) => to('GET', path)));
+      return answers.every(({ status }) => status === 200);
+    },
+  });
+  const made = async (path: string, body: unknown): Promise<string> => {
+    const answer = await owner.call('POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    return String(answer.body.id);
+  };
+
+  const aStream = async (phase: Phase, more: Record<string, unknown> = {}) => {
+    const id = await made('/v1/streams', wish(more));
+    await api.observe(id, { phase });
+    return {
+      id,
+      effects: writes(LOOPSTREAMS, id),
+      isKnown: async (to: Client['call']) => {
+        const { body } = await to('GET', `/v1/streams/${id}`);
+        return body.status === phase && body.ready === true;
+      },
+    };
+  };
+  const items = [{ uploadObjectID: videoUploadObjectID }];
+  const playlist = { kind: 'video', mode: 'sequential', items };
+  /** At version 2, of which nothing is published yet. */
+  const aPlaylist = async () => {
+    const id = await made('/v1/playlists', playlist);
+    expect((await owner.call('PATCH', `/v1/playlists/${id}`, { version: 1, mode: 'shuffle' })).status).toBe(200);
+    return {
+      id,
+      effects: writes(PLAYLISTS, id),
+      isKnown: async (to: Client['call']) => (await to('GET', `/v1/playlists/${id}`)).body.version === 2,
+    };
+  };
+  const onStream = async (action: string, phase: Phase, body?: unknown, more?: Record<string, unknown>) => {
+    const { id, ...rest } = await aStream(phase, more);
+    return { path: `/v1/streams/${id}/${action}`, body, ...rest };
+  };
+  const onPlaylist = async (action: string, body: unknown) => {
+    const { id, ...rest } = await aPlaylist();
+    return { path: `/v1/playlists/${id}/${action}`, body, ...rest };
+  };
+  const graphql = (query: string, variables: Record<string, unknown>) => ({
+    path: '/graphql',
+    body: { query, variables },
+  });
+
+  const onItsWay = { 'tus-resumable': '1.0.0', 'upload-length': '10', 'upload-metadata': `type ${btoa('VIDEO')}` };
+
+  return {
+    createStream: () => creation({ path: '/v1/streams', body: wish() }, LOOPSTREAMS),
+    startStream: () => onStream('start', 'idle'),
+    stopStream: () => onStream('stop', 'scheduled', undefined, { scheduleStartAt: inMinutes(60) }),
+    skipStreamItem: () => onStream('skip', 'live'),
+    scheduleStream: () => onStream('schedule', 'idle', { scheduleStartAt: inMinutes(60) }),
+    createDestination: () => creation({ path: '/v1/destinations', body: destination }, DESTINATIONS),
+    testDestination: async () => {
+      const id = await made('/v1/destinations', destination);
+      const path = `/v1/destinations/${id}`;
+      return {
+        path: `${path}/test`,
+        // The wish is one write, and what came of it another.
+        effects: async () => (await writes(DESTINATIONS, id)()) / 2,
+        isKnown: async (to) => (await to('GET', path)).status === 200,
+      };
+    },
+    createUploadFromLink: () => creation({ path: '/v1/uploads/from-link', body: link }, UPLOADS),
+    retryUpload: async () => {
+      const upload = await owner.call('POST', '/v1/uploads/from-link', link);
+      const id = String(upload.body.objectID);
+      const error = { code: 'link_unreachable', message: 'The link could not be fetched.' };
+      const status = { state: 'failed', error };
+      await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
+      const path = `/v1/uploads/${id}`;
+      return {
+        path: `${path}/retry`,
+        effects: writes(UPLOADS, id),
+        isKnown: async (to) => (await to('GET', path)).body.state === 'failed',
+      };
+    },
+    createResumableUpload: () => creation({ path: '/v1/uploads/resumable', headers: onItsWay }, UPLOADS),
+    createPlaylist: () => creation({ path: '/v1/playlists', body: playlist }, PLAYLISTS),
+    changePlaylist: () => onPlaylist('changes', { version: 2, changes: [{ op: 'insert', index: 0, items }] }),
+    publishPlaylist: () => onPlaylist('publish', { version: 2 }),
+    rollbackPlaylist: () => onPlaylist('rollback', { version: 1 }),
+    createTopUp: async () => ({
+      ...{ path: '/v1/billing/top-ups', body: { amountMinor: '2500', currency: 'USD' }, isQuick: true },
+      effects: async () => {
+        const text = `select 1 from loopstream.topups where account_id = '${owner.accountId}'`;
+        return (await query(api.databaseUrl, text)).length;
+      },
+      isKnown: async () => true,
+    }),
+    createCryptoDeposit: async () => {
+      await beginScanning(api.databaseUrl);
+      return {
+        ...{ path: '/v1/crypto/deposits', body: { asset: 'ETH', network: 'ethereum' }, isQuick: true },
+        effects: async () => {
+          const text = `select 1 from loopstream.crypto_deposits where account_id = '${owner.accountId}'`;
+          return (await query(api.databaseUrl, text)).length;
+        },
+        isKnown: async () => true,
+      };
+    },
+    'mutation createDestination': () => {
+      const query =
+        'mutation($input: DestinationCreateInput!) { createDestination(input: $input) { destination { id } } }';
+      return creation(graphql(query, { input: destination }), DESTINATIONS);
+    },
+    'mutation skipStreamItem': async () => {
+      const { id, ...rest } = await aStream('live');
+      return { ...graphql('mutation($id: ID!) { skipStreamItem(id: $id) { done stream { id } } }', { id }), ...rest };
+    },
+    'mutation publishPlaylist, and another one': async () => {
+      const { id, ...rest } = await aPlaylist();
+      const query = `mutation($id: ID!) { publishPlaylist(id: $id, version: 2) { playlist { publishedVersion } }
+        rollbackPlaylist(id: $id, version: 1) { playlist { version } } }`;
+      // Two effects, which are one write each.
+      return { ...graphql(query, { id }), ...rest, effects: async () => (await rest.effects()) / 2 };
+    },
+  };
+}

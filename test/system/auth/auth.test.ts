@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAuth } from '../../../src/auth/better-auth.ts';
+import { type AuthService, createAuthService } from '../../../src/auth/service.ts';
+import { createDb, createPool } from '../../../src/db/pool.ts';
+import { migrate } from '../../../src/server/migrate.ts';
+import { startTestPostgres } from '../../kit/real/postgres.ts';
+
+let postgres: Awaited<ReturnType<typeof startTestPostgres>>;
+let pool: ReturnType<typeof createPool>;
+let service: AuthService;
+const secret = 'a secret of the test, long enough for the auth library';
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  // Two processes that start at the same moment must not trip over each other.
+  await Promise.all([1, 2, 3].map(() => migrate({ databaseUrl: postgres.url, authSecret: secret })));
+  pool = createPool(postgres.url, { searchPath: 'auth' });
+  service = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
+});
+
+afterAll(async () => {
+  await pool?.end();
+  await postgres?.stop();
+});
+
+const withKey = (apiKey: string | undefined, authorization?: string) => service.authenticate({ apiKey, authorization });
+
+describe('users and keys', () => {
+  test('migrating again changes nothing', async () => {
+    await migrate({ databaseUrl: postgres.url, authSecret: secret });
+  });
+
+  test('a user is made once, also when asked for many times at once', async () => {
+    const user = { email: 'Ada@Example.com', firstName: 'Ada', lastName: 'Lovelace' };
+    const ids = await Promise.all(Array.from({ length: 5 }, () => service.ensureUser(user)));
+    expect(new Set(ids).size).toBe(1);
+    expect(await service.user(ids[0] ?? '')).toMatchObject({ email: 'ada@example.com', firstName: 'Ada' });
+  });
+
+  test('a key acts as its user with every scope, is kept as a hash only, and is refused once revoked', async () => {
+    const userId = await service.ensureUser({ email: 'key@example.com', firstName: 'Key' });
+    const { id, key } = await service.createApiKey(userId, 'laptop');
+    expect(key).toMatch(/^lsk_[A-Za-z]{40,}$/);
+    const principal = await withKey(key);
+    expect(principal).toMatchObject({ accountId: userId, userId });
+    expect([...principal.scopes].sort()).toEqual(['billing', 'destructive', 'read', 'write']);
+    const stored = await pool.query('select * from auth.apikey where id = $1', [id]);
+    expect(JSON.stringify(stored.rows)).not.toContain(key);
+    expect(service.known({ apiKey: key, authorization: undefined })).toBe(principal);
+    expect(await service.revokeApiKey(id)).toBe(true);
+    expect(service.known({ apiKey: key, authorization: undefined })).toBeUndefined();
+    await expect(withKey(key)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('a key is the same one as a Bearer credential, also where there are no tokens', async () => {
+    const userId = await service.ensureUser({ email: 'bearer@example.com', firstName: 'Bea' });
+    const { id, key } = await service.createApiKey(userId, 'no header of its own');
+    for (const scheme of ['Bearer', 'bearer', 'BEARER '])
+      expect(await withKey(undefined, `${scheme} ${key}`), scheme).toMatchObject({ accountId: userId, via: 'key' });
+    expect(service.known({ apiKey: undefined, authorization: `Bearer ${key}` })).toMatchObject({ accountId: userId });
+    for (const wrong of [
+      key,
+      `Basic ${key}`,
+      `Bearer ${key} ${key}`,
+      `Bearer "${key}"`,
+      'Bearer lsk_',
+      `Bearer ${key}A`,
+    ])
+      await expect(withKey(undefined, wrong), wrong).rejects.toMatchObject({ code: 'unauthenticated' });
+    // The header that is for keys alone says who asks where both were sent.
+    await expect(withKey('lsk_wrong', `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await service.revokeApiKey(id);
+    await expect(withKey(undefined, `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('a missing, wrong, too long or expired key and a bearer token are refused', async () => {
+    const userId = await service.ensureUser({ email: 'expired@example.com', firstName: 'Ex' });
+    const { id, key } = await service.createApiKey(userId, 'old', 86_400);
+    await withKey(key);
+    const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
+    await pool.query(`update auth.apikey set "expiresAt" = now() - interval '1 second' where id = $1`, [id]);
+    await expect(other.authenticate({ apiKey: key, authorization: undefined })).rejects.toMatchObject({
+      code: 'unauthenticated',
+    });
+    for (const apiKey of [undefined, '', 'nonsense', 'lsk_wrong', `lsk_${'a'.repeat(5000)}`])
+      await expect(withKey(apiKey)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(withKey(undefined, 'Bearer abc')).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('eight-byte integers arrive whole', async () => {
+    const { rows } = await pool.query('select 9007199254740993::int8 as a, 123456789012345678901::numeric as b');
+    expect(rows[0]).toEqual({ a: 9007199254740993n, b: 123456789012345678901n });
+  });
+});

@@ -1,0 +1,230 @@
+/**
+ * Tests the permissions of every operation of REST and every root field of GraphQL, with each kind of credential,
+ * against the table of auth/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLInputType,
+  getNamedType,
+  isCompositeType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PERSON, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
+import { schemaDocument } from '../../../src/server/graphql/schema.ts';
+import { describeApi } from '../../../src/server/openapi/describe.ts';
+import type { Operation } from '../../../src/server/operations/list.ts';
+import { isOperation, OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
+import { openForge } from '../../kit/make/oauth-forge.ts';
+import { streamsOf } from '../../kit/make/streams.ts';
+import { call } from '../../kit/system/api.ts';
+
+type Headers = Record<string, string>;
+interface Credential {
+  name: string;
+  headers: Headers;
+  /** The credential's scopes; undefined when it is not valid. */
+  scopes?: readonly (Scope | typeof PERSON)[];
+}
+
+let storage: string;
+let site: TestSite;
+let ada: Person;
+let credentials: Credential[];
+
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+const named = (scopes: readonly Scope[]) => scopes.map((scope) => `service:${scope}`).join(' ');
+
+beforeAll(async () => {
+  storage = await mkdtemp(join(tmpdir(), 'loopstream-matrix-'));
+  site = await startTestSite({ storageUrl: pathToFileURL(storage).href });
+  ada = await site.person('ada');
+  const token = async (...scopes: Scope[]): Promise<Credential> => ({
+    name: `a token with ${named(scopes)}`,
+    headers: bearer(await site.token('ada', named(scopes))),
+    scopes,
+  });
+  const all = await token(...SCOPES);
+  const forge = await openForge(site, String(all.headers.authorization).split(' ')[1] ?? '');
+  const revoked = await site.auth.createApiKey(ada.accountId, 'revoked');
+  await site.auth.revokeApiKey(revoked.id);
+  const out = Math.floor(Date.now() / 1000) - 3600;
+  credentials = [
+    { name: 'nothing', headers: {} },
+    ...(await Promise.all(SCOPES.map((scope) => token(scope)))),
+    all,
+    { name: 'a key', headers: { 'x-api-key': ada.key }, scopes: SCOPES },
+    { name: 'a key as a Bearer credential', headers: bearer(ada.key), scopes: SCOPES },
+    { name: 'a session', headers: { cookie: ada.cookie, origin: site.url }, scopes: [...SCOPES, PERSON] },
+    { name: 'a token that has expired', headers: bearer(await forge.sign({ iat: out - 900, exp: out })) },
+    { name: 'a token without scopes', headers: bearer(await forge.sign({ scope: 'openid' })), scopes: [] },
+    { name: 'a key that was revoked', headers: { 'x-api-key': revoked.key } },
+    { name: 'a revoked key as a Bearer credential', headers: bearer(revoked.key) },
+    { name: 'a session that never was', headers: { cookie: 'loopstream.session=none.none', origin: site.url } },
+  ];
+});
+
+afterAll(async () => {
+  await site?.stop();
+  await rm(storage, { recursive: true, force: true });
+});
+
+/** Returns the answer that the table demands for a credential. */
+function expected(operation: Operation, { scopes }: Credential): string {
+  const needed: Scope | typeof PERSON | null = OPERATION_SCOPES[operation];
+  if (needed === null) return 'let in';
+  if (scopes === undefined) return 'unauthenticated';
+  if (scopes.includes(needed)) return 'let in';
+  return needed === PERSON ? 'person_required' : 'insufficient_scope';
+}
+
+const description = await describeApi();
+const routes = Object.entries(description.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, { operationId }]) => ({ id: operationId as Operation, method, path })),
+);
+const fillPath = (path: string, id = 'none-1') => path.replace('{version}', '1').replaceAll(/\{\w+\}/g, id);
+
+/** Only how it begins to answer: some answers never end. */
+async function ask(method: string, path: string, headers: Headers): Promise<{ status: number; code: string }> {
+  const aborting = new AbortController();
+  const init = { method: method.toUpperCase(), headers, signal: aborting.signal };
+  const answer = await fetch(`${site.url}${path}`, init);
+  const isProblem = answer.headers.get('content-type')?.includes('problem+json') && method !== 'head';
+  const code = isProblem ? ((await answer.json()) as { code: string }).code : '';
+  aborting.abort();
+  return { status: answer.status, code };
+}
+
+describe('every operation of REST', () => {
+  test('is one of the table, and the other way round', () => {
+    expect(routes.map(({ id }) => id).sort()).toEqual(Object.keys(OPERATION_SCOPES).sort());
+  });
+
+  test.each(routes)('$method $path lets in whom the table says', async ({ id, method, path }) => {
+    const found: [string, string][] = [];
+    const wanted: [string, string][] = [];
+    for (const credential of credentials) {
+      const { status, code } = await ask(method, fillPath(path), credential.headers);
+      const refused = status === 401 || status === 403;
+      // An answer to HEAD has no body that could say more.
+      const codeOfStatus = status === 401 ? 'unauthenticated' : expected(id, credential);
+      found.push([credential.name, refused ? code || codeOfStatus : 'let in']);
+      wanted.push([credential.name, expected(id, credential)]);
+    }
+    expect(found).toEqual(wanted);
+  });
+});
+
+describe('what is another account’s', () => {
+  const OF: Record<string, string> = {
+    streams: 'stream',
+    destinations: 'destination',
+    uploads: 'upload',
+    playlists: 'playlist',
+  };
+
+  test('is not there, for every operation that names it', async () => {
+    const streams = await streamsOf(site, ada);
+    const made = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
+    const items = [{ uploadObjectID: streams.videoUploadObjectID }];
+    const ids: Record<string, string> = {
+      stream: await made('/v1/streams', streams.wish()),
+      destination: streams.destinationID,
+      upload: streams.videoUploadObjectID,
+      playlist: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+    };
+    const eve = bearer(await site.token('eve', named(SCOPES)));
+    const asked = routes.filter(
+      ({ path }) => path.includes('{id}') && OF[path.split('/')[2] ?? ''] && !path.includes('resumable'),
+    );
+    expect(asked.length).toBeGreaterThan(20);
+    for (const { method, path } of asked) {
+      const id = ids[OF[path.split('/')[2] ?? ''] ?? ''] ?? '';
+      const [hers, none] = [await ask(method, fillPath(path, id), eve), await ask(method, fillPath(path), eve)];
+      expect([method, path, hers]).toEqual([method, path, none]);
+    }
+    for (const [noun, id] of Object.entries(ids)) {
+      expect((await ada.call('GET', `/v1/${noun}s/${id}`)).status, noun).toBe(200);
+      const seen = await call(`${site.url}/graphql`, 'POST', { query: `{ node(id: "${id}") { id } }` }, eve);
+      expect(seen.body).toEqual({ data: { node: null } });
+    }
+  });
+});
+
+describe('every root field of GraphQL', () => {
+  const schema = buildSchema(schemaDocument());
+  const fields = [schema.getQueryType(), schema.getMutationType()].flatMap((type) =>
+    Object.values(type?.getFields() ?? {}).map((field) => ({
+      name: field.name,
+      kind: type?.name.toLowerCase(),
+      field,
+    })),
+  );
+  const capital = (name: string) => name.replace(/^./, (first) => first.toUpperCase());
+  const ELSE: Record<string, Operation> = { liveStats: 'getStreamLiveStats', playlistDiff: 'diffPlaylistVersion' };
+  const findOperation = (name: string): Operation => {
+    const found = ELSE[name] ?? [name, `get${capital(name)}`, `list${capital(name)}`].find(isOperation);
+    if (found === undefined) throw new Error(`${name} is the field of no operation.`);
+    return found;
+  };
+  /** The least that the type takes. */
+  const minimalValue = (type: GraphQLInputType): string => {
+    if (isNonNullType(type)) return minimalValue(type.ofType);
+    if (isListType(type)) return '[]';
+    if (isEnumType(type)) return type.getValues()[0]?.name ?? '';
+    if (isInputObjectType(type)) {
+      const required = Object.values(type.getFields()).filter((one) => isNonNullType(one.type));
+      return `{${required.map((one) => `${one.name}: ${minimalValue(one.type)}`).join(', ')}}`;
+    }
+    return ['Int', 'Float'].includes(String(type)) ? '1' : String(type) === 'Boolean' ? 'true' : '"none-1"';
+  };
+  const buildDocument = (kind: string | undefined, { name, args, type }: GraphQLField<unknown, unknown>): string => {
+    const given = args.filter((arg) => isNonNullType(arg.type)).map((arg) => `${arg.name}: ${minimalValue(arg.type)}`);
+    const inner = isCompositeType(getNamedType(type)) ? ' { __typename }' : '';
+    return `${kind} { ${name}${given.length > 0 ? `(${given.join(', ')})` : ''}${inner} }`;
+  };
+
+  // `node` requires the operation of the kind that it finds.
+  test.each(fields.filter(({ name }) => name !== 'node'))(
+    '$kind $name lets in whom the table says',
+    async ({ kind, name, field }) => {
+      const query = buildDocument(kind, field);
+      const found: [string, string][] = [];
+      const wanted: [string, string][] = [];
+      for (const credential of credentials) {
+        const { status, body } = await call<{ code?: string; errors?: { extensions: { code: string } }[] }>(
+          ...([`${site.url}/graphql`, 'POST', { query }, credential.headers] as const),
+        );
+        const code = status === 401 ? String(body.code) : (body.errors?.[0]?.extensions.code ?? '');
+        const refused = ['unauthenticated', 'insufficient_scope', 'person_required', 'cross_site_request'].includes(
+          code,
+        );
+        found.push([credential.name, refused ? code : 'let in']);
+        wanted.push([credential.name, expected(findOperation(name), credential)]);
+      }
+      expect(found).toEqual(wanted);
+    },
+  );
+
+  test('asks again further in: who may only write reads nothing through what was written', async () => {
+    const streams = await streamsOf(site, ada);
+    const { body } = await ada.call('POST', '/v1/streams', streams.wish());
+    const write = credentials.find(({ scopes }) => scopes?.length === 1 && scopes[0] === 'write');
+    const query = `mutation { updateStream(id: "${body.id}", input: { name: "Ours" }) { stream { id readiness { ready } } } }`;
+    const answer = await call<{ data: unknown; errors?: { path: string[]; extensions: { code: string } }[] }>(
+      ...([`${site.url}/graphql`, 'POST', { query }, write?.headers] as const),
+    );
+    expect(answer.body.errors).toMatchObject([
+      { path: ['updateStream', 'stream', 'readiness'], extensions: { code: 'insufficient_scope' } },
+    ]);
+  });
+});

@@ -1,0 +1,291 @@
+/** The chart before both Helms and a real kube-apiserver: they are the judges of what it renders and refuses. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { cryptoSettings } from '../../../src/billing/crypto/settings.ts';
+import { createKube } from '../../../src/kube/client.ts';
+import { NAMESPACES, PODS } from '../../../src/kube/core.ts';
+import { collectionPath } from '../../../src/kube/paths.ts';
+import type { Kube } from '../../../src/kube/types.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { CHART } from '../../../tools/generate/chart/generate.ts';
+import { run } from '../../../tools/process/run.ts';
+import { ETHEREUM } from '../../kit/make/crypto-settings.ts';
+import { ensureDefinitions } from '../../kit/real/helm/definitions.ts';
+import { type Helm, type Manifest, openHelms } from '../../kit/real/helm/index.ts';
+import { COMBINATIONS, INLINE, REFUSED, SELLER } from '../../kit/real/helm/values.ts';
+import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
+import { until } from '../../kit/wait.ts';
+
+const WATCHED = ['loopstream', 'team-a', 'team-b'];
+const STREAMS = 'loopstream-streams';
+
+let kubernetes: TestKubernetes;
+let kube: Kube;
+let helms: Helm[];
+let closeHelms: () => void;
+const helm = (name: string): Helm => {
+  const found = helms.find((one) => one.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+const kubectl = async (args: string[], input?: string) => {
+  const env = { PATH: environment().PATH, HOME: kubernetes.stateDir, KUBECONFIG: kubernetes.kubeconfig };
+  return run(kubernetes.binaries.kubectl, args, { env, timeoutMs: 60_000, ...(input !== undefined && { input }) });
+};
+
+beforeAll(async () => {
+  kubernetes = await startSmallKubernetes();
+  kube = createKube({ kubeconfig: kubernetes.kubeconfig });
+  ({ helms, close: closeHelms } = await openHelms(kubernetes.kubeconfig));
+  const definitions = (await ensureDefinitions(environment())).flatMap((file) => ['-f', file]);
+  const applied = await kubectl(['apply', '--server-side', ...definitions]);
+  expect(applied.stderr).toBe('');
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  for (const name of [...WATCHED, STREAMS]) await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
+  const names = ['httproutes.gateway.networking.k8s.io', 'servicemonitors.monitoring.coreos.com'];
+  const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
+    (n) => `crd/${n}`,
+  );
+  // A definition that has no conditions yet, as on a busy machine, is an error to `kubectl wait`.
+  const established = () => kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...wait]);
+  await until('the definitions are established', async () => (await established()).ok);
+});
+afterAll(async () => {
+  closeHelms?.();
+  await kube?.close();
+  await kubernetes?.stop();
+});
+
+const getTemplate = (object: Manifest) =>
+  (object.spec as { template?: { metadata: object; spec: Record<string, unknown> } } | undefined)?.template;
+
+describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
+  test('is rendered alike by both Helms, and accepted by the API server, pods under Pod Security `restricted`', async () => {
+    const [four = [], three = []] = await Promise.all(helms.map((one) => one.render(values)));
+    const byName = (a: Manifest, b: Manifest) =>
+      `${a.kind} ${a.metadata.namespace} ${a.metadata.name}`.localeCompare(
+        `${b.kind} ${b.metadata.namespace} ${b.metadata.name}`,
+      );
+    expect(four.sort(byName)).toEqual(three.sort(byName));
+
+    const applied = await kubectl(
+      ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'],
+      JSON.stringify({ apiVersion: 'v1', kind: 'List', items: four }),
+    );
+    expect(applied.stderr).toBe('');
+    expect(applied.stdout.trim().split('\n')).toHaveLength(four.length);
+
+    const podded = four.flatMap((object) => getTemplate(object) ?? []);
+    expect(podded.length).toBeGreaterThan(0);
+    for (const { metadata, spec } of podded) {
+      // The account is made by the chart, so a dry run does not find it.
+      const pod = { metadata: { ...metadata, generateName: 'dry-' }, spec: { ...spec, serviceAccountName: 'default' } };
+      const path = `${collectionPath(PODS, 'loopstream')}?dryRun=All&fieldValidation=Strict`;
+      const { status, text } = await kube.raw('POST', path, pod);
+      expect(status, text).toBe(201);
+    }
+  });
+});
+
+test.each(['Helm 4', 'Helm 3'])('%s lint --strict finds nothing', async (name) => {
+  for (const values of [undefined, INLINE, COMBINATIONS['a server that speaks S3, for three namespaces']]) {
+    const { ok, stdout, stderr } = await helm(name).run(['lint', '--strict', CHART], values);
+    expect(ok, stdout + stderr).toBe(true);
+    expect(stdout).not.toMatch(/WARNING|ERROR/);
+  }
+});
+
+test('values that cannot be are refused with a sentence, by both Helms', async () => {
+  for (const { name, render } of helms) {
+    for (const [what, values, says] of REFUSED) {
+      const refusal = await render(values).then(
+        () => 'accepted',
+        (error: Error) => error.message,
+      );
+      expect(refusal, `${name}: ${what}`).toMatch(says);
+    }
+  }
+});
+
+describe('what is granted', () => {
+  const rights = (objects: Manifest[]) => objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
+  const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
+  const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
+    apiGroups: [group],
+    resources: [resource],
+    verbs,
+  });
+  /** Reading nodes and namespaces, and removing finalizers of streams. More only while a release is uninstalled. */
+  const BEYOND = [
+    [inCluster('', 'nodes', 'list', 'watch')],
+    [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],
+  ];
+  const AT_THE_END = [
+    inCluster('loopstream.dev', 'loopstreams', 'list', 'patch'),
+    inCluster('', 'pods', 'list', 'patch'),
+  ];
+
+  test('is what manifests/rbac.yaml grants, for the same accounts', async () => {
+    const text = readFileSync(join(CHART, '../../manifests/rbac.yaml'), 'utf8');
+    const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+    const bare = (objects: Manifest[]) =>
+      rights(objects)
+        .filter((object) => !isHook(object))
+        .map(({ kind, metadata: { name, namespace }, rules, subjects, roleRef }) => ({
+          kind,
+          name,
+          namespace,
+          rules,
+          subjects,
+          roleRef,
+        }))
+        .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
+    // There the service and its streams are in one namespace.
+    const withBilling = { ...INLINE, billing: { enabled: true }, streamsNamespace: { name: 'loopstream' } };
+    expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
+  });
+
+  test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to few', async () => {
+    for (const values of Object.values(COMBINATIONS)) {
+      const objects = await helm('Helm 4').render(values);
+      const { name = STREAMS } = (values.streamsNamespace ?? {}) as { name?: string };
+      const watched = (values.namespaces as string[] | undefined) ?? [name];
+      for (const object of rights(objects)) {
+        const { kind, metadata, rules } = object;
+        if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : BEYOND).toContainEqual(rules);
+        else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
+        if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);
+        for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
+          expect([...resources, ...verbs]).not.toContain('*');
+          if (resources.includes('secrets')) for (const verb of ['list', 'watch']) expect(verbs).not.toContain(verb);
+        }
+      }
+      const tokens = objects.flatMap((object) => {
+        const component = object.metadata.labels?.['app.kubernetes.io/component'];
+        return getTemplate(object)?.spec.automountServiceAccountToken === true ? component : [];
+      });
+      expect(['operator', 'api', 'billing', 'uninstall']).toEqual(expect.arrayContaining(tokens));
+      for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
+        expect(object.automountServiceAccountToken).toBe(false);
+    }
+  });
+});
+
+test('each namespace has an operator of its own, with its storage and its rights', async () => {
+  const objects = await helm('Helm 4').render(COMBINATIONS['a server that speaks S3, for three namespaces'] ?? {});
+  const deployments = objects.filter(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name.includes('operator'),
+  );
+  const settings = deployments.map((object) => {
+    const [container] = (getTemplate(object)?.spec.containers ?? []) as { env: { name: string; value: string }[] }[];
+    const env = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+    return [object.metadata.name, env.LOOPSTREAM_NAMESPACE, env.LOOPSTREAM_STORAGE_URL, env.LOOPSTREAM_CACHE_BYTES];
+  });
+  const url = (namespace: string) =>
+    `s3://media/${namespace}?endpoint=http%3A%2F%2Fminio.example.com%3A9000&forcePathStyle=true`;
+  expect(settings.sort()).toEqual([
+    ['loopstream-operator', 'loopstream', url('loopstream'), '2147483648'],
+    ['loopstream-operator-team-a', 'team-a', url('team-a'), '2147483648'],
+    ['loopstream-operator-team-b', 'team-b', url('team-b'), '2147483648'],
+  ]);
+  const places = (kind: string, part: string) =>
+    objects
+      .filter((o) => o.kind === kind && o.metadata.name.endsWith(part))
+      .map((o) => o.metadata.namespace)
+      .sort();
+  expect(places('Role', '-operator')).toEqual(WATCHED);
+  expect(places('Secret', '-storage')).toEqual(WATCHED);
+  expect(places('Role', '-api')).toEqual(['loopstream']);
+});
+
+test.each([
+  [
+    'streams in the namespace of the release',
+    'file:///media',
+    { persistentVolumeClaim: { claimName: 'loopstream-media' } },
+  ],
+  ['a claim of the API server’s own', 'file:///media', { persistentVolumeClaim: { claimName: 'media-of-the-api' } }],
+  [
+    'existing Secrets and S3',
+    's3://media/a/b/loopstream-streams?region=eu-central-1',
+    { secret: { secretName: 's3' } },
+  ],
+  ['a server that speaks S3, for three namespaces', /^s3:\/\/media\/loopstream\?/, { secret: {} }],
+  // Nothing of another namespace can be mounted: uploads come from links alone.
+  ['all of it, with credentials in the values', undefined, undefined],
+  ['namespaces without the release’s own', undefined, undefined],
+])('%s: the API server has the storage of the namespace that it writes in', async (name, url, volume) => {
+  const objects = await helm('Helm 4').render(COMBINATIONS[name] ?? {});
+  const api = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith('-api'));
+  interface PodSpec {
+    containers: { env: { name: string; value: string }[]; volumeMounts: object[] }[];
+    volumes: object[];
+  }
+  const { containers = [], volumes = [] } = ((api && getTemplate(api)?.spec) ?? {}) as Partial<PodSpec>;
+  const [container] = containers;
+  const found = container?.env.find((entry) => entry.name === 'LOOPSTREAM_STORAGE_URL')?.value;
+  if (url instanceof RegExp) expect(found).toMatch(url);
+  else expect(found).toBe(url);
+  const [, storage] = volumes;
+  if (volume === undefined) expect(storage).toBeUndefined();
+  else expect(storage).toMatchObject(volume);
+  expect(container?.volumeMounts).toHaveLength(volume === undefined ? 1 : 2);
+});
+
+test('what money needs is where it is used, secrets are in Secrets alone, and both roles know the same', async () => {
+  const objects = await helm('Helm 4').render(COMBINATIONS['with all ways to pay, and invoices'] ?? {});
+  interface Entry {
+    name: string;
+    value?: string;
+    valueFrom?: { secretKeyRef: { name: string; key: string } };
+  }
+  const readEnv = (role: string): Record<string, unknown> => {
+    const found = objects.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name.endsWith(`-${role}`));
+    const [container] = ((found && getTemplate(found)?.spec.containers) ?? []) as { env: Entry[] }[];
+    const readEntry = ({ value, valueFrom }: Entry) =>
+      value ?? `${valueFrom?.secretKeyRef.name}/${valueFrom?.secretKeyRef.key}`;
+    return Object.fromEntries(
+      container?.env.map((entry) => [entry.name.replace('LOOPSTREAM_', ''), readEntry(entry)]) ?? [],
+    );
+  };
+  const alike = {
+    STRIPE_KEY: 'stripe/stripeKey',
+    STRIPE_WEBHOOK_SECRET: 'stripe/signing',
+    TOP_UP_MIN_MINOR: '1000',
+    TOP_UP_MAX_MINOR: '50000',
+    CRYPTO_NETWORKS: 'loopstream-api/cryptoNetworks',
+    CRYPTO_RATES_URL: 'https://rates.example.com/usd',
+    CRYPTO_QUOTE_SECONDS: '900',
+    SELLER: JSON.stringify(SELLER),
+  };
+  const sorted = (value: unknown) => (typeof value === 'string' && value[0] === '{' ? JSON.parse(value) : value);
+  for (const role of ['api', 'billing']) {
+    const env = readEnv(role);
+    for (const [name, value] of Object.entries(alike))
+      expect(sorted(env[name]), `${role} ${name}`).toEqual(sorted(value));
+  }
+  expect(readEnv('api').INVOICE_FONT).toBe('/fonts/NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular');
+  // The chart's own Secret alone holds what was given in the values.
+  const holding = objects.filter((object) => JSON.stringify(object).includes(ETHEREUM.xpub));
+  expect(holding.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret loopstream-api']);
+  const [secret] = holding as unknown as { stringData: { cryptoNetworks: string } }[];
+  expect(JSON.parse(secret?.stringData.cryptoNetworks ?? '')).toEqual([ETHEREUM]);
+  const networks: unknown = JSON.parse(secret?.stringData.cryptoNetworks ?? '');
+  const given = { networks, rates: undefined, ratesUrl: alike.CRYPTO_RATES_URL };
+  const config = { ...given, quoteSeconds: 900, currency: 'USD' };
+  expect([...(cryptoSettings(config)?.networks.keys() ?? [])]).toEqual(['ethereum']);
+});
+
+test('the definitions are those of crds/, and stay when the release goes', async () => {
+  const objects = await helm('Helm 3').render(INLINE);
+  const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
+  expect(crds).toHaveLength(4);
+  for (const { metadata, spec } of crds) {
+    expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
+    const file = join(CHART, 'files/crds', `${metadata.name.split('.')[0]}.yaml`);
+    expect(spec).toEqual(parse(readFileSync(file, 'utf8')).spec);
+  }
+});

@@ -1,0 +1,132 @@
+/** Tests the chart's objects for Prometheus and Grafana, as both Helms render them. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import {
+  COMPONENT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+} from '../../../src/resources/common/names.ts';
+import { environment } from '../../../src/settings/environment.ts';
+import { CHART } from '../../../tools/generate/chart/generate.ts';
+import { ALERTS } from '../../../tools/generate/monitoring/rules.ts';
+import { run } from '../../../tools/process/run.ts';
+import { type Helm, type Manifest, openHelms } from '../../kit/real/helm/index.ts';
+import { COMBINATIONS, INLINE } from '../../kit/real/helm/values.ts';
+import { STREAM_RELABELING } from '../../kit/real/prometheus.ts';
+
+const WITH_PROMETHEUS = COMBINATIONS['a Gateway and the Prometheus operator'] ?? {};
+const ELSEWHERE = COMBINATIONS['rules of one’s own and dashboards elsewhere'] ?? {};
+
+let helms: Helm[];
+let close: () => void;
+let dir: string;
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'loopstream-monitoring-'));
+  ({ helms, close } = await openHelms(join(dir, 'no-cluster')));
+});
+afterAll(() => {
+  close?.();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const ofKind = (objects: Manifest[], kind: string) => objects.filter((one) => one.kind === kind);
+type Rules = { groups: { name: string; rules: { alert: string; annotations: { runbook_url?: string } }[] }[] };
+
+function findRule(objects: Manifest[]): { groups: Rules['groups']; labels: Record<string, string> } {
+  const [rule] = ofKind(objects, 'PrometheusRule');
+  if (!rule) throw new Error('there is no PrometheusRule');
+  return { groups: (rule.spec as unknown as Rules).groups, labels: rule.metadata.labels ?? {} };
+}
+
+describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
+  const render = (values: Record<string, unknown>) => {
+    const helm = helms.find((one) => one.name === name);
+    if (!helm) throw new Error(name);
+    return helm.render(values);
+  };
+
+  test('makes a PrometheusRule of all alerts and one’s own, whose links lead where the values say', async () => {
+    const { groups } = findRule(await render(WITH_PROMETHEUS));
+    const alerts = groups.flatMap(({ rules }) => rules);
+    expect(alerts.map(({ alert }) => alert)).toEqual([...ALERTS.map((alert) => alert.name), 'Never']);
+    for (const { alert, annotations } of alerts.slice(0, -1))
+      expect(annotations.runbook_url).toBe(`https://runbooks.example.com/loopstream/${alert}.md`);
+    const file = join(dir, `${name}.yaml`);
+    writeFileSync(file, stringify({ groups }));
+    const { ok, stdout, stderr } = await run('promtool', ['check', 'rules', file], { env: environment() });
+    expect(ok, stdout + stderr).toBe(true);
+  });
+
+  test('leaves the alerts out where they are not wanted', async () => {
+    const { groups, labels } = findRule(await render(ELSEWHERE));
+    expect(groups).toEqual([]);
+    expect(labels).toMatchObject({ role: 'alerts' });
+  });
+
+  test('makes a ConfigMap of each dashboard, found by the label, in the namespace that is asked for', async () => {
+    const files = readdirSync(join(CHART, 'dashboards'));
+    for (const [values, label, value, namespace] of [
+      [WITH_PROMETHEUS, 'grafana_dashboard', '1', 'loopstream'],
+      [ELSEWHERE, 'dashboards', 'yes', 'team-a'],
+    ] as const) {
+      const maps = ofKind(await render(values), 'ConfigMap').filter(
+        ({ metadata }) => metadata.labels?.[COMPONENT_LABEL] === 'dashboards',
+      );
+      expect(maps.length).toBe(files.length);
+      const data = Object.assign({}, ...maps.map((map) => map.data)) as Record<string, string>;
+      for (const file of files)
+        expect(JSON.parse(data[file] ?? '')).toEqual(JSON.parse(readFileSync(join(CHART, 'dashboards', file), 'utf8')));
+      for (const { metadata } of maps) {
+        expect(metadata.labels?.[label]).toBe(value);
+        expect(metadata.namespace).toBe(namespace);
+      }
+    }
+  });
+
+  test('scrapes each role at a port that its pods name and its NetworkPolicy opens', async () => {
+    const objects = await render(WITH_PROMETHEUS);
+    const policies = ofKind(objects, 'NetworkPolicy').map(
+      ({ spec }) => spec as { ingress?: { ports: { port: number }[]; from?: unknown[] }[] },
+    );
+    const open = (port: number) =>
+      policies
+        .flatMap(({ ingress = [] }) => ingress)
+        .some(({ ports, from }) => {
+          const anyPod = JSON.stringify(from) === JSON.stringify([{ namespaceSelector: {} }]);
+          return anyPod && ports.some((one) => one.port === port);
+        });
+    for (const [component, port] of [
+      ['operator', 9401],
+      ['api', 9402],
+    ] as const) {
+      const deployment = ofKind(objects, 'Deployment').find(
+        ({ metadata }) => metadata.name === `loopstream-${component}`,
+      );
+      expect(JSON.stringify(deployment)).toContain(`{"name":"ops","containerPort":${port}}`);
+      const monitor = ofKind(objects, 'ServiceMonitor').find(
+        ({ metadata }) => metadata.name === `loopstream-${component}`,
+      );
+      expect(monitor?.spec).toMatchObject({ endpoints: [{ port: 'ops', honorLabels: true }] });
+      expect(monitor?.metadata.labels).toMatchObject({ release: 'prometheus' });
+      expect(open(port)).toBe(true);
+    }
+    const [monitor] = ofKind(objects, 'PodMonitor');
+    expect(monitor?.spec).toMatchObject({
+      selector: { matchLabels: { [MANAGED_BY_LABEL]: MANAGED_BY, [COMPONENT_LABEL]: 'streamer' } },
+      podMetricsEndpoints: [{ port: 'metrics', relabelings: [STREAM_RELABELING] }],
+    });
+    // And nothing else of a pod on air: its numbers and its preview are not Prometheus's.
+    expect([open(STREAMER_METRICS_PORT), open(STREAMER_PORT)]).toEqual([true, false]);
+  });
+
+  test('makes none of it unasked', async () => {
+    const kinds = (await render(INLINE)).map(({ kind }) => kind);
+    for (const kind of ['ServiceMonitor', 'PodMonitor', 'PrometheusRule', 'ConfigMap'])
+      expect(kinds).not.toContain(kind);
+  });
+});

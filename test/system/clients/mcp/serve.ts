@@ -1,0 +1,52 @@
+/** The tools of agents over HTTP alone: a person whom `get_me` shows, and services that find nothing. */
+
+import { AppError } from '../../../../src/lib/errors.ts';
+import { SCOPES } from '../../../../src/lib/scopes.ts';
+import { buildTestServer } from '../../../kit/system/server.ts';
+import { freePort } from '../../../kit/wait.ts';
+
+export const ADA = {
+  id: 'ada',
+  email: 'ada@example.com',
+  firstName: 'Ada',
+  lastName: null,
+  createdAt: '2026-01-01T00:00:00Z',
+};
+
+const findsNothing = new Proxy(
+  {},
+  {
+    get: () => () => {
+      throw new AppError('stream_not_found', 'There is no stream str-nope.');
+    },
+  },
+);
+
+export interface Tools {
+  /** Without `/mcp`. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Serves the tools to whoever sends a key; with `open`, to everybody, for suites that have none to send. */
+export async function serveTools({ open = false } = {}): Promise<Tools> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const principal = { accountId: 'ada', userId: 'ada', scopes: new Set(SCOPES), via: 'key' as const };
+  const { app } = await buildTestServer({
+    settings: { PUBLIC_URL: url, CORS_ORIGINS: `http://localhost:${port}` },
+    services: {
+      account: { me: () => ADA },
+      ...{ streams: findsNothing, destinations: findsNothing, playlists: findsNothing, uploads: findsNothing },
+    },
+    ...(open && { auth: { authenticate: async () => principal } as never }),
+  });
+  await app.listen({ host: '127.0.0.1', port });
+  return {
+    url,
+    async stop() {
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Deposits from the door to the ledger: the API gives an address, the role billing reads a real chain, and the balance has it. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
+import { runBilling } from '../../../src/billing/main.ts';
+import { billingConfig } from '../../../src/billing/settings.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { apiConfig } from '../../../src/server/settings.ts';
+import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
+import { startAnvil, whyNoAnvil } from '../../kit/real/anvil.ts';
+import { silent } from '../../kit/real/kube.ts';
+import { startTestApi } from '../../kit/system/api.ts';
+
+const ETH = 10n ** 18n;
+
+const whyNot = whyNoAnvil();
+describe.skipIf(whyNot)(`with an EVM node${whyNot ? ` (${whyNot})` : ''}`, () => {
+  test('what is paid while no scanner runs is found by the next one, and topped up in the account that asked', async () => {
+    const anvil = await startAnvil();
+    onTestFinished(() => anvil.stop());
+    await anvil.mine();
+    const networks = [{ ...ETHEREUM, chainId: anvil.chainId, rpcUrl: anvil.url }];
+    const crypto = { ...CRYPTO_SETTINGS, LOOPSTREAM_CRYPTO_NETWORKS: JSON.stringify(networks) };
+    const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
+    const api = await startTestApi({ billing: true, crypto: apiConfig({ ...required, ...crypto }).crypto });
+    onTestFinished(() => api.stop());
+    const scan = async () => {
+      const lifecycle = new Lifecycle();
+      const settings = { ...api.environment, ...crypto, KUBECONFIG: api.kubernetes.kubeconfig };
+      const { ready, opsUrl } = await runBilling(billingConfig(settings), lifecycle, silent);
+      await ready;
+      return { stop: () => lifecycle.stop(), metrics: async () => (await fetch(`${opsUrl}/metrics`)).text() };
+    };
+    const { call } = await api.client('payer');
+    const wish = { asset: 'ETH', network: 'ethereum', amount: String(ETH) };
+    expect((await call('POST', '/v1/crypto/deposits', wish)).body.code).toBe('crypto_unavailable');
+
+    const first = await scan();
+    onTestFinished(first.stop);
+    const asked = () => call<CryptoDeposit>('POST', '/v1/crypto/deposits', wish);
+    await expect.poll(async () => (await asked()).status).toBe(201);
+    const { body: deposit } = await asked();
+    await first.stop();
+
+    await anvil.send(deposit.address, ETH);
+    await anvil.mine(3);
+    const second = await scan();
+    onTestFinished(second.stop);
+    const now = async () => (await call<CryptoDeposit>('GET', `/v1/crypto/deposits/${deposit.id}`)).body;
+    await expect.poll(async () => (await now()).state).toBe('credited');
+    expect((await call('GET', '/v1/billing')).body).toMatchObject({ balanceCredits: '30000000' });
+    expect(await second.metrics()).toContain('crypto_payments_total{network="ethereum",result="credited"} 1');
+  });
+});

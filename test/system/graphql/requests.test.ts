@@ -1,0 +1,160 @@
+/** What a query asks of Kubernetes and of Postgres: the same for one row as for fifty, with all that a row shows. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  getNamedType,
+  isObjectType,
+  isRequiredArgument,
+} from 'graphql';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { EVENTS } from '../../../src/kube/core.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { schemaDocument } from '../../../src/server/graphql/schema.ts';
+import { apiConfig } from '../../../src/server/settings.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
+import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
+import type { Result } from '../../kit/make/graphql.ts';
+import { streamsOf } from '../../kit/make/streams.ts';
+import { writeKubeconfig } from '../../kit/real/kube.ts';
+import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+import { fillMoney } from './money-rows.ts';
+
+const MANY = 50;
+
+let dir: string;
+let api: TestApi;
+let proxy: FaultyProxy;
+/** The servers whose requests are counted: of what has to do with money, one where streams cost something. */
+let url: string;
+let moneyUrl: string;
+/** Accounts by how many they have of everything, with the stream and the playlist that have as many events and versions. */
+const accounts = new Map<number, { client: Client; stream: string; playlist: string }>();
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-requests-'));
+  api = await startTestApi();
+  proxy = await startFaultyProxy(api.kubernetes);
+  url = (await api.replica({ kubeconfig: await writeKubeconfig(join(dir, 'config'), proxy.url) })).url;
+  const { crypto } = apiConfig({ ...api.environment, ...CRYPTO_SETTINGS });
+  moneyUrl = (await api.replica({ billing: true, crypto })).url;
+  for (const rows of [1, MANY]) accounts.set(rows, await fill(rows));
+});
+afterAll(async () => {
+  await api?.stop();
+  await proxy?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const schema = buildSchema(schemaDocument());
+const isList = (field: GraphQLField) => getNamedType(field.type).name.endsWith('Connection');
+/** What has to do with money is in Postgres, and is read there: each by so many statements. */
+const OF_MONEY: Record<string, number> = { cryptoDeposits: 3, invoices: 1, ledgerEntries: 2, topUps: 1 };
+const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(isList);
+
+/** All that can be asked of a type without an argument, however deep. */
+function selection(type: GraphQLNamedType): string {
+  if (!isObjectType(type)) return '';
+  const fields = Object.values((type as GraphQLObjectType).getFields()).filter(
+    ({ args }) => !args.some(isRequiredArgument),
+  );
+  return `{ ${fields.map((field) => `${field.name} ${selection(getNamedType(field.type))}`).join(' ')} }`;
+}
+const queryOf = (field: GraphQLField) => {
+  const id = field.args.some(({ name }) => name === 'id');
+  return `query(${id ? '$id: ID!, ' : ''}$first: Int) { it: ${field.name}(${id ? 'id: $id, ' : ''}first: $first) ${selection(getNamedType(field.type))} }`;
+};
+
+async function fill(rows: number) {
+  const client = await api.client(`rows-${rows}`);
+  const streams = await streamsOf(api, client);
+  const { videoUploadObjectID, wish, create } = streams;
+  const items = [{ uploadObjectID: videoUploadObjectID }];
+  const list = { kind: 'video', mode: 'shuffle', items };
+  const destination = { name: 'Row', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-1234' };
+  const { id: stream } = await create();
+  await api.observe(stream, { phase: 'idle' });
+  const made = await client.call('POST', '/v1/playlists', list);
+  const playlist = String(made.body.id);
+  for (let row = 1; row < rows; row += 1) {
+    const answers = await Promise.all([
+      client.call('POST', '/v1/streams', wish({ name: `Row ${row}` })),
+      client.call('POST', '/v1/destinations', destination),
+      client.call('POST', '/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/row.mp4' }),
+      client.call('POST', '/v1/playlists', { ...list, streamID: row % 20 ? undefined : stream }),
+      client.call('PATCH', `/v1/playlists/${playlist}`, { version: row, mode: row % 2 ? 'sequential' : 'shuffle' }),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200]);
+    // Readiness is not waited for where the operator has looked.
+    await api.observe(String(answers[0].body.id), { phase: 'idle' });
+  }
+  const { metadata, apiVersion, kind } = await api.kube.get(LOOPSTREAMS, NAMESPACE, stream);
+  for (let row = 0; row < rows; row += 1)
+    await api.kube.create(EVENTS, NAMESPACE, {
+      metadata: { name: `${stream}.${row}`, namespace: NAMESPACE },
+      involvedObject: { apiVersion, kind, namespace: NAMESPACE, name: stream, uid: metadata.uid },
+      ...{ type: 'Normal', reason: 'Row', message: `Row ${row}.`, count: 1 },
+    } as never);
+  await fillMoney(api.databaseUrl, client.accountId, rows);
+  return { client, stream, playlist };
+}
+
+const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
+/** Who asks, who is locked or leaves, and whether the database is there, is looked up now and then, whatever is asked. */
+const isOfQuery = (text: string) => !/"apikey"|account_suspensions|account_deletions|^select$/.test(text);
+
+/** What one query asked, and how many rows it showed. */
+async function ask(field: GraphQLField, rows: number) {
+  const { client, stream, playlist } = accounts.get(rows) ?? {};
+  const id = field.name === 'streamEvents' ? stream : playlist;
+  const variables = { first: rows, ...(field.args.some(({ name }) => name === 'id') && { id }) };
+  const send = async () => {
+    const body = { query: queryOf(field), variables };
+    const server = field.name in OF_MONEY ? moneyUrl : url;
+    const { body: answer } = await call<Result>(`${server}/graphql`, 'POST', body, { 'x-api-key': client?.key ?? '' });
+    expect(answer.errors).toBeUndefined();
+    return (answer.data?.it as { edges: unknown[] } | undefined)?.edges.length;
+  };
+  // Who is asking is known afterwards, and so is all that was made.
+  await until('the server knows all of it', async () => (await send()) === rows);
+  const statements = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => statements.mockRestore());
+  proxy.asked();
+  statements.mockClear();
+  expect(await send()).toBe(rows);
+  return { kubernetes: proxy.asked(), postgres: statements.mock.calls.map(textOf).filter(isOfQuery) };
+}
+
+describe('one query for everything that a list shows', () => {
+  test('reaches deep: nested fields are among what is asked', () => {
+    expect(lists.length).toBeGreaterThanOrEqual(10);
+    const all = lists.map(queryOf).join('\n');
+    for (const nested of [
+      'readiness { issues { code',
+      'items { uploadObjectID',
+      'publication { itemsFailed',
+      'payments { explanation',
+    ])
+      expect(all).toMatch(new RegExp(nested.replaceAll(/[{ ]+/g, '[^}]*')));
+  });
+
+  test.each(lists.map((field) => [field.name, field] as const))(
+    '%s: for fifty rows what it is for one',
+    async (_name, field) => {
+      const [one, many] = [await ask(field, 1), await ask(field, MANY)];
+      expect(many.kubernetes).toEqual(one.kubernetes);
+      expect(many.postgres).toEqual(one.postgres);
+      expect([many.kubernetes.length, many.postgres.length]).toEqual([
+        field.args.some(({ name }) => name === 'id') ? 1 : 0,
+        OF_MONEY[field.name] ?? 0,
+      ]);
+    },
+  );
+});

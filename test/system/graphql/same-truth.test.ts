@@ -1,0 +1,244 @@
+/** REST, GraphQL and the real kubectl about the same streams, in every state, also where the operator has yet to look. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Readiness, Stream } from '../../../src/domain/streams/record.ts';
+import type { Stored } from '../../../src/kube/types.ts';
+import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import {
+  type LoopStreamSpec,
+  type LoopStreamStatus,
+  PHASES,
+  READINESS_CONDITIONS,
+  READINESS_ISSUES,
+} from '../../../src/resources/stream/spec.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { asker } from '../../kit/make/graphql.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+
+const STREAMS = 200;
+const AT_ONCE = 20;
+const FINALIZER = 'loopstream.dev/test';
+/** How much the operator has said of a stream: each of them in each phase. */
+const MANNERS = [
+  'all',
+  'of an older spec',
+  'nothing',
+  'all, and it is being deleted',
+  'not of each condition',
+] as const;
+
+let api: TestApi;
+let ada: Client;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  ada = await api.client('ada');
+});
+afterAll(async () => {
+  if (!api) return;
+  const release = { metadata: { finalizers: [] } };
+  for (const { metadata } of await objects())
+    if (metadata.finalizers?.includes(FINALIZER))
+      await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, metadata.name, release);
+  await api.stop();
+});
+
+const selector = () => `${ACCOUNT_LABEL}=${ada.accountId}`;
+/** As `kubectl -o json` prints them. */
+async function objects(): Promise<Stored<LoopStream>[]> {
+  const { kubeconfig, stateDir, binaries } = api.kubernetes;
+  const env = { KUBECONFIG: kubeconfig, HOME: stateDir, PATH: process.env.PATH };
+  const args = ['-n', NAMESPACE, 'get', 'loopstreams', '-l', selector(), '-o', 'json'];
+  const { stdout } = await promisify(execFile)(binaries.kubectl, args, { env, maxBuffer: 2 ** 26 });
+  return (JSON.parse(stdout) as { items: Stored<LoopStream>[] }).items;
+}
+
+const time = fc.integer({ min: 1, max: 28 }).map((day) => `2031-02-${String(day).padStart(2, '0')}T10:00:00Z`);
+const schedule = fc.oneof(
+  fc.constant(undefined),
+  fc.record({ startAt: time }),
+  fc.record({ startAt: fc.constant('2031-01-01T00:00:00Z'), endAt: time }),
+  fc.record({
+    recurrence: fc.record({
+      cron: fc.constantFrom('0 6 * * *', '*/30 * * * 1'),
+      timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
+      durationSeconds: fc.integer({ min: 60, max: 9_000 }),
+    }),
+  }),
+);
+const reasons = Object.keys(READINESS_ISSUES) as (keyof typeof READINESS_ISSUES)[];
+const condition = fc.record({
+  status: fc.constantFrom('True', 'False', 'Unknown'),
+  reason: fc.constantFrom(...reasons),
+});
+const generated = fc.record({
+  replicas: fc.constantFrom(0 as const, 1 as const),
+  suspend: fc.constantFrom(undefined, undefined, true),
+  schedule,
+  conditions: fc.tuple(condition, condition, condition),
+  said: fc.subarray([...READINESS_CONDITIONS], { maxLength: 2 }),
+  name: fc.string({ unit: fc.constantFrom('a', 'é', ' ', '😀', '"'), minLength: 1, maxLength: 20 }),
+});
+type Generated = typeof generated extends fc.Arbitrary<infer T> ? T : never;
+
+async function put({ replicas, suspend, schedule, conditions, said, name }: Generated, i: number): Promise<void> {
+  const manner = MANNERS[Math.floor(i / PHASES.length) % MANNERS.length];
+  const spec: LoopStreamSpec = {
+    ...{ displayName: name, replicas, quality: '720p', framerate: 30, destinationRefs: ['none'], uploadRef: 'none' },
+    ...(schedule === undefined ? {} : { schedule }),
+    ...(suspend && { suspend }),
+  };
+  const metadata = {
+    name: `str-${String(i).padStart(3, '0')}`,
+    namespace: NAMESPACE,
+    labels: { [ACCOUNT_LABEL]: ada.accountId },
+    finalizers: manner === 'all, and it is being deleted' ? [FINALIZER] : [],
+  };
+  const made = await api.kube.create(LOOPSTREAMS, NAMESPACE, {
+    ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream', metadata, spec },
+  } as never);
+  if (manner === 'nothing') return;
+  const observedGeneration = made.metadata.generation ?? 1;
+  const told = conditions.flatMap((one, at) => {
+    const type = READINESS_CONDITIONS[at] ?? 'MediaReady';
+    if (manner === 'not of each condition' && !said.includes(type)) return [];
+    const lastTransitionTime = '2026-01-01T00:00:00Z';
+    return [{ type, message: `${one.reason} it is.`, observedGeneration, ...one, lastTransitionTime }];
+  });
+  const status = {
+    ...{ observedGeneration, phase: PHASES[i % PHASES.length], conditions: told },
+    ready: told.length === READINESS_CONDITIONS.length && told.every((one) => one.status === 'True'),
+  };
+  await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, metadata.name, { status }, { subresource: 'status' });
+  if (manner === 'of an older spec')
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, metadata.name, { spec: { replicas: 1 - replicas } });
+  if (manner === 'all, and it is being deleted') await api.kube.delete(LOOPSTREAMS, NAMESPACE, metadata.name);
+}
+
+type Truth = Pick<Stream, 'scheduleStartAt' | 'scheduleEndAt' | 'recurrence' | 'nextStartAt'> & {
+  state: string;
+  ready: boolean;
+  readiness: Readiness;
+};
+
+/** The rule of docs/streams.md ("Before the operator has looked"), of what kubectl shows. No window has begun here. */
+function stateOf({ metadata, spec, status }: LoopStream): string {
+  if (metadata.deletionTimestamp !== undefined) return 'stopping';
+  if (status?.phase && status.observedGeneration === metadata.generation) return status.phase;
+  const isWanted = spec.replicas === 1 && !spec.suspend;
+  const isOffAir = ['idle', 'scheduled', 'stopped', 'ended', 'failed'].includes(status?.phase ?? 'idle');
+  if (!isOffAir) return isWanted ? (status?.phase ?? '') : 'stopping';
+  if (isWanted && spec.schedule) return 'scheduled';
+  if (isWanted && status) return 'starting';
+  return status?.phase && status.phase !== 'scheduled' ? status.phase : 'idle';
+}
+
+const FIELDS = ['destinationIDs', 'videoUploadObjectID', 'scheduleStartAt'];
+function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
+  return READINESS_CONDITIONS.flatMap((type, at) => {
+    const told = (status as LoopStreamStatus | undefined)?.conditions?.find((one) => one.type === type);
+    if (told?.status === 'True') return [];
+    const { code, fix, field } = told
+      ? READINESS_ISSUES[told.reason as keyof typeof READINESS_ISSUES]
+      : { code: 'not_checked', fix: expect.stringContaining('whether the operator runs'), field: FIELDS[at] ?? '' };
+    const message = told?.message ?? 'The operator has not looked at this stream yet.';
+    return [{ code, message, fix, field, since: told?.lastTransitionTime ?? metadata.creationTimestamp }];
+  });
+}
+
+/** What the object itself says, in the public words. */
+function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
+  const { spec, status } = object;
+  const issues = issuesOf(object);
+  return {
+    ...{ state: stateOf(object), ready: status?.ready ?? false },
+    readiness: { ready: issues.length === 0, issues, warnings: [] },
+    scheduleStartAt: spec.schedule?.startAt ?? null,
+    scheduleEndAt: spec.schedule?.endAt ?? null,
+    recurrence: spec.schedule?.recurrence ?? null,
+  };
+}
+
+const SHOWN = `id state ready scheduleStartAt scheduleEndAt recurrence { cron timeZone durationSeconds } nextStartAt
+  readiness { ready issues { code message fix field since } warnings { code } }`;
+type Node = Truth & { id: string };
+const truths = (nodes: Node[]) => new Map(nodes.map(({ id, ...truth }) => [id, truth]));
+
+/** All pages of a list, to which `next` leads. */
+async function pages<T>(next: (cursor: string | null) => Promise<{ items: T[]; cursor: string | null }>): Promise<T[]> {
+  const all: T[] = [];
+  for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
+    const page: { items: T[]; cursor: string | null } = await next(cursor);
+    all.push(...page.items);
+    cursor = page.cursor;
+  }
+  return all;
+}
+
+const throughGraphqlList = (shown: string): Promise<Node[]> =>
+  pages(async (after) => {
+    const query = `query($after: Cursor) { streams(first: 50, after: $after) {
+      pageInfo { hasNextPage endCursor } edges { node { ${shown} } } } }`;
+    const { data, errors } = await asker(ada)(query, { after });
+    expect(errors).toBeUndefined();
+    const { pageInfo, edges } = (
+      data as { streams: { pageInfo: { hasNextPage: boolean; endCursor: string }; edges: { node: Node }[] } }
+    ).streams;
+    return { items: edges.map(({ node }) => node), cursor: pageInfo.hasNextPage ? pageInfo.endCursor : null };
+  });
+
+async function throughGraphqlNode(ids: string[]): Promise<Node[]> {
+  const nodes = ids.map((id, i) => `n${i}: node(id: "${id}") { ... on Stream { ${SHOWN} } }`);
+  const { data, errors } = await asker(ada)(`{ ${nodes.join(' ')} }`);
+  expect(errors).toBeUndefined();
+  return Object.values(data ?? {}) as Node[];
+}
+
+const ofRest = ({ id, status, ready, scheduleStartAt, scheduleEndAt, recurrence, nextStartAt }: Stream) => ({
+  ...{ id, state: status, ready, scheduleStartAt, scheduleEndAt, recurrence, nextStartAt },
+});
+const throughRestList = () =>
+  pages(async (cursor) => {
+    const path = `/v1/streams?limit=50${cursor === null ? '' : `&cursor=${cursor}`}`;
+    const { body } = await ada.call<{ data: Stream[]; page: { nextCursor: string | null } }>('GET', path);
+    return { items: body.data.map(ofRest), cursor: body.page.nextCursor };
+  });
+async function throughRest(id: string): Promise<Node> {
+  const stream = ofRest((await ada.call<Stream>('GET', `/v1/streams/${id}`)).body);
+  return { ...stream, readiness: (await ada.call<Readiness>('GET', `/v1/streams/${id}/readiness`)).body };
+}
+
+test('REST, GraphQL and kubectl say the same of state, readiness and schedule, for 200 streams in every state', async () => {
+  const all = fc.sample(generated, { numRuns: STREAMS, seed: 6 });
+  for (let i = 0; i < STREAMS; i += AT_ONCE)
+    await Promise.all(all.slice(i, i + AT_ONCE).map((one, at) => put(one, i + at)));
+  const shown = await objects();
+  const expected = new Map(shown.map((object) => [object.metadata.name, ofObject(object)]));
+  expect(expected.size).toBe(STREAMS);
+  expect(new Set(shown.map(({ status }) => status?.phase))).toEqual(new Set([...PHASES, undefined]));
+  expect(new Set([...expected.values()].map(({ state }) => state))).toEqual(new Set(PHASES));
+  // Until the last of it has come through the watch; what is said then is looked at below.
+  const states = async () => (await throughGraphqlList('id state')).map(({ id, state }) => [id, state]);
+  await expect
+    .poll(async () => new Map((await states()) as [string, string][]), { timeout: 60_000 })
+    .toEqual(new Map([...expected].map(([id, { state }]) => [id, state])));
+
+  const listed = truths(await throughGraphqlList(SHOWN));
+  const inRest = new Map((await throughRestList()).map(({ id, ...rest }) => [id, rest]));
+  const ids = [...expected.keys()];
+  for (let i = 0; i < STREAMS; i += AT_ONCE) {
+    const some = ids.slice(i, i + AT_ONCE);
+    const [nodes, ones] = await Promise.all([throughGraphqlNode(some), Promise.all(some.map(throughRest))]);
+    const [asNode, asOne] = [truths(nodes), truths(ones)];
+    for (const id of some) {
+      expect(asOne.get(id), id).toMatchObject(expected.get(id) ?? {});
+      expect(listed.get(id), id).toEqual(asOne.get(id));
+      expect(asNode.get(id), id).toEqual(asOne.get(id));
+      const { readiness: _, ...rest } = asOne.get(id) as Truth;
+      expect(inRest.get(id), id).toEqual(rest);
+    }
+  }
+}, 240_000);

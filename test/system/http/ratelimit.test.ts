@@ -1,0 +1,252 @@
+/** Rate limits over two replicas and a real Redis, which goes and comes back. */
+import { isDeepStrictEqual } from 'node:util';
+import type { InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Credentials } from '../../../src/auth/service.ts';
+import { AppError } from '../../../src/lib/errors.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { type Principal, SCOPES } from '../../../src/lib/scopes.ts';
+import { createHttpMetrics } from '../../../src/server/http/metrics.ts';
+import { createRedisCounter } from '../../../src/server/http/redis.ts';
+import { startTestRedis, type TestRedis } from '../../kit/real/redis.ts';
+import { startTestApi } from '../../kit/system/api.ts';
+import { startApiProcess } from '../../kit/system/api-process.ts';
+import { buildTestServer, type ServerOptions } from '../../kit/system/server.ts';
+import { until } from '../../kit/wait.ts';
+
+let redis: TestRedis;
+beforeAll(async () => {
+  redis = await startTestRedis();
+});
+afterAll(() => redis?.kill());
+
+const LIMIT = 5;
+
+/** An API server that counts in Redis, five in `windowSeconds`. */
+async function replica({
+  windowSeconds = 60,
+  url = redis.url,
+  settings = {},
+  auth,
+}: {
+  windowSeconds?: number;
+  url?: string;
+  settings?: Record<string, string>;
+  auth?: ServerOptions['auth'];
+} = {}) {
+  const metrics = createHttpMetrics();
+  const counted = { RATE_LIMIT_REQUESTS: String(LIMIT), RATE_LIMIT_WINDOW_SECONDS: String(windowSeconds), ...settings };
+  const logs: object[] = [];
+  const log = Object.assign(createLogger('test', 'silent'), {
+    warn: (...line: object[]) => void logs.push(line),
+    info: (...line: object[]) => void logs.push(line),
+  });
+  const counter = createRedisCounter(url, { log, ...metrics });
+  const server = await buildTestServer({ counter, metrics, settings: counted, ...(auth && { auth }) });
+  onTestFinished(async () => {
+    await server.app.close();
+    counter.close();
+  });
+  const ask = async (
+    key?: string,
+    more: Partial<Pick<InjectOptions, 'url' | 'method' | 'payload' | 'remoteAddress'>> & {
+      headers?: Record<string, string>;
+    } = {},
+  ) => {
+    const headers = { ...(key === undefined ? {} : { 'x-api-key': key }), ...more.headers };
+    const { statusCode: status, headers: told } = await server.app.inject({ url: '/v1/me', ...more, headers });
+    const number = (name: string) => (told[name] === undefined ? undefined : Number(told[name]));
+    return {
+      status,
+      limit: number('ratelimit-limit'),
+      remaining: number('ratelimit-remaining'),
+      reset: number('ratelimit-reset'),
+      retryAfter: number('retry-after'),
+    };
+  };
+  const uncounted = async () =>
+    Number(/^rate_limit_uncounted_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? Number.NaN);
+  /** Counting begins a moment after the server has, when it is connected. */
+  const counts = (key: string) => expect.poll(async () => (await ask(key)).remaining).toBeLessThan(LIMIT - 1);
+  await counts(`warm-up ${Math.random()}`);
+  return { ask, uncounted, counts, logs: () => JSON.stringify(logs) };
+}
+
+/** What is left of a window that begins from now on: all of it, but for the time that the test takes. */
+function wholeWindow(): unknown {
+  const began = performance.now();
+  return expect.toSatisfy((seconds: number) => {
+    const passed = Math.ceil((performance.now() - began) / 1000);
+    return seconds <= 60 && seconds >= 60 - passed;
+  });
+}
+
+test('two replicas count together, and say exactly what is left and how long the window is', async () => {
+  const [one, two] = await Promise.all([replica(), replica()]);
+  const left = wholeWindow();
+  for (let i = 1; i <= LIMIT; i += 1) {
+    const answer = await (i % 2 ? one : two).ask('ada');
+    expect(answer).toEqual({ status: 200, limit: LIMIT, remaining: LIMIT - i, reset: left, retryAfter: undefined });
+  }
+  for (const { ask } of [one, two])
+    expect(await ask('ada')).toEqual({ status: 429, limit: LIMIT, remaining: 0, reset: left, retryAfter: left });
+  expect((await two.ask('bob')).remaining).toBe(LIMIT - 1);
+});
+
+test('of many at once over both exactly as many are let in as the limit says', async () => {
+  const replicas = await Promise.all([replica(), replica()]);
+  const uncounted = async () => Promise.all(replicas.map((one) => one.uncounted()));
+  // On a busy machine Redis may take longer than a request waits for its count, and then lets it through: `killed`, below.
+  const answers = await until('all of a crowd are counted', async () => {
+    const before = await uncounted();
+    const key = `crowd ${Math.random()}`;
+    const crowd = await Promise.all(Array.from({ length: 40 }, (_, i) => replicas[i % 2]?.ask(key)));
+    return isDeepStrictEqual(await uncounted(), before) && crowd;
+  });
+  expect(answers.filter((answer) => answer?.status === 200)).toHaveLength(LIMIT);
+  expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(40 - LIMIT);
+});
+
+test('whoever waits as long as Retry-After says is let in, and has a whole window again', async () => {
+  const { ask } = await replica({ windowSeconds: 1 });
+  let last = await ask('patient');
+  while (last.status === 200) last = await ask('patient');
+  expect(last).toMatchObject({ status: 429, retryAfter: 1, reset: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 1000 * (last.retryAfter ?? 0)));
+  expect(await ask('patient')).toMatchObject({ status: 200, remaining: LIMIT - 1 });
+});
+
+test('GraphQL counts with REST: what one has used up, the other has not', async () => {
+  const { ask } = await replica();
+  const left = wholeWindow();
+  const graphql = { url: '/graphql', method: 'POST', payload: { query: '{ me { id } }' } } as const;
+  expect(await ask('both', graphql)).toMatchObject({ status: 200, limit: LIMIT, remaining: LIMIT - 1, reset: left });
+  expect(await ask('both')).toMatchObject({ status: 200, remaining: LIMIT - 2 });
+  for (let remaining = LIMIT - 3; remaining >= 0; remaining -= 1)
+    expect(await ask('both', graphql)).toMatchObject({ status: 200, remaining });
+  for (const more of [graphql, {}])
+    expect(await ask('both', more)).toMatchObject({ status: 429, remaining: 0, retryAfter: left });
+});
+
+test('a wrong key is counted by the address it comes from, so that keys cannot be guessed without end', async () => {
+  const authenticate = async ({ apiKey }: Credentials): Promise<Principal> => {
+    if (apiKey !== 'right' && !apiKey?.startsWith('warm-up')) throw new AppError('unauthenticated', 'It is not valid.');
+    return { accountId: apiKey, userId: apiKey, scopes: new Set(SCOPES), via: 'key' };
+  };
+  const { ask } = await replica({ auth: { authenticate } });
+  const guess = (n: number, more = {}) => ask(`guess ${n}`, { remoteAddress: '192.0.2.77', ...more });
+  const left = wholeWindow();
+  for (let n = 1; n <= LIMIT; n += 1) expect(await guess(n)).toMatchObject({ status: 401, remaining: LIMIT - n });
+  expect(await guess(LIMIT + 1)).toMatchObject({ status: 429, remaining: 0, retryAfter: left });
+  const graphql = { url: '/graphql', method: 'POST', payload: { query: '{ me { id } }' } };
+  expect(await guess(LIMIT + 2, graphql)).toMatchObject({ status: 429 });
+  // Who has the right key is not made to suffer for whom it shares an address with.
+  expect(await ask('right', { remoteAddress: '192.0.2.77' })).toMatchObject({ status: 200, remaining: LIMIT - 1 });
+});
+
+test('two processes that are told of one Redis by a setting count together', async () => {
+  const api = await startTestApi();
+  onTestFinished(() => api.stop());
+  const { key } = await api.client('ada');
+  const settings = { LOOPSTREAM_REDIS_URL: redis.url, LOOPSTREAM_RATE_LIMIT_REQUESTS: String(LIMIT) };
+  const processes = await Promise.all([0, 1].map(() => startApiProcess({ ...api.environment, ...settings })));
+  onTestFinished(async () => {
+    for (const { signal } of processes) signal('SIGTERM');
+    await Promise.all(processes.map(({ ended }) => ended));
+  });
+  const ask = async (i: number) => await fetch(`${processes[i % 2]?.url}/v1/me`, { headers: { 'x-api-key': key } });
+  // Counting begins a moment after a server has, when it is connected; until then nothing is used up.
+  const isCounting = async (i: number) =>
+    (await fetch(`${processes[i]?.url}/v1/status`)).headers.get('ratelimit-remaining');
+  for (const i of [0, 1]) await expect.poll(() => isCounting(i)).not.toBe(String(LIMIT));
+  for (let i = 1; i <= LIMIT; i += 1) {
+    const { status, headers } = await ask(i);
+    expect({ status, left: headers.get('ratelimit-remaining') }).toEqual({ status: 200, left: String(LIMIT - i) });
+  }
+  for (const i of [0, 1]) expect((await ask(i)).status).toBe(429);
+});
+
+describe('who has no key is known by the address', () => {
+  test('of IPv6 by the network of 64 bits that one person has; what a header says of it counts for nothing', async () => {
+    const { ask } = await replica();
+    const from = (remoteAddress: string, headers = {}) => ask(undefined, { remoteAddress, headers });
+    expect(await from('192.0.2.1')).toMatchObject({ status: 401, remaining: LIMIT - 1 });
+    expect(await from('192.0.2.1', { 'x-forwarded-for': '192.0.2.9' })).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await from('192.0.2.2')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await from('2001:db8:0:1::1')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await from('2001:db8:0:1:ffff::2')).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await from('2001:db8:0:2::1')).toMatchObject({ remaining: LIMIT - 1 });
+  });
+
+  test('behind a proxy that is trusted by what that proxy has added', async () => {
+    const { ask } = await replica({ settings: { TRUST_PROXY: '10.0.0.0/8' } });
+    const by = (remoteAddress: string, forwarded: string) =>
+      ask(undefined, { remoteAddress, headers: { 'x-forwarded-for': forwarded } });
+    expect(await by('10.1.2.3', '203.0.113.1')).toMatchObject({ remaining: LIMIT - 1 });
+    expect(await by('10.9.9.9', '198.51.100.7, 203.0.113.1')).toMatchObject({ remaining: LIMIT - 2 });
+    expect(await by('203.0.113.50', '203.0.113.1')).toMatchObject({ remaining: LIMIT - 1 });
+  });
+});
+
+describe('Redis away', () => {
+  /** How long the slowest of twice as many requests as the limit allows has taken; all of them must be let in. */
+  const slowest = async ({ ask }: Awaited<ReturnType<typeof replica>>, key: string): Promise<number> => {
+    const took: number[] = [];
+    for (let i = 0; i < 2 * LIMIT; i += 1) {
+      const since = performance.now();
+      expect(await ask(key)).toEqual({ status: 200, limit: LIMIT, remaining: LIMIT, reset: 60, retryAfter: undefined });
+      took.push(performance.now() - since);
+    }
+    return Math.max(...took);
+  };
+
+  test('killed: requests are let in at once and counted as uncounted; when it is back they are limited again', async () => {
+    const server = await replica();
+    const before = await server.uncounted();
+    await redis.kill();
+    await slowest(server, 'orphan');
+    expect(await server.uncounted()).toBe(before + 2 * LIMIT);
+    await redis.start();
+    await server.counts('orphan');
+    const now = await server.uncounted();
+    await expect.poll(async () => (await server.ask('orphan')).status).toBe(429);
+    expect(await server.uncounted()).toBe(now);
+    // Once for each time that it is away, which on a busy machine it may seem to be once more, and not for each request.
+    const told = (what: string) => server.logs().split(what).length - 1;
+    expect(told('Redis is away')).toBeGreaterThan(0);
+    expect(told('Redis is away')).toBeLessThanOrEqual(2);
+    expect(told('Redis is back')).toBe(told('Redis is away'));
+    expect(server.logs()).not.toContain(redis.password);
+  });
+
+  test('silent: only the first waits, and not for long; however many ask, its connection is given up once', async () => {
+    const server = await replica();
+    const warnings: Error[] = [];
+    const warned = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warned);
+    onTestFinished(() => void process.off('warning', warned));
+    redis.pause();
+    try {
+      const waited = await slowest(server, 'deaf');
+      expect(await slowest(server, 'deaf')).toBeLessThan(waited);
+      // Node warns of more than ten listeners of one kind; twice as many have asked.
+      expect(warnings.map(({ message }) => message)).toEqual([]);
+    } finally {
+      redis.resume();
+    }
+    await server.counts('deaf');
+  });
+
+  test('a wrong password is told in the log as wrong, and not as it is', async () => {
+    const url = redis.url.replace(redis.password, 'another-password');
+    const metrics = createHttpMetrics();
+    const logs: unknown[] = [];
+    const warn = (...line: unknown[]) => void logs.push(line);
+    const log = Object.assign(createLogger('test', 'silent'), { warn });
+    const counter = createRedisCounter(url, { log, ...metrics });
+    onTestFinished(() => counter.close());
+    await expect.poll(() => JSON.stringify(logs)).toContain('WRONGPASS');
+    expect(await counter.count('any', 1000)).toBeUndefined();
+    expect(JSON.stringify(logs)).not.toMatch(/another-password|that-no-log-may-show/);
+  });
+});

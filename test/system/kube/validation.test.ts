@@ -1,0 +1,225 @@
+/**
+ * Bad manifests on the real API server: each is refused with the field and a sentence. Where REST can make the same mistake
+ * it gives the same words for it.
+ */
+import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
+import { CRDS } from '../../../src/kube/core.ts';
+import { collectionPath } from '../../../src/kube/paths.ts';
+import type { KubeObject, Resource } from '../../../src/kube/types.ts';
+import { SENTENCES } from '../../../src/lib/sentences.ts';
+import { customResourceDefinitions } from '../../../src/resources/crd/crds.ts';
+import { applyCrds } from '../../../src/resources/crd/install.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { OTHERS } from '../../kit/real/manifests/others.ts';
+import { object, PLAYLIST, STREAM, UPLOAD } from '../../kit/real/manifests/shapes.ts';
+import { SCHEDULES, STREAMS } from '../../kit/real/manifests/streams.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+
+let api: TestApi;
+let client: Client;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  client = await api.client('ada');
+});
+afterAll(() => api?.stop());
+
+/** The words of Kubernetes for what a schema says, in ours: the same fact with the same limit. */
+const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
+  [/must be of type integer: /, () => 'must be a whole number'],
+  [/must be of type string: /, () => 'must be text'],
+  [/must be of type boolean: /, () => 'must be yes or no'],
+  [/must be of type array: /, () => 'must be a list'],
+  [/must be of type object: /, () => 'must be an object'],
+  [/must be of type date-time: /, () => 'must be a time such as 2027-01-31T18:00:00Z'],
+  [/^Unsupported value: .*: supported values: (.*)$/, (values) => `must be one of ${values.replaceAll('"', '')}`],
+  [/^Too long: may not be more than (\d+) /, (limit) => `must have at most ${limit} characters`],
+  [/^Too many: \d+: must have at most (\d+) items$/, (limit) => `must have at most ${limit} entries`],
+  [/should (?:have at least 1 items|be at least 1 chars long)$/, () => 'must not be empty'],
+  [/should be greater than or equal to (\d+)$/, (limit) => `must be at least ${limit}`],
+  [/should be less than or equal to (\d+)$/, (limit) => `must be at most ${limit}`],
+  [/^Required value$/, () => 'is required'],
+];
+
+interface Cause {
+  field: string;
+  message: string;
+}
+
+/** A cause in our words: those that a schema gives are translated, and of a rule's the value in front is left out. */
+function inOurWords({ field, message }: Cause): Cause {
+  for (const [pattern, ours] of TRANSLATIONS) {
+    const found = pattern.exec(message);
+    if (found) return { field, message: ours(found[1] ?? '') };
+  }
+  return { field, message: message.replace(/^(Forbidden|Required value|Invalid value(: "(?:[^"\\]|\\.)*")?): /, '') };
+}
+
+async function causes(resource: Resource, body: unknown, method = 'POST', name = ''): Promise<Cause[]> {
+  const path = `${collectionPath(resource, NAMESPACE)}${name && `/${name}`}?fieldValidation=Strict&dryRun=All`;
+  const headers = method === 'PATCH' ? { 'content-type': 'application/merge-patch+json' } : {};
+  const { status, text } = await api.kube.raw(method, path, body, headers);
+  expect(status, text).toBeGreaterThanOrEqual(400);
+  expect(status, text).toBeLessThan(500);
+  const answer = JSON.parse(text) as { message: string; details?: { causes?: Cause[] } };
+  const unknown = /unknown field "([^"]+)"/.exec(answer.message)?.[1];
+  if (unknown !== undefined) return [{ field: unknown, message: 'is not known' }];
+  return (answer.details?.causes ?? []).map(inOurWords);
+}
+
+describe.each([
+  ['a stream', STREAMS],
+  ['a schedule', SCHEDULES],
+  ['an upload, a playlist or a destination', OTHERS],
+])('%s that makes no sense is refused with its field and a sentence, by REST in the same words', (_kind, table) => {
+  test.each(Object.entries(table))('%s', async (_what, bad) => {
+    const { field, sentence: message } = bad;
+    expect(await causes(bad.kind as Resource, object(bad))).toContainEqual({ field, message });
+    if (!bad.rest) return;
+    const { path, body, ...rest } = bad.rest;
+    const answer = await client.call<{ errors: { path: string; message: string }[] }>('POST', path, body);
+    expect(answer.status, JSON.stringify(answer.body)).toBe(422);
+    const told = rest.sentence ? expect.stringMatching(rest.sentence) : message;
+    expect(answer.body.errors).toContainEqual({ path: rest.field, message: told });
+  });
+});
+
+describe('what makes sense is accepted', () => {
+  const dryRun = (resource: Resource<never>, spec: object) => {
+    const path = `${collectionPath(resource as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
+    return api.kube.raw('POST', path, object({ kind: resource, spec }));
+  };
+  const entries = (length: number) =>
+    Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`example.com/key-${i}`, 'v'.repeat(length)]));
+  const longest = (count: number) => Array.from({ length: count }, (_, i) => `${i}`.padStart(253, 'n'));
+
+  test('as large as it may be: no rule costs more than the API server spends on it', async () => {
+    const displayName = '字'.repeat(200);
+    const playlist = await dryRun(PLAYLIST, { displayName, items: longest(500).map((uploadRef) => ({ uploadRef })) });
+    expect(playlist.status, playlist.text).toBe(201);
+    const playlistRefs = longest(20);
+    const cron = Array.from({ length: 60 }, (_, i) => i).join();
+    const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
+    const largest = {
+      displayName,
+      playlistRefs,
+      audioPlaylistRefs: playlistRefs,
+      destinationRefs: longest(5),
+      schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
+      template: {
+        resources: { requests: { cpu: 1, memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } },
+        nodeSelector: entries(63),
+        tolerations: Array.from({ length: 32 }, (_, i) => ({ key: `k${i}`, operator: 'Exists', effect: 'NoExecute' })),
+        affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+        labels: entries(63),
+        annotations: entries(4096),
+        runtimeClassName: 'r'.repeat(253),
+        priorityClassName: 'p'.repeat(253),
+      },
+    };
+    const stream = await dryRun(STREAM, largest);
+    expect(stream.status, stream.text).toBe(201);
+    const url = `https://example.com/${'a'.repeat(4076)}`;
+    const upload = await dryRun(UPLOAD, { displayName, source: { url } });
+    expect(upload.status, upload.text).toBe(201);
+  });
+
+  test.each([
+    '*/5 8-18 ? * MON-FRI',
+    '0 18 L * *',
+    '0 18 15W jan,JUL *',
+    '0 0 * * 5#2',
+    '0 0 1 * +MON',
+    ' 1,2  3 4 5 6 ',
+  ])('cron %j', async (cron) => {
+    const recurrence = { cron, timeZone: 'Europe/Berlin', durationSeconds: 60 };
+    const { status, text } = await dryRun(STREAM, {
+      uploadRef: 'u',
+      destinationRefs: ['d'],
+      schedule: { recurrence },
+    });
+    expect(status, text).toBe(201);
+  });
+});
+
+describe('what cannot be changed', () => {
+  const source = { url: 'https://example.com/a' };
+  const make = (resource: Resource<never>, spec: object) =>
+    api.kube.create(resource as Resource, NAMESPACE, object({ kind: resource, name: 'kept', spec }));
+
+  test('says what to do instead, and all else can be changed', async () => {
+    await make(UPLOAD, { source });
+    await make(PLAYLIST, { items: [] });
+    const change = async (resource: Resource<never>, spec: object) =>
+      causes(resource as Resource, { spec }, 'PATCH', 'kept').then(([first]) => first);
+    const fixed = (field: string, kind: string) => ({ field: `spec.${field}`, message: SENTENCES.fixed(kind) });
+    expect(await change(UPLOAD, { source: { url: 'https://example.com/b' } })).toEqual(fixed('source', 'Upload'));
+    expect(await change(UPLOAD, { source: { url: null, sent: { sizeBytes: 5 } } })).toEqual(fixed('source', 'Upload'));
+    expect(await change(UPLOAD, { type: 'audio' })).toEqual(fixed('type', 'Upload'));
+    expect(await change(PLAYLIST, { kind: 'audio' })).toEqual(fixed('kind', 'Playlist'));
+    for (const resource of [UPLOADS, PLAYLISTS] as Resource[])
+      await api.kube.mergePatch(resource, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
+  });
+});
+
+test('of an upload that is sent, what has come grows, up to all of it, and nothing else changes', async () => {
+  const spec = { source: { sent: { sizeBytes: 10 } } };
+  await api.kube.create(UPLOADS as Resource, NAMESPACE, object({ kind: UPLOAD, name: 'sent', spec }));
+  const sent = async (change: object) => {
+    const [first] = await causes(UPLOADS as Resource, { spec: { source: { sent: change } } }, 'PATCH', 'sent');
+    return first?.message;
+  };
+  expect(await sent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
+  await api.kube.mergePatch(UPLOADS, NAMESPACE, 'sent', { spec: { source: { sent: { receivedBytes: 7 } } } });
+  expect(await sent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await sent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
+});
+
+describe('what was stored before a rule was made', () => {
+  type Node = { [key: string]: unknown };
+  /** The same definitions as if nobody had thought of any rule. */
+  const lenient = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(lenient);
+    if (node === null || typeof node !== 'object') return node;
+    const rest = Object.entries(node as Node).filter(([key]) => key !== 'x-kubernetes-validations');
+    return Object.fromEntries(rest.map(([key, value]) => [key, lenient(value)]));
+  };
+  const LONG = 'n'.repeat(58);
+  const old = { displayName: 'rings \u0007', uploadRef: 'u', playlistRefs: ['p'], destinationRefs: ['d'] };
+  const accepted = async (name: string) => {
+    const path = `${collectionPath(LOOPSTREAMS, NAMESPACE)}?dryRun=All`;
+    const body = object({ kind: STREAM, name, spec: old });
+    return (await api.kube.raw('POST', path, body)).status === 201;
+  };
+
+  test('can be told of, edited elsewhere and deleted, and is asked about where it is edited', async () => {
+    // Other files rely on the rules, and do not apply them again.
+    onTestFailed(() => applyCrds(api.kube));
+    for (const crd of customResourceDefinitions())
+      await api.kube.apply(CRDS, '', lenient(crd) as KubeObject as never, { fieldManager: 'loopstream-install' });
+    await until('there are no rules', () => accepted(LONG));
+    await api.kube.create(LOOPSTREAMS, NAMESPACE, {
+      ...object({ kind: STREAM, spec: old }),
+      metadata: { name: LONG, finalizers: ['example.com/held'] },
+    } as never);
+    await applyCrds(api.kube);
+    await until('the rules are there', async () => !(await accepted('short')));
+
+    const status = { phase: 'waiting' };
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { status }, { subresource: 'status' });
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { labels: { team: 'a' } } });
+    const refused = await causes(LOOPSTREAMS, { spec: { replicas: 0 } }, 'PATCH', LONG);
+    expect(refused).toEqual([{ field: 'spec.playlistRefs', message: SENTENCES.twoMedia }]);
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { spec: { playlistRefs: null, replicas: 0 } });
+    await api.kube.delete(LOOPSTREAMS, NAMESPACE, LONG);
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { finalizers: null } });
+    await until('it is gone', async () => {
+      const left = await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
+      return left.every(({ metadata }) => metadata.name !== LONG);
+    });
+  });
+});

@@ -1,0 +1,46 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openAuth } from '../../../src/auth/open.ts';
+import { ensureAccount } from '../../../tools/local/account.ts';
+import { openState } from '../../../tools/local/state.ts';
+import { startTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
+
+let postgres: TestPostgres;
+let dir: string;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-account-'));
+  postgres = await startTestPostgres();
+});
+
+afterAll(async () => {
+  await postgres?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('the local account', () => {
+  test('has a key and a password that stay the same, in a file for its owner alone', async () => {
+    const state = openState(dir);
+    const first = await ensureAccount(state, postgres.url);
+    expect(first).toMatchObject({ apiKey: expect.stringMatching(/^lsk_/), password: expect.stringMatching(/^.{16}$/) });
+    expect(await ensureAccount(openState(dir), postgres.url)).toEqual(first);
+    expect((await stat(join(dir, 'memory.json'))).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps the password that its owner has chosen, which nobody else is told', async () => {
+    const state = openState(dir);
+    const { email } = await ensureAccount(state, postgres.url);
+    const { authSecret } = state.readMemory();
+    const { service, close } = openAuth({ databaseUrl: postgres.url, authSecret });
+    try {
+      const userId = await service.ensureUser({ email, firstName: 'Local' });
+      await service.setPassword(userId, 'one that I remember');
+      expect((await ensureAccount(state, postgres.url)).password).toBeNull();
+      expect(await service.hasPassword(userId, 'one that I remember')).toBe(true);
+    } finally {
+      await close();
+    }
+  });
+});

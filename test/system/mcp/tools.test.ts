@@ -1,0 +1,327 @@
+/** Every tool, by the stock client, over the real server, Postgres and Kubernetes; of the operator there is what it writes. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
+import type { Tool } from '../../../src/server/mcp/tool.ts';
+import { describedTools } from '../../../src/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../../kit/make/agents.ts';
+import { inMinutes, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
+import { until } from '../../kit/wait.ts';
+
+let started: StreamsApi;
+const agents = {} as Record<Revision, Agent>;
+let stranger: Agent;
+/** Tools that a test has called, with and without success. */
+const called = { well: new Set<string>(), badly: new Set<string>() };
+
+async function open(key: string, revision?: Revision): Promise<Agent> {
+  const agent = await connectAgent(started.api.url, { ...(revision && { revision }), ...withKey(key) });
+  const call: Agent['call'] = async (name, ...rest) => {
+    const told = await agent.call(name, ...rest);
+    called[told.isError ? 'badly' : 'well'].add(name);
+    return told;
+  };
+  const done: Agent['done'] = async (name, ...rest) => {
+    const { isError, output, text } = await call(name, ...rest);
+    expect(isError, `${name}: ${text}`).toBe(false);
+    return output;
+  };
+  return { ...agent, call, done };
+}
+
+beforeAll(async () => {
+  started = await startStreamsApi();
+  for (const revision of Object.keys(REVISIONS) as Revision[]) agents[revision] = await open(started.ada.key, revision);
+  stranger = await open(started.eve.key);
+});
+afterAll(async () => {
+  for (const agent of [...Object.values(agents), stranger]) await agent?.close();
+  await started?.api.stop();
+});
+
+const key = 'live_s3cr3t-k3y';
+const home = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: key };
+
+/** What is wrong, by the problem that the tool answers with, and the tool it says to go on with. */
+const expectProblem = (told: Awaited<ReturnType<Agent['call']>>, code: string, ...mentioned: string[]) => {
+  expect(told, told.text).toMatchObject({ isError: true, output: { code, fix: expect.stringMatching(/\.$/) } });
+  expect(told.text).toContain(`Code: ${code}`);
+  for (const one of mentioned) expect(told.text).toContain(one);
+};
+
+describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
+  const agent = () => agents[revision];
+
+  test('the account', async () => {
+    expect(await agent().done('get_me')).toMatchObject({ id: started.ada.accountId, firstName: 'ada' });
+    expectProblem(await agent().call('get_me', { id: 'x' }), 'validation_failed', '/id is not known');
+    // Without billing every account is of the full class.
+    expect(await agent().done('get_limits')).toMatchObject({ class: 'full', limits: expect.any(Array) });
+    expectProblem(await agent().call('get_limits', { id: 'x' }), 'validation_failed', '/id is not known');
+  });
+
+  test('uploads: imported, seen, listed in pages, deleted', async () => {
+    const { done, call } = agent();
+    const link = { type: 'VIDEO', url: 'https://example.com/film.mp4' };
+    const { objectID: id } = await done('create_upload_from_link', link);
+    expect(await done('get_upload', { id })).toMatchObject({ objectID: id, state: 'importing', name: 'film.mp4' });
+    const first = await done('list_uploads', { limit: 1 });
+    expect(first).toMatchObject({ data: [{ objectID: id }], page: { hasMore: true } });
+    const second = await done('list_uploads', { limit: 1, cursor: first.page.nextCursor });
+    expect(second.data).toHaveLength(1);
+    expect(second.data[0].objectID).not.toBe(id);
+    expectProblem(await call('retry_upload', { id }), 'upload_not_failed');
+    const error = { code: 'link_unreachable', message: 'The server is away.' } as const;
+    const status: UploadStatus = { state: 'failed', observedGeneration: 1, error };
+    await started.api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
+    await expect.poll(async () => (await done('get_upload', { id })).state).toBe('failed');
+    expect(await done('retry_upload', { id })).toMatchObject({ objectID: id, state: 'importing', error: null });
+    expect(await done('delete_upload', { id })).toEqual({ id, done: true });
+    expectProblem(await call('get_upload', { id }), 'upload_not_found', 'list_uploads');
+    expectProblem(await call('delete_upload', { id }), 'upload_not_found');
+    const inUse = await call('delete_upload', { id: started.videoUploadObjectID });
+    expectProblem(inUse, 'upload_in_use', 'change_playlist');
+    expect(inUse.output.playlistIDs).toContain(started.videoList);
+    for (const [args, path] of [
+      [{ type: 'PICTURE', url: 'https://example.com/a' }, '/type'],
+      [{ type: 'VIDEO', url: '' }, '/url'],
+      [{ type: 'VIDEO' }, '/url'],
+      [{ ...link, wait: 61 }, '/wait'],
+    ] as const)
+      expectProblem(await call('create_upload_from_link', args), 'validation_failed', `- ${path} `);
+    const inside = await call('create_upload_from_link', { type: 'VIDEO', url: 'http://10.0.0.1/a.mp4' });
+    expectProblem(inside, 'link_forbidden', 'create_upload_from_link');
+    expectProblem(await call('list_uploads', { limit: 0 }), 'validation_failed', '/limit must be at least 1');
+    expectProblem(await call('list_uploads', { cursor: 'x' }), 'validation_failed', '/cursor');
+  });
+
+  test('destinations: made, changed, tested, deleted; the key never comes back', async () => {
+    const { done, call } = agent();
+    const made = await call('create_destination', home);
+    expect(made).toMatchObject({ isError: false, output: { name: 'Home', rtmpKeyHint: '-k3y' } });
+    const { id } = made.output;
+    const login = await call('update_destination', { id, rtmpUser: 'ada', rtmpPassword: `${key}-pw` });
+    expect(login.output).toMatchObject({ id, hasLogin: true });
+    const seen = [made, login, await call('get_destination', { id }), await call('list_destinations')];
+    const changed = await call('update_destination', { id, name: 'Away', rtmpKey: `${key}-2` });
+    expect(changed.output).toMatchObject({ id, name: 'Away', rtmpKeyHint: '3y-2' });
+    for (const told of [...seen, changed]) expect(JSON.stringify(told)).not.toContain(key);
+    const testing = call('test_destination', { id });
+    await answerTest(id);
+    expect((await testing).output).toEqual({ ok: true, stage: 'publish', code: null, message: 'Fine.', tookMs: 7 });
+    expect(await done('delete_destination', { id })).toEqual({ id, done: true });
+    for (const name of ['get_destination', 'delete_destination', 'test_destination'])
+      expectProblem(await call(name, { id }), 'destination_not_found', 'list_destinations');
+    expectProblem(await call('update_destination', { id, name: 'A' }), 'destination_not_found');
+    const bad = await call('create_destination', { ...home, rtmpUrl: `rtmp://${key}@example.com/live` });
+    expectProblem(bad, 'validation_failed', '/rtmpPassword is missing: a user name needs a password');
+    expect(JSON.stringify(bad)).not.toContain(key);
+    expectProblem(await call('update_destination', { id: started.destinationID }), 'validation_failed', 'one field');
+    expectProblem(await call('delete_destination', { id: started.destinationID.slice(1) }), 'destination_not_found');
+    expectProblem(await call('list_destinations', { limit: 'all' }), 'validation_failed', '/limit must be a whole');
+  });
+
+  test('playlists: made, changed, published, rolled back, deleted, with their versions', async () => {
+    const { done, call } = agent();
+    const item = { uploadObjectID: started.videoUploadObjectID };
+    const { id } = await done('create_playlist', { name: 'Evening', kind: 'video', mode: 'sequential', items: [item] });
+    const insert = { op: 'insert', index: 0, items: [item, item] };
+    expect(await done('change_playlist', { id, version: 1, changes: [insert] })).toMatchObject({ version: 2 });
+    const shuffled = await done('update_playlist', { id, version: 2, mode: 'shuffle' });
+    expect(shuffled).toMatchObject({ version: 3, mode: 'shuffle', publishedVersion: 1 });
+    expect(await done('publish_playlist', { id, version: 3 })).toMatchObject({ publishedVersion: 3 });
+    expect(await done('rollback_playlist', { id, version: 1 })).toMatchObject({ version: 4, mode: 'sequential' });
+    const versions = await done('list_playlist_versions', { id, limit: 2 });
+    expect(versions.data.map(({ version }: { version: number }) => version)).toEqual([4, 3]);
+    expect(await done('get_playlist_version', { id, version: 2 })).toMatchObject({ itemCount: 3, items: [{}, {}, {}] });
+    expect(await done('diff_playlist_version', { id, version: 2 })).toMatchObject({ from: 1, to: 2, changes: [{}] });
+    expect((await done('get_playlist', { id })).items).toEqual([item]);
+    expect((await done('list_playlists')).data[0]).toMatchObject({ id, version: 4 });
+    const late = await call('change_playlist', { id, version: 1, changes: [insert] });
+    expectProblem(late, 'playlist_version_conflict', 'get_playlist');
+    expect(late.output.currentVersion).toBe(4);
+    expectProblem(await call('update_playlist', { id, version: 9, mode: 'shuffle' }), 'playlist_version_conflict');
+    for (const name of ['publish_playlist', 'rollback_playlist', 'get_playlist_version', 'diff_playlist_version'])
+      expectProblem(await call(name, { id, version: 99 }), 'playlist_version_not_found', 'list_playlist_versions');
+    expectProblem(
+      await call('change_playlist', { id, version: 4, changes: [{ op: 'remove' }] }),
+      ...(['validation_failed', '/changes/0/index is required'] as const),
+    );
+    expectProblem(
+      await call('create_playlist', { kind: 'video', mode: 'sequential', items: [{ uploadObjectID: 'none' }] }),
+      ...(['validation_failed', '/items/0/uploadObjectID names an upload that does not exist'] as const),
+    );
+    await done('delete_playlist', { id });
+    for (const name of ['get_playlist', 'delete_playlist', 'list_playlist_versions'])
+      expectProblem(await call(name, { id }), 'playlist_not_found', 'list_playlists');
+    expectProblem(await call('list_playlists', { page: 2 }), 'validation_failed', '/page is not known');
+  });
+
+  test('streams: made, changed, scheduled, listed, deleted', async () => {
+    const { done, call } = agent();
+    const { id } = await done('create_stream', started.wish({ name: `Loop ${revision}` }));
+    expect(await done('get_stream', { id })).toMatchObject({ id, status: 'idle', quality: 'q_1080p' });
+    expect(await done('update_stream', { id, quality: '720p' })).toMatchObject({ id, quality: 'q_720p' });
+    const scheduleStartAt = inMinutes(60);
+    expect(await done('schedule_stream', { id, scheduleStartAt })).toMatchObject({ status: 'scheduled' });
+    expect((await done('list_streams', { q: revision, status: 'scheduled' })).data).toMatchObject([{ id }]);
+    expect((await done('get_stream_schedule', { id })).windows).toMatchObject([{ endAt: null }]);
+    expect(await done('unschedule_stream', { id })).toMatchObject({ status: 'idle', scheduleStartAt: null });
+    const past = await call('schedule_stream', { id, scheduleStartAt: '2020-01-01T00:00:00Z' });
+    expectProblem(past, 'validation_failed', '/scheduleStartAt is in the past');
+    const { destinationID: _none, ...without } = started.wish({ framerate: 'f_29' });
+    const bad = await call('create_stream', without);
+    expectProblem(bad, 'validation_failed', '/framerate must be one of f_24');
+    expectProblem(await call('create_stream', { ...without, framerate: 30 }), 'validation_failed', '/destinationID');
+    expectProblem(await call('update_stream', { id }), 'validation_failed', 'arguments must have at least one field');
+    expectProblem(await call('list_streams', { status: 'on' }), 'validation_failed', '/status must be one of idle');
+    expect(await done('delete_stream', { id })).toEqual({ id, done: true });
+    const changes = { update_stream: { name: 'x' }, schedule_stream: { scheduleStartAt }, skip_stream_item: {} };
+    for (const name of [...describedTools().keys()].filter((one) => /_stream(_|$)/.test(one) && !/^create/.test(one)))
+      expectProblem(
+        await call(name, { id, ...changes[name as keyof typeof changes] }),
+        ...(['stream_not_found', 'list_streams'] as const),
+      );
+  });
+
+  test('start and stop wait and tell how it goes; what is not ready says what to do', async () => {
+    const { done, call } = agent();
+    const { id } = await started.create();
+    const message = 'Upload "a" is being prepared.';
+    await started.api.observe(id, { phase: 'idle' }, [{ type: 'MediaReady', reason: 'MediaPreparing', message }]);
+    expect(await done('get_stream_readiness', { id })).toMatchObject({ ready: false, issues: [{ message }] });
+    expectProblem(await call('start_stream', { id }), 'stream_not_ready', message, 'get_stream_readiness');
+    expectProblem(await call('skip_stream_item', { id }), 'stream_not_live', 'start_stream');
+    expectProblem(await call('start_stream', { id, wait: -1 }), 'validation_failed', '/wait must be at least 0');
+    await started.api.observe(id, { phase: 'idle' });
+    await until('it is ready', async () => (await done('get_stream_readiness', { id })).ready);
+
+    const heard: { progress: number; total?: number | undefined; message?: string | undefined }[] = [];
+    const starting = done('start_stream', { id, wait: 30 }, { onprogress: (news) => heard.push(news) });
+    await until('it is asked for', async () => (await started.resource(id)).spec.replicas === 1);
+    await started.api.observe(id, { phase: 'starting' });
+    await until('it is told', () => heard.some(({ message }) => message?.includes('is starting')));
+    await started.api.observe(id, { phase: 'live', liveSince: '2026-01-02T00:00:00Z' });
+    expect(await starting).toMatchObject({ done: true, stream: { id, status: 'live' } });
+    const times = heard.map(({ progress }) => progress);
+    expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+    for (const { total } of heard) expect(total).toBe(30);
+
+    const skipping = done('skip_stream_item', { id });
+    const wish = () => started.resource(id).then((it) => it.metadata.annotations?.[SKIP_ANNOTATIONS.video]);
+    const asked = await until('a skip is asked for', wish);
+    await started.api.observe(id, { phase: 'live', skipped: { video: asked } });
+    expect(await skipping).toMatchObject({ done: true });
+
+    const stopping = done('stop_stream', { id, wait: 30 });
+    await until('it is asked for', async () => (await started.resource(id)).spec.replicas === 0);
+    await started.api.observe(id, { phase: 'stopped' });
+    expect(await stopping).toMatchObject({ done: true, stream: { status: 'stopped' } });
+    expect(await done('get_stream_live_stats', { id })).toMatchObject({ live: false, current: null });
+    expect((await done('list_stream_events', { id })).page).toEqual({ hasMore: false, nextCursor: null });
+  });
+
+  test('an upload is waited for, until it is ready or has failed', async () => {
+    const { done } = agent();
+    const heard: (string | undefined)[] = [];
+    const link = { type: 'VIDEO', url: 'https://example.com/b.mp4', name: `Waited for in ${revision}` };
+    const options = { onprogress: ({ message }: { message?: string | undefined }) => heard.push(message) };
+    const importing = done('create_upload_from_link', { ...link, wait: 30 }, options);
+    const id = await until('it is made', async () => {
+      const [newest] = (await done('list_uploads', { limit: 1 })).data;
+      return newest.name === link.name && newest.objectID;
+    });
+    await started.api.observeUpload(id, { state: 'importing', progress: 0.42 });
+    await until('it is told', () => heard.some((message) => message?.includes('42 %')));
+    const error = { code: 'media_unreadable' as const, message: 'The file broke off.' };
+    await started.api.observeUpload(id, { state: 'failed', error });
+    expect(await importing).toMatchObject({ objectID: id, state: 'failed', error });
+    expect(await done('get_upload', { id, wait: 60 })).toMatchObject({ state: 'failed' });
+  });
+
+  test('diagnose_stream tells all at once, as a tool and as a prompt', async () => {
+    const { done, call, client } = agent();
+    const { id } = await started.create();
+    const message = 'The destination has no Secret.';
+    const missing = { type: 'DestinationReady', reason: 'DestinationSecretMissing', message };
+    await started.api.observe(id, { phase: 'idle' }, [missing]);
+    const finding = { code: 'destination_secret_missing', message, tool: 'update_destination' };
+    await until('it is seen', async () => (await done('get_stream_readiness', { id })).issues.length === 1);
+    const told = await call('diagnose_stream', { id });
+    expect(told.output).toMatchObject({ findings: [finding], stream: { id }, liveStats: { live: false }, events: [] });
+    expect(told.text).toContain('Call update_destination.');
+    const { messages } = await client.getPrompt({ name: 'diagnose_stream', arguments: { id } });
+    expect(messages).toMatchObject([{ role: 'user', content: { text: expect.stringContaining(message) } }]);
+    await expect(client.getPrompt({ name: 'diagnose_stream', arguments: { id: 'none' } })).rejects.toThrow(/none/);
+  });
+});
+
+/** As the operator does it. */
+async function answerTest(id: string): Promise<void> {
+  const { kube } = started.api;
+  const asked = await until('it is asked for', async () => {
+    const { metadata, status } = await kube.get(DESTINATIONS, NAMESPACE, id);
+    const wish = metadata.annotations?.[TEST_ANNOTATION];
+    return wish !== status?.test?.id && wish;
+  });
+  const test = {
+    id: asked,
+    ok: true,
+    stage: 'publish',
+    message: 'Fine.',
+    tookMs: 7,
+    finishedAt: '2026-01-01T00:00:00Z',
+  };
+  await kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status: { test } }, { subresource: 'status' });
+}
+
+test('what belongs to another account is not there', async () => {
+  const { id } = await started.create();
+  expectProblem(await stranger.call('get_stream', { id }), 'stream_not_found');
+  expectProblem(await stranger.call('delete_stream', { id }), 'stream_not_found');
+  expectProblem(await stranger.call('get_upload', { id: started.videoUploadObjectID }), 'upload_not_found');
+  expectProblem(await stranger.call('create_stream', started.wish()), 'validation_failed', '/destinationID names');
+  expect((await stranger.done('list_streams')).data).toEqual([]);
+  await expect(stranger.client.getPrompt({ name: 'diagnose_stream', arguments: { id } })).rejects.toThrow();
+});
+
+test('with an idempotencyKey a call has one effect and one answer, through any client and revision', async () => {
+  const [one, other] = Object.values(agents) as [Agent, Agent];
+  const idempotencyKey = randomUUID();
+  const args = { ...home, name: idempotencyKey, idempotencyKey };
+  const answers = await Promise.all([one, other, one, other].map((agent) => agent.done('create_destination', args)));
+  const [first] = answers;
+  for (const answer of answers) expect(answer).toEqual(first);
+  const all = (await one.done('list_destinations', { limit: 100 })).data as { name: string }[];
+  expect(all.filter(({ name }) => name === idempotencyKey)).toHaveLength(1);
+  expectProblem(
+    await one.call('create_destination', { ...args, name: 'B' }),
+    'idempotency_key_reused',
+    'idempotencyKey',
+  );
+  expectProblem(await one.call('test_destination', { id: first.id, idempotencyKey }), 'idempotency_key_reused');
+  const bad = await one.call('create_destination', { ...home, idempotencyKey: 'ä' });
+  expectProblem(bad, 'validation_failed', '/idempotencyKey must be 1 to 255 visible ASCII characters');
+  // A refusal is kept as well.
+  const { id } = await started.create();
+  await started.api.observe(id, { phase: 'failed' }, [{ type: 'MediaReady', reason: 'MediaFailed', message: 'No.' }]);
+  const once = { id, idempotencyKey: randomUUID() };
+  expectProblem(await one.call('start_stream', once), 'stream_not_ready');
+  await started.api.observe(id, { phase: 'idle' });
+  await until('it is ready', async () => (await one.done('get_stream_readiness', { id })).ready);
+  expectProblem(await one.call('start_stream', once), 'stream_not_ready');
+  expect((await one.call('start_stream', { id })).isError).toBe(false);
+});
+
+test('each tool was called with good and with bad input', () => {
+  // Those of money are in money.test.ts, which sets up what they need.
+  const ofMoney = ({ operations }: Tool) => operations.some((id) => OPERATION_SCOPES[id] === 'billing');
+  const all = [...describedTools()].flatMap(([name, one]) => (ofMoney(one) ? [] : [name])).sort();
+  expect([...called.well].sort()).toEqual(all);
+  expect([...called.badly].sort()).toEqual(all);
+});

@@ -1,0 +1,282 @@
+/**
+ * Tests credit on a real control plane with a real operator, a real Postgres and the role billing. Streams without
+ * credit stop, go on after a top-up, and are counted before they are deleted. The test drives pods in kubelet's place.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { parsePrices } from '../../../src/billing/ledger/prices.ts';
+import { createBillingService } from '../../../src/billing/ledger/service.ts';
+import { runBilling } from '../../../src/billing/main.ts';
+import { createEstimates } from '../../../src/billing/metering/estimate.ts';
+import { billingConfig } from '../../../src/billing/settings.ts';
+import { toReadiness } from '../../../src/domain/streams/view.ts';
+import { EVENTS, PODS } from '../../../src/kube/core.ts';
+import { kubeTime, systemClock } from '../../../src/lib/clock.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
+import { silent } from '../../kit/real/kube.ts';
+import { query } from '../../kit/real/postgres.ts';
+import {
+  aroundEachTest,
+  cluster,
+  createDestination,
+  createStream,
+  createUpload,
+  getPod,
+  getStream,
+  kube,
+  kubelet,
+  NS,
+  phase,
+  pod,
+  prepare,
+  setSpec,
+} from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+let test: TestLedger;
+let billing: Lifecycle;
+let account = '';
+let number = 0;
+beforeAll(async () => {
+  test = await startTestLedger();
+});
+afterAll(() => test?.stop());
+// Hooks registered first run last: billing still counts the streams that other hooks delete.
+afterEach(() => billing.stop());
+aroundEachTest({ metered: true });
+beforeEach(async () => {
+  account = `account-${++number}`;
+  billing = await startBilling();
+});
+
+/** 720p30 costs a million an hour: 278 credits a second, so that an hour of credit is used up in no time. */
+const PRICES = JSON.stringify(
+  [...parsePrices().keys()].map((profile) => {
+    const [, quality, framerate] = /^(\d+p)(\d+)$/.exec(profile) ?? [];
+    return { quality, framerate: Number(framerate), creditsPerHour: 1_000_000 };
+  }),
+);
+const PER_SECOND = 278n;
+
+async function startBilling(more: Record<string, string> = {}, clock = systemClock): Promise<Lifecycle> {
+  const lifecycle = new Lifecycle();
+  const config = billingConfig({
+    KUBECONFIG: cluster.kubeconfig,
+    LOOPSTREAM_NAMESPACE: NS,
+    LOOPSTREAM_DATABASE_URL: test.url,
+    LOOPSTREAM_PRICES: PRICES,
+    LOOPSTREAM_METER_INTERVAL_SECONDS: '1',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+    ...more,
+  });
+  const { ready } = await runBilling(config, lifecycle, silent, { clock });
+  await ready;
+  return lifecycle;
+}
+
+const credit = async () => findCondition((await getStream()).status?.conditions, CREDIT_CONDITION);
+const creditIs = (status: string) => until(`credit is ${status}`, async () => (await credit())?.status === status);
+const listEvents = async (wanted: string) =>
+  (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === wanted);
+const counted = async (): Promise<number> => {
+  const [row] = await query(
+    test.url,
+    `select coalesce(sum(m.seconds), 0)::float8 as seconds from loopstream.meter_streams s
+      join loopstream.meter_sessions m using (stream_uid) where s.account_id = '${account}'`,
+  );
+  return row?.seconds as number;
+};
+
+const owned = (name = 'bunny') =>
+  kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
+
+/** A stream of the account, all that it needs, and nothing of it on air before its schedule says so. */
+async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
+  await createDestination();
+  await createUpload();
+  await createStream(spec);
+  await owned();
+  await prepare();
+}
+
+/** A stream of the account, on air. */
+async function onAir(): Promise<void> {
+  await prepared();
+  await run();
+}
+
+async function run(): Promise<void> {
+  await pod();
+  await kubelet.bind('bunny-onair');
+  await kubelet.run('bunny-onair', true);
+  await phase('live');
+}
+
+/** The container ends, and leaves how long it was on air. */
+async function end(onAirSeconds: number): Promise<void> {
+  const now = kubeTime(new Date());
+  const startedAt = kubeTime(new Date(Date.now() - onAirSeconds * 1000));
+  const message = JSON.stringify({ runs: [{ run: 1, startedAt, lastAt: now, onAirSeconds }] });
+  const terminated = { exitCode: 0, reason: 'Completed', message, startedAt: now, finishedAt: now };
+  const containerStatuses = [
+    { name: 'streamer', image: '', imageID: '', ready: false, restartCount: 0, state: { terminated } },
+  ];
+  const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: now }];
+  await kube.mergePatch(
+    PODS,
+    NS,
+    'bunny-onair',
+    { status: { conditions, containerStatuses } },
+    { subresource: 'status' },
+  );
+  // Not by the stand-in for kubelet, which would end it anew and take its last words away.
+  await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
+  await until('the pod is gone', async () => (await getPod()) === undefined);
+}
+
+it('a stream whose credit is used up stops, says so, and goes on by itself when there is credit again', async () => {
+  await test.give(account, 6n * PER_SECOND);
+  await onAir();
+  expect(await credit()).toMatchObject({ status: 'True', reason: 'CreditAvailable' });
+
+  // It is told that less than an hour is left, once.
+  const warnings = () => listEvents('CreditLow');
+  await until('it is warned', async () => (await warnings()).length > 0);
+  await creditIs('False');
+  const stopping = await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
+  expect(stopping).toBeTypeOf('string');
+  expect((await warnings()).map(({ count }) => count)).toEqual([1]);
+  await end(7);
+  const waiting = await phase('waiting');
+  expect(toReadiness(waiting).issues).toEqual([
+    expect.objectContaining({ code: 'insufficient_credits', message: 'The credit of the account is used up.' }),
+  ]);
+  await until('it is counted', async () => (await counted()) === 7);
+  expect(await test.ledger.balance(account)).toBe(0n);
+
+  await test.give(account, 1_000_000n);
+  await creditIs('True');
+  await run();
+  expect((await getStream()).spec.replicas).toBe(1);
+});
+
+it('a stream that is deleted is counted before it goes, also when nobody counts at the time', async () => {
+  await test.give(account, 1_000_000n);
+  await onAir();
+  expect((await getStream()).metadata.finalizers).toContain(COUNT_FINALIZER);
+  await billing.stop();
+  await kube.delete(LOOPSTREAMS, NS, 'bunny');
+  await end(42.7);
+  // The operator has let it go; billing has not.
+  await until('the operator lets it go', async () => (await getStream()).metadata.finalizers?.length === 1);
+  billing = await startBilling();
+  await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
+  expect(await counted()).toBe(42.7);
+});
+
+it('in its grace a stream stays on air, what it uses is owed, and nothing else starts', async () => {
+  await billing.stop();
+  billing = await startBilling({ LOOPSTREAM_CREDIT_GRACE_SECONDS: '5' });
+  await test.give(account, 2n * PER_SECOND);
+  await onAir();
+  await until('the grace begins', async () => (await credit())?.reason === 'CreditGrace');
+  await createStream({}, 'second');
+  await owned('second');
+  const second = await until('the second one is told', async () =>
+    findCondition((await getStream('second')).status?.conditions, CREDIT_CONDITION),
+  );
+  expect(second).toMatchObject({ status: 'False', reason: 'InsufficientCredits' });
+  await creditIs('False');
+  await end(6);
+  await until('it is counted', async () => (await counted()) === 6);
+  // Six seconds, of which two were paid for.
+  expect(await test.ledger.balance(account)).toBe(2n * PER_SECOND - (6n * 1_000_000n) / 3600n);
+
+  // Topped up, what is meant to run goes on air; what was stopped meanwhile stays so.
+  await setSpec({ replicas: 0 });
+  await test.give(account, 1_000_000n);
+  await pod('second-onair');
+  expect((await phase('stopped')).status?.replicas).toBe(0);
+  expect(await credit()).toMatchObject({ status: 'True' });
+});
+
+it('warns when a day is left and when an hour is, each once, and the account is told the same', async () => {
+  await billing.stop();
+  let passedMs = 0;
+  const clock = { ...systemClock, now: () => new Date(Date.now() + passedMs) };
+  billing = await startBilling({}, clock);
+  await test.give(account, 25_000_000n);
+  await onAir();
+  const estimates = createEstimates({ db: test.db, prices: parsePrices(PRICES), clock });
+  const service = createBillingService({
+    db: test.db,
+    enabled: true,
+    currency: 'USD',
+    clock,
+    currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
+  });
+  const told = async () => {
+    const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
+    const { state, secondsLeft } = await service.get(principal);
+    const warnings = await listEvents('CreditLow');
+    return { state, left: ((secondsLeft ?? 0) / 3600).toFixed(1), warnings: warnings.map(({ message }) => message) };
+  };
+  const afterHours = (hours: number) => {
+    passedMs = hours * 3_600_000;
+  };
+  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+  expect(await told()).toEqual({ state: 'active', left: '25.0', warnings: [] });
+  afterHours(2);
+  await expect.poll(told).toEqual({ state: 'low', left: '23.0', warnings: [said('24 hours')] });
+  afterHours(24.5);
+  const both = expect.arrayContaining([said('24 hours'), said('an hour')]);
+  await expect.poll(told).toEqual({ state: 'low', left: '0.5', warnings: both });
+  afterHours(25);
+  await creditIs('False');
+  expect(await told()).toMatchObject({ state: 'exhausted', left: '0.0' });
+  expect((await listEvents('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
+});
+
+it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
+  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+  // Its media was prepared before there was an account to pay for it: without credit nothing is prepared.
+  await createDestination();
+  await createUpload();
+  await createStream({ schedule: { startAt: inMs(3_600_000) } });
+  await prepare();
+  await owned();
+  await phase('scheduled');
+  await creditIs('False');
+
+  // A whole window without.
+  await setSpec({ schedule: { startAt: inMs(500), endAt: inMs(3_000) } });
+  const waiting = await phase('waiting');
+  expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
+  const event = await until('an Event says so', async () =>
+    (await listEvents('NotReady')).find(({ message }) => message?.includes('used up')),
+  );
+  expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
+  expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
+
+  // In the middle of one it is topped up: what is left of it is on air.
+  const startAt = inMs(500);
+  await setSpec({ schedule: { startAt, endAt: null } } as never);
+  await phase('waiting');
+  expect(await getPod()).toBeUndefined();
+  await test.give(account, 100_000_000n);
+  await run();
+  expect((await getStream()).status?.lastScheduleTime).toBe(startAt);
+
+  // And the next one, with credit, as if nothing had been.
+  await setSpec({ schedule: { startAt, endAt: inMs(0) } });
+  await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
+  await end(1);
+  await phase('ended');
+  await setSpec({ schedule: { startAt: inMs(1_000), endAt: null } } as never);
+  await phase('scheduled');
+  await run();
+});

@@ -1,0 +1,146 @@
+/** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
+import { expect, it } from 'vitest';
+import { JOBS, type Job } from '../../../src/kube/core.ts';
+import { readTask } from '../../../src/operator/upload/job.ts';
+import { hasEnded } from '../../../src/operator/upload/progress.ts';
+import { mayDelete } from '../../../src/operator/upload/sweep.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { SWEEP_JOB } from '../../../src/resources/common/names.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { sourceKey } from '../../../src/resources/upload/spec.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  createDestination,
+  createStream,
+  createUpload,
+  jobPod,
+  kube,
+  kubelet,
+  MADE,
+  NS,
+  own,
+  settled,
+  withoutOperator,
+} from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+aroundEachTest();
+
+/** Names of the Jobs that work. */
+const active = async (): Promise<string[]> => {
+  const jobs = (await kube.list(JOBS, { namespace: NS })) as Job[];
+  return jobs.flatMap((job) => (hasEnded(job) ? [] : [job.metadata.name])).sort();
+};
+const jobsAre = (...names: string[]) =>
+  until(`${names.join(' ')} work`, async () => (await active()).join() === names.sort().join(), 60_000);
+const reasonOf = async (name: string, type: string) =>
+  findCondition((await kube.get(UPLOADS, NS, name)).status?.conditions, type)?.reason;
+const imported = (job: string) => answer(job, { action: 'import', media: MEDIA });
+
+it('no more Jobs work than are allowed; the rest say so and follow, what a started stream waits for first', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await createUpload(name);
+  await jobsAre('a-import', 'b-import', 'c-import', 'd-import');
+  await until('the others say so', async () =>
+    (await Promise.all(['e', 'f'].map((name) => reasonOf(name, 'Imported')))).every((reason) => reason === 'Queued'),
+  );
+  await createDestination();
+  await createStream({ uploadRef: 'f' });
+  await settled();
+  expect(await active()).toHaveLength(4);
+  await imported('b-import');
+  await jobsAre('a-import', 'c-import', 'd-import', 'f-import');
+  await imported('a-import');
+  await jobsAre('c-import', 'd-import', 'e-import', 'f-import');
+  await until('nobody is queued', async () => (await reasonOf('e', 'Imported')) === 'Importing');
+});
+
+it('a rendition of the same content is made by one Job; the next one finds it', async () => {
+  for (const name of ['one', 'two']) await createUpload(name);
+  await Promise.all(['one-import', 'two-import'].map(imported));
+  const items = [{ uploadRef: 'one' }, { uploadRef: 'two' }];
+  await kube.create(PLAYLISTS, NS, own('Playlist', 'both', { items }) as never);
+  const spec = { quality: '720p', playlistRefs: ['both'], destinationRefs: ['tv'], replicas: 0 };
+  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
+  const first = await until('one Job makes it', async () => {
+    const [name = '', ...others] = await active();
+    return others.length === 0 && name.endsWith('-720p30') && name;
+  });
+  await settled();
+  expect(await active()).toEqual([first]);
+  expect(await reasonOf('one', 'Prepared')).toBe('Preparing');
+  expect(await reasonOf('two', 'Prepared')).toBe('Preparing');
+  await answer(first, MADE);
+  const second = first === 'one-720p30' ? 'two-720p30' : 'one-720p30';
+  await jobsAre(second);
+  await answer(second, MADE);
+  for (const name of ['one', 'two']) {
+    await until(`${name} is ready`, async () => (await kube.get(UPLOADS, NS, name)).status?.state === 'ready');
+  }
+});
+
+it('a Job that takes too long ends with prepare_timeout', async () => {
+  await createUpload();
+  await jobsAre('film-import');
+  await kube.mergePatch(JOBS, NS, 'film-import', { spec: { activeDeadlineSeconds: 1 } });
+  const failed = await until('it failed', async () => {
+    const { status } = await kube.get(UPLOADS, NS, 'film');
+    return status?.state === 'failed' && status;
+  });
+  expect(failed.error?.code).toBe('prepare_timeout');
+});
+
+it('a try that fails is followed by another; a Job that is done is cleared away, and what it made is not made again', async () => {
+  await createUpload();
+  const first = (await jobPod('film-import')).metadata.name;
+  await kubelet.bind(first);
+  await kubelet.end(
+    first,
+    1,
+    JSON.stringify({ action: 'failed', error: { code: 'link_unreachable', message: 'No.' } }),
+  );
+  // The Job controller waits for ten seconds.
+  const second = await until(
+    'another try',
+    async () => {
+      const { name } = (await jobPod('film-import')).metadata;
+      return name !== first && name;
+    },
+    60_000,
+  );
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'importing' });
+  await kubelet.bind(second);
+  await kubelet.end(second, 0, JSON.stringify({ action: 'import', media: MEDIA }));
+  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.state === 'ready');
+  const { spec } = (await kube.get(JOBS, NS, 'film-import')) as Job;
+  expect(spec).toMatchObject({ backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
+  await kube.mergePatch(JOBS, NS, 'film-import', { spec: { ttlSecondsAfterFinished: 1 } });
+  await until('the Job is cleared away', async () => (await kube.list(JOBS, { namespace: NS })).length === 0, 60_000);
+  await settled();
+  expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
+});
+
+it('a sweep is told what to keep, and no Job begins whose rendition it may be deleting', async () => {
+  await createUpload();
+  await imported('film-import');
+  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);
+  await withoutOperator(async () => undefined, { sweep: { firstMs: 0 } });
+  await jobPod(SWEEP_JOB);
+  const task = readTask((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
+  if (task?.action !== 'sweep') throw new Error('no sweep');
+  const { uid } = (await kube.get(UPLOADS, NS, 'film')).metadata;
+  expect(['film', uid].map((of) => mayDelete(task)(sourceKey(of)))).toEqual([true, false]);
+  expect(task.graceSeconds).toBe(86_400);
+  await createDestination();
+  await createStream();
+  await until('the rendition waits', async () => (await reasonOf('film', 'Prepared')) === 'Queued');
+  await settled();
+  expect((await active()).filter((name) => name.startsWith('film-'))).not.toContain('film-720p30');
+  await answer(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 0 });
+  await jobPod('film-720p30');
+});

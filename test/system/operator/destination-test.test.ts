@@ -1,0 +1,154 @@
+/**
+ * Tests of destinations as the operator makes them, asked for with an annotation: a real control plane that enforces Pod
+ * Security, the operator with the rights of its own service account, a node that runs its pods, and nginx-rtmp.
+ */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EVENTS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/kube/types.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { createLogger } from '../../../src/lib/log.ts';
+import { runOperator } from '../../../src/operator/main.ts';
+import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
+import { API_VERSION, TEST_ANNOTATION, testPodName } from '../../../src/resources/common/names.ts';
+import { applyCrds } from '../../../src/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import type { TestStatus } from '../../../src/resources/destination/spec.ts';
+import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
+import { everyCommandLine } from '../../kit/make/destinations.ts';
+import { startTestNode, type TestNode, until } from '../../kit/real/node.ts';
+import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
+import { MAIN } from '../../kit/system/app.ts';
+import { freePort } from '../../kit/wait.ts';
+
+const IMAGE = 'loopstream:test';
+const KEY = 'verysecret-asked-4712';
+
+let dir: string;
+let node: TestNode;
+let rtmp: RtmpServer;
+const operator = new Lifecycle();
+/** Every state in which a pod was seen. */
+const pods: Pod[] = [];
+const watching = new AbortController();
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'operator-testing-'));
+  [node, rtmp] = await Promise.all([
+    startTestNode({ [IMAGE]: [process.execPath, MAIN] }),
+    startRtmpServer({ record: join(dir, 'recordings') }),
+  ]);
+  await Promise.all([applyCrds(node.kube), applyRights(node.kube)]);
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  await node.kube.mergePatch(NAMESPACES, '', NAMESPACE, { metadata: { labels } });
+  const kubeconfig = await node.kubernetes.kubeconfigFor('operator', {
+    user: serviceAccountUser('loopstream-operator'),
+  });
+  const settings = operatorConfig({
+    KUBECONFIG: kubeconfig,
+    LOOPSTREAM_IMAGE: IMAGE,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+  });
+  await runOperator(settings, operator, createLogger('operator', 'silent'));
+  const look = async () => {
+    while (!watching.signal.aborted) {
+      pods.push(...(await node.kube.list(PODS, { namespace: NAMESPACE }).catch(() => [])));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  void look();
+});
+afterAll(async () => {
+  watching.abort();
+  await operator.stop();
+  await node?.stop();
+  await rtmp?.close();
+  if (dir) await rm(dir, { recursive: true, force: true });
+});
+
+const create = (resource: { kind: string }, name: string, spec: unknown): Promise<KubeObject> =>
+  node.kube.create(resource as Resource, NAMESPACE, {
+    apiVersion: API_VERSION,
+    kind: resource.kind,
+    metadata: { name },
+    spec,
+  });
+
+async function destination(name: string, rtmpUrl: string, rtmpKey = KEY): Promise<string> {
+  const stringData = { rtmpUrl, rtmpKey };
+  await node.kube.create(SECRETS, NAMESPACE, { metadata: { name }, stringData } as never);
+  return (await create(DESTINATIONS, name, { secretName: name })).metadata.uid ?? '';
+}
+
+const ask = (name: string, id: string) =>
+  node.kube.mergePatch(DESTINATIONS, NAMESPACE, name, { metadata: { annotations: { [TEST_ANNOTATION]: id } } });
+const told = (name: string, id: string): Promise<TestStatus> =>
+  until(
+    `the test ${id} of ${name}`,
+    async () => {
+      const { status } = await node.kube.get(DESTINATIONS, NAMESPACE, name);
+      return status?.test?.id === id && status.test;
+    },
+    60_000,
+  );
+const seenOf = (uid: string) => new Set(pods.filter(({ metadata }) => metadata.name === testPodName(uid)).map(uidOf));
+const uidOf = ({ metadata }: Pod) => metadata.uid;
+const gone = (uid: string) =>
+  until('its pod is gone', async () => {
+    const left = await node.kube.list(PODS, { namespace: NAMESPACE });
+    return !left.some(({ metadata }) => metadata.name === testPodName(uid));
+  });
+
+test('what is asked for again while a test is under way is one with it: one pod, one publish, and nothing left of it', async () => {
+  const uid = await destination('good', rtmp.url);
+  const ids = Array.from({ length: 20 }, (_, n) => `${new Date().toISOString()} tst-${n}`);
+  await Promise.all(ids.map((id) => ask('good', id)));
+  const { metadata } = await node.kube.get(DESTINATIONS, NAMESPACE, 'good');
+  const last = metadata.annotations?.[TEST_ANNOTATION] ?? '';
+  expect(await told('good', last)).toMatchObject({ ok: true, stage: 'publish' });
+  expect(seenOf(uid).size).toBe(1);
+  expect(await rtmp.recordings(KEY)).toHaveLength(1);
+  await gone(uid);
+  // Once it is over, another one is another one.
+  await ask('good', 'again');
+  expect(await told('good', 'again')).toMatchObject({ ok: true });
+  expect(await rtmp.recordings(KEY)).toHaveLength(2);
+  expect(seenOf(uid).size).toBe(2);
+  await gone(uid);
+});
+
+test('one that fails says how far it came; a new key is tested and not the one before', async () => {
+  const uid = await destination('bad', `rtmp://127.0.0.1:${await freePort()}/live`);
+  await ask('bad', 'first');
+  expect(await told('bad', 'first')).toMatchObject({ ok: false, stage: 'connect', code: 'connection_refused' });
+  await node.kube.mergePatch(SECRETS, NAMESPACE, 'bad', { stringData: { rtmpUrl: rtmp.url, rtmpKey: 'mended' } });
+  await ask('bad', 'second');
+  expect(await told('bad', 'second')).toMatchObject({ ok: true });
+  expect(await rtmp.recordings('mended')).toHaveLength(1);
+  await gone(uid);
+});
+
+test('a destination without a Secret is told to lack one, and has no pod', async () => {
+  const { uid = '' } = (await create(DESTINATIONS, 'empty', { secretName: 'none' })).metadata;
+  await ask('empty', 'x');
+  const message = expect.stringContaining('does not exist');
+  expect(await told('empty', 'x')).toMatchObject({ ok: false, code: 'not_configured', message });
+  expect(seenOf(uid).size).toBe(0);
+});
+
+test('the key is in no pod, status, event, log, argument or environment', async () => {
+  const shown = await Promise.all(
+    [PODS, DESTINATIONS, EVENTS].map((of) => node.kube.list(of as Resource, { namespace: NAMESPACE })),
+  );
+  const logs = (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log'));
+  const texts = [JSON.stringify([shown, pods]), everyCommandLine()];
+  for (const name of logs) texts.push(await readFile(join(dir, name), 'utf8'));
+  expect(JSON.stringify(shown)).toContain('TestPassed');
+  // What is looked through is no part of a message: it holds whatever runs on the machine.
+  expect(texts.filter((text) => text.includes(KEY)).length).toBe(0);
+});

@@ -1,0 +1,85 @@
+/** Finalizers and the deletion of a namespace: with an operator that goes with it, one that runs elsewhere, and none. */
+import { beforeEach, expect, it } from 'vitest';
+import { NAMESPACES, PODS } from '../../../src/kube/core.ts';
+import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
+import { FINALIZER, POD_FINALIZER } from '../../../src/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import {
+  aroundEachTest,
+  createStream,
+  getPod,
+  getStream,
+  goLive,
+  kube,
+  kubelet,
+  NS,
+  operator,
+  settled,
+  withoutOperator,
+} from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+aroundEachTest();
+
+const metadata = { name: NS, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
+/** The test before has deleted it. */
+beforeEach(async () => {
+  await until('the namespace', () =>
+    kube.create(NAMESPACES, '', { metadata, spec: {} }).catch(() => kube.get(NAMESPACES, '', NS)),
+  );
+  await until(
+    'its service account',
+    async () => (await kube.raw('GET', `/api/v1/namespaces/${NS}/serviceaccounts/default`)).status === 200,
+  );
+});
+
+/** Deletes the namespace and ends its pods as kubelet does; resolves when nothing is left of it. */
+async function deleteNamespace(): Promise<void> {
+  await kube.delete(NAMESPACES, '', NS);
+  await until('the namespace is gone', async () => {
+    for (const pod of await kube.list(PODS, { namespace: NS }))
+      if (pod.metadata.deletionTimestamp) await kubelet.remove(pod.metadata.name);
+    return kube.get(NAMESPACES, '', NS).then(
+      () => false,
+      () => true,
+    );
+  });
+}
+
+const finalizers = async () => [
+  (await getStream()).metadata.finalizers ?? [],
+  (await getPod())?.metadata.finalizers ?? [],
+];
+
+it('a namespace goes whose operator runs elsewhere, with a stream on air and one that never was', async () => {
+  await goLive();
+  await createStream({ replicas: 0 }, 'idle');
+  await deleteNamespace();
+});
+
+it('a namespace goes with its operator, with a stream on air', async () => {
+  await goLive();
+  await kube.delete(NAMESPACES, '', NS);
+  await operator.lifecycle.stop();
+  expect((await getStream()).metadata.finalizers).toBeUndefined();
+  await deleteNamespace();
+});
+
+it('without an operator, finalizers are removed on demand; what is on air stays, and the next operator holds it again', async () => {
+  const { status } = await goLive();
+  const held = [[FINALIZER], [POD_FINALIZER]];
+  expect(await finalizers()).toEqual(held);
+  await withoutOperator(async () => {
+    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(2);
+    expect(await finalizers()).toEqual([[], []]);
+    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(0);
+  });
+  await until('held again', async () => JSON.stringify(await finalizers()) === JSON.stringify(held));
+  await settled();
+  expect((await getPod())?.metadata.uid).toBe(status?.podUID);
+  expect((await getStream()).status).toMatchObject({ phase: 'live', podUID: status?.podUID });
+  await operator.lifecycle.stop();
+  await removeFinalizers(kube, NS, { againMs: 100 });
+  await deleteNamespace();
+  expect(await kube.list(LOOPSTREAMS, { namespace: NS })).toEqual([]);
+});

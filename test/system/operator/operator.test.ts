@@ -1,0 +1,117 @@
+/** Uploads on a real control plane, and the operator's own stops and starts. */
+import { describe, expect, it } from 'vitest';
+import { JOBS } from '../../../src/kube/core.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  atRest,
+  createDestination,
+  createStream,
+  createUpload,
+  getPod,
+  goLive,
+  kube,
+  kubelet,
+  MADE,
+  NS,
+  operator,
+  own,
+  phase,
+  reconciles,
+  settled,
+  versions,
+  withoutOperator,
+} from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+aroundEachTest();
+
+describe('an upload', () => {
+  it('that cannot be read fails with its code, once, and the streams that play it say so', async () => {
+    await createDestination();
+    await createUpload();
+    await createStream();
+    await answer('film-import', { action: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
+    const upload = await until('it failed', async () => {
+      const found = await kube.get(UPLOADS, NS, 'film');
+      return found.status?.state === 'failed' && found;
+    });
+    expect(upload.status?.error).toEqual({ code: 'media_unreadable', message: 'Cut off.' });
+    const waiting = await until('the stream says so', async () => {
+      const found = await phase('waiting');
+      return findCondition(found.status?.conditions, 'MediaReady')?.reason === 'MediaFailed' && found;
+    });
+    expect(findCondition(waiting.status?.conditions, 'MediaReady')?.message).toBe('Upload "film" failed: Cut off.');
+    await kube.delete(JOBS, NS, 'film-import', { propagationPolicy: 'Background' });
+    await until('the Job is gone', async () => (await kube.list(JOBS, { namespace: NS })).length === 0);
+    await settled();
+    expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
+  });
+
+  it('is prepared for the profile of each stream that plays it, also through a playlist', async () => {
+    await createUpload();
+    await kube.create(PLAYLISTS, NS, own('Playlist', 'mix', { items: [{ uploadRef: 'film' }] }) as never);
+    await createStream({ replicas: 0 });
+    const { uploadRef: _, ...spec } = {
+      quality: '1080p',
+      playlistRefs: ['mix'],
+      destinationRefs: ['tv'],
+      replicas: 0,
+      uploadRef: '',
+    };
+    await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'mixed', spec) as never);
+    await answer('film-import', { action: 'import', media: MEDIA });
+    await answer('film-720p30', MADE);
+    await answer('film-1080p30', { ...MADE, rendition: { ...MADE.rendition, profile: '1080p30' } });
+    const ready = await until('it is ready', async () => {
+      const found = await kube.get(UPLOADS, NS, 'film');
+      return found.status?.state === 'ready' && found;
+    });
+    expect(ready.status?.renditions?.map(({ profile, state }) => `${profile} ${state}`)).toEqual([
+      '1080p30 ready',
+      '720p30 ready',
+    ]);
+    expect(ready.status?.conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      'Imported True',
+      'Prepared True',
+    ]);
+  });
+});
+
+describe('the operator', () => {
+  it('writes nothing when it is started again, and nothing while nothing changes', async () => {
+    await goLive();
+    await createStream({ replicas: 0 }, 'idle');
+    await phase('idle', 'idle');
+    await atRest();
+    const before = await withoutOperator(versions);
+    await until('it has looked at everything', async () => (await reconciles()) >= 4);
+    await settled();
+    expect(await versions()).toEqual(before);
+  });
+
+  it('leaves the streams on air when it stops, and catches up with what it missed', async () => {
+    await goLive();
+    await withoutOperator(async () => {
+      expect((await getPod())?.metadata.deletionTimestamp).toBeUndefined();
+      await kubelet.run('bunny-onair', false);
+    });
+    await phase('reconnecting');
+  });
+
+  it('is ready when it works, and shows what it does', async () => {
+    const get = async (path: string) => fetch(`http://127.0.0.1:${operator.opsPort}${path}`);
+    expect((await get('/healthz')).status).toBe(200);
+    expect((await get('/readyz')).status).toBe(200);
+    expect((await get('/else')).status).toBe(404);
+    const metrics = await (await get('/metrics')).text();
+    for (const name of ['controller_runtime_reconcile_total', 'workqueue_depth', 'loopstream_status_phase']) {
+      expect(metrics).toContain(`# TYPE ${name} `);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+/** The operator on a real control plane: what is on air is kept while what is to follow it is prepared, and no longer. */
+import { expect, it } from 'vitest';
+import { PODS, type Pod } from '../../../src/kube/core.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { podNames } from '../../../src/resources/common/names.ts';
+import { playingOf, programOfPod } from '../../../src/resources/stream/program.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
+import {
+  answer,
+  aroundEachTest,
+  createUpload,
+  getPod,
+  getStream,
+  goLive,
+  kube,
+  kubelet,
+  MADE,
+  NS,
+  phase,
+  setSpec,
+} from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+aroundEachTest();
+
+/** The pod is gone at once, as when somebody has taken its finalizer away. */
+async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
+  await kube.mergePatch(PODS, NS, name, { metadata: { finalizers: null } });
+  await kube.delete(PODS, NS, name, { gracePeriodSeconds: 0 });
+  return until('another pod', async () => {
+    const pods = await Promise.all(podNames('bunny').map((of) => getPod(of)));
+    return pods.find((pod) => pod !== undefined && pod.metadata.uid !== uid);
+  });
+}
+
+it('a pod that is lost while another upload is prepared is made again with what it played, and then plays the other', async () => {
+  expect((await goLive()).status).not.toHaveProperty('playing');
+  const pod = (await getPod()) as Pod;
+  const program = programOfPod(pod);
+  if (!program) throw new Error('the pod has no program');
+  await createUpload('next');
+  await setSpec({ uploadRef: 'next' });
+  const { status } = await until('it is kept', async () => {
+    const stream = await getStream();
+    return stream.status?.playing && stream;
+  });
+  expect(status?.playing).toEqual(playingOf(program));
+
+  const other = await lose(pod);
+  expect(programOfPod(other)).toEqual(program);
+  await kubelet.bind(other.metadata.name);
+  await kubelet.run(other.metadata.name, true);
+  const back = await phase('live');
+  expect(back.status).toMatchObject({ ready: false, epoch: program.epoch, playing: status?.playing });
+  expect(findCondition(back.status?.conditions, 'MediaReady')?.message).toContain('"next"');
+
+  await answer('next-import', { action: 'import', media: MEDIA });
+  await answer('next-720p30', MADE);
+  await until('nothing is kept', async () => (await getStream()).status?.playing === undefined);
+  const next = programOfPod((await getPod(other.metadata.name)) as Pod);
+  expect(next).toMatchObject({
+    version: program.version + 1,
+    epoch: program.epoch,
+    video: { items: [{ id: 'next' }] },
+  });
+});

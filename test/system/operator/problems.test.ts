@@ -1,0 +1,205 @@
+/** A stream in each trouble there is, on a real control plane: REST, GraphQL and kubectl say the same of it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PODS, SECRETS } from '../../../src/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/kube/types.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { GATE } from '../../../src/lib/sentences.ts';
+import { runOperator } from '../../../src/operator/main.ts';
+import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { type LoopStreamSpec, READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { renditionKey } from '../../../src/resources/upload/spec.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
+import { silent } from '../../kit/real/kube.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+
+interface Issue {
+  code: string;
+  message: string;
+  fix: string;
+  field: string;
+  since: string;
+}
+
+let api: TestApi;
+let ada: Client;
+const operator = new Lifecycle();
+
+const create = (of: Resource, name: string, more: object) =>
+  api.kube.create(of as Resource<KubeObject>, NAMESPACE, {
+    apiVersion: of.group === '' ? of.version : API_VERSION,
+    kind: of.kind,
+    metadata: { name, labels: { [ACCOUNT_LABEL]: ada.accountId } },
+    ...more,
+  } as unknown as KubeObject);
+
+async function createUpload(name: string, status?: object): Promise<void> {
+  await create(UPLOADS, name, { spec: { source: { url: `https://media.example/${name}` } } });
+  if (status) await api.kube.mergePatch(UPLOADS, NAMESPACE, name, { status }, { subresource: 'status' });
+}
+async function createDestination(name: string, rtmpUrl?: string): Promise<void> {
+  const secret = { stringData: { rtmpUrl, rtmpKey: 'live_s3cr3t' } };
+  if (rtmpUrl) await create(SECRETS, `${name}-secret`, secret);
+  await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
+}
+
+/** The streams, each after the code of its trouble. */
+const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
+  destination_not_found: { destinationRefs: ['none'] },
+  destination_secret_missing: { destinationRefs: ['secretless'] },
+  destination_invalid: { destinationRefs: ['web'] },
+  upload_not_found: { uploadRef: 'none' },
+  media_importing: { uploadRef: 'fetched' },
+  media_preparing: { uploadRef: 'imported' },
+  media_awaits_credit: { uploadRef: 'imported', readinessGates: [{ conditionType: 'CreditAvailable' }] },
+  media_awaits_gate: { uploadRef: 'imported', readinessGates: [{ conditionType: 'Approved' }] },
+  media_failed: { uploadRef: 'broken' },
+  playlist_not_found: { playlistRefs: ['none'] },
+  playlist_empty: { playlistRefs: ['empty'] },
+  schedule_invalid: { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
+  unschedulable: {},
+  quota_exceeded: { template: { resources: { requests: { cpu: '50' }, limits: { cpu: '50' } } } },
+  pod_refused: { template: { runtimeClassName: 'none' } },
+  pod_name_taken: {},
+  insufficient_credits: { readinessGates: [{ conditionType: 'CreditAvailable' }] },
+};
+const CODES = {
+  destination_not_found: 'destination "none"',
+  destination_secret_missing: 'secretless-secret',
+  destination_invalid: 'must begin with rtmp://',
+  upload_not_found: 'Upload "none" does not exist.',
+  media_importing: 'is still being fetched.',
+  media_preparing: 'is being prepared for 720p30.',
+  media_awaits_credit: 'is prepared for 720p30 once the account has credit.',
+  media_awaits_gate: 'is prepared for 720p30 once "Approved" is true.',
+  media_failed: 'cannot be read',
+  playlist_not_found: 'Playlist "none" does not exist.',
+  playlist_empty: 'has no items.',
+  schedule_invalid: 'timeZone "Mars/Base" is not a time zone',
+  unschedulable: 'No node takes the pod: ',
+  quota_exceeded: 'exceeded quota: few',
+  pod_refused: 'RuntimeClass "none" not found',
+  pod_name_taken: 'exists that does not belong to this stream',
+  insufficient_credits: 'The balance of 0 credits is used up.',
+} as const;
+const nameOf = (code: string): string => code.replaceAll('_', '-');
+
+beforeAll(async () => {
+  api = await startTestApi({}, { alone: true });
+  ada = await api.client('ada');
+  await createDestination('tv', 'rtmp://127.0.0.1/live');
+  await createDestination('web', 'https://127.0.0.1/live');
+  await createDestination('secretless');
+  const imported = { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA };
+  const key = renditionKey(MEDIA.sha256, 'video', '720p30');
+  await createUpload('film', { ...imported, state: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] });
+  await createUpload('fetched');
+  await createUpload('imported', { ...imported, media: { ...MEDIA, sha256: 'b'.repeat(64) } });
+  const error = { code: 'media_unreadable', message: 'The file cannot be read.' };
+  await createUpload('broken', { observedGeneration: 1, state: 'failed', error });
+  await create(PLAYLISTS, 'empty', { spec: { items: [] } });
+  await create({ ...PODS, kind: 'ResourceQuota', plural: 'resourcequotas' }, 'few', {
+    spec: { hard: { 'requests.cpu': '20' } },
+  });
+  const container = { name: 'x', image: 'x', resources: { requests: { cpu: '1m' } } };
+  await create(PODS, 'pod-name-taken-onair', { spec: { containers: [container] } });
+  for (const [code, spec] of Object.entries(STREAMS)) {
+    const media = spec.playlistRefs ? {} : { uploadRef: 'film' };
+    const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
+    await create(LOOPSTREAMS, nameOf(code), { spec: full });
+  }
+  const closed = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
+  const unpaid = {
+    type: 'CreditAvailable',
+    reason: 'InsufficientCredits',
+    message: 'The balance of 0 credits is used up.',
+  };
+  const refused = { type: 'Approved', reason: 'Refused', message: 'Somebody has to approve it.' };
+  for (const [code, condition] of [
+    ['insufficient_credits', unpaid],
+    ['media_awaits_credit', unpaid],
+    ['media_awaits_gate', refused],
+  ] as const)
+    await api.kube.apply(
+      LOOPSTREAMS,
+      NAMESPACE,
+      {
+        ...{ apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: nameOf(code) } },
+        status: { conditions: [{ ...condition, ...closed }] },
+      },
+      { fieldManager: 'billing', subresource: 'status' },
+    );
+  const config = operatorConfig({
+    LOOPSTREAM_IMAGE: SETTINGS.image,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
+    LOOPSTREAM_LEADER_ELECTION: 'false',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+    KUBECONFIG: api.kubernetes.kubeconfig,
+    LOOPSTREAM_NAMESPACE: NAMESPACE,
+  });
+  await runOperator(config, operator, silent);
+});
+afterAll(async () => {
+  await operator.stop();
+  await api?.stop();
+});
+
+async function describeStream(name: string): Promise<string> {
+  const { kubernetes } = api;
+  const env = { KUBECONFIG: kubernetes.kubeconfig, HOME: kubernetes.stateDir, PATH: process.env.PATH };
+  const args = ['-n', NAMESPACE, 'describe', 'loopstream', name];
+  return (await promisify(execFile)(kubernetes.binaries.kubectl, args, { env })).stdout;
+}
+
+test('every trouble that has a fix is tried', () => {
+  expect(Object.keys(CODES).sort()).toEqual(
+    Object.values(READINESS_ISSUES)
+      .map(({ code }) => code)
+      .sort(),
+  );
+});
+
+test.each(Object.entries(CODES))('%s', async (code, words) => {
+  const id = nameOf(code);
+  const issues = await until(`REST says ${code}`, async () => {
+    const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
+    const [first, ...others] = body.issues;
+    // Where media waits for a gate, the gate is an issue of its own.
+    const gates = code.startsWith('media_awaits') ? 1 : 0;
+    return first?.code === code && others.length === gates && !body.ready && body.issues;
+  });
+  const [issue] = issues;
+  if (!issue) throw new Error(`no issue of ${code}`);
+  expect(issue.message.toLowerCase()).toContain(words.toLowerCase());
+  const query = `{ stream(id: "${id}") { ready readiness { ready issues { code message fix field since } } } }`;
+  const graph = await ada.call<{ data: unknown }>('POST', '/graphql', { query });
+  expect(graph.body.data).toEqual({ stream: { ready: false, readiness: { ready: false, issues } } });
+  const onlyTime = code === 'media_importing' || code === 'media_preparing';
+  const told = onlyTime ? issue.message : `${issue.message} ${issue.fix}`;
+  const story = await until('the event is told', async () => {
+    const text = await describeStream(id);
+    return text.split('\n').some((line) => /^ +(Warning|Normal) /.test(line) && line.trimEnd().endsWith(told)) && text;
+  });
+  expect(story).toContain(`Message:               ${issue.message}`);
+  expect(story).not.toContain('s3cr3t');
+});
+
+test.each([
+  ['Live', GATE[1]],
+  ['no type!', GATE[0]],
+])('a gate of the type "%s" is refused', async (conditionType, rule) => {
+  const spec = { uploadRef: 'film', destinationRefs: ['tv'], readinessGates: [{ conditionType }] };
+  await expect(create(LOOPSTREAMS, 'refused', { spec })).rejects.toThrow(
+    `spec.readinessGates[0].conditionType: Invalid value: "${conditionType}": ${rule?.sentence}`,
+  );
+});

@@ -1,0 +1,74 @@
+/** Progress from the pod of a Job to the Upload's status, on a real control plane. */
+import { randomInt } from 'node:crypto';
+import { createServer, type ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { PREPARE_PORT } from '../../../src/resources/common/names.ts';
+import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
+import { aroundEachTest, createUpload, jobPod, kube, kubelet, NS, settled } from '../../kit/system/operator-system.ts';
+import { until } from '../../kit/wait.ts';
+
+aroundEachTest();
+
+/** What a working pod says, at an address of its own as every pod has one; it counts how often it is asked. */
+async function workingPod() {
+  const ip = `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
+  const pod = { ip, asked: 0, say: (_: ServerResponse): unknown => undefined };
+  const server = createServer((request, response) => {
+    if (request.url === '/progress') pod.asked++;
+    pod.say(response);
+  });
+  await new Promise<void>((done) => server.listen(PREPARE_PORT, ip, done));
+  return Object.assign(pod, {
+    at: (progress: unknown) => {
+      pod.say = (response) => response.end(JSON.stringify({ progress }));
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  });
+}
+
+it('an upload shows how far its Job is in steps, and what a pod says wrong or not at all changes nothing', async () => {
+  await using pod = await workingPod();
+  const film = () => kube.get(UPLOADS, NS, 'film');
+  const shows = (progress: number) =>
+    until(`the upload shows ${progress}`, async () => (await film()).status?.progress === progress);
+  pod.at(0.42);
+  await createUpload();
+  const { name } = (await jobPod('film-import')).metadata;
+  await kubelet.bind(name);
+  await kubelet.run(name, true, 0, pod.ip);
+  await shows(0.42);
+  await settled();
+  const { resourceVersion } = (await film()).metadata;
+
+  const wrong: ((response: ServerResponse) => unknown)[] = [
+    (response) => response.end('{"progress":0.45}'),
+    (response) => response.end('{"progress":7}'),
+    (response) => response.end('{"progress":"half"}'),
+    (response) => response.end('no JSON'),
+    (response) => response.writeHead(500).end('{"progress":0.9}'),
+    (response) => response.destroy(),
+  ];
+  // Each question gets the next answer; what comes after the last is the same as before.
+  pod.say = (response) => (wrong.shift() ?? ((last) => last.end('{"progress":0.42}')))(response);
+  const before = pod.asked + wrong.length;
+  await until('the last wrong answer was taken in', () => pod.asked > before);
+  await settled();
+  expect((await film()).metadata.resourceVersion).toBe(resourceVersion);
+
+  pod.at(0.9);
+  await shows(0.9);
+  await kubelet.end(name, 0, JSON.stringify({ action: 'import', media: MEDIA }));
+  await shows(1);
+  const { asked } = pod;
+  await createUpload('other');
+  const other = (await jobPod('other-import')).metadata.name;
+  await kubelet.bind(other);
+  await kubelet.run(other, true, 0, pod.ip);
+  await until('the other is asked', () => pod.asked > asked);
+  await until('the other shows it', async () => (await kube.get(UPLOADS, NS, 'other')).status?.progress === 0.9);
+  expect((await film()).status).toMatchObject({ state: 'ready', progress: 1 });
+});

@@ -1,0 +1,97 @@
+/**
+ * A real streamer in the place of a pod's container: at an address of its own on the streamers' port, with the program and
+ * the token that the API server has for its pod, as kubelet would bring them.
+ */
+import { randomInt } from 'node:crypto';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PODS, SECRETS } from '../../../src/kube/core.ts';
+import type { Kube } from '../../../src/kube/types.ts';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { streamerConfig } from '../../../src/media/settings.ts';
+import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import { startStreamer } from '../../../src/media/streamer/main.ts';
+import {
+  CONTROL_TOKEN_KEY,
+  DESTINATIONS_KEY,
+  PROGRAM_ANNOTATION,
+  SKIP_PATH,
+  STREAMER_PORT,
+  streamSecretName,
+  VIEW_TOKEN_KEY,
+} from '../../../src/resources/common/names.ts';
+import { writeAtomically, writeDestination } from '../../kit/make/streamer.ts';
+import { silent } from '../../kit/real/kube.ts';
+import { until } from '../../kit/wait.ts';
+
+const SYNC_MS = 100;
+
+export interface StreamerPod {
+  ip: string;
+  token: string;
+  stats(): Promise<StreamerStats>;
+  /** Asks for a skip as the operator does. */
+  skip(id: string): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** Of the pod `name`, which the operator has made. `root` holds the media in `storage`; `destinations` are its Secrets. */
+export async function startStreamerPod(
+  kube: Kube,
+  namespace: string,
+  name: string,
+  root: string,
+  destinations: Record<string, [url: string, key: string]>,
+): Promise<StreamerPod> {
+  const dir = await mkdtemp(join(root, 'pod-'));
+  const ip = `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
+  const programFile = join(dir, 'program.json');
+  let written = '';
+  const sync = async () => {
+    const text = (await kube.get(PODS, namespace, name)).metadata.annotations?.[PROGRAM_ANNOTATION] ?? '';
+    if (text !== written) await writeAtomically(programFile, text);
+    written = text;
+  };
+  await sync();
+  const owner = (await kube.get(PODS, namespace, name)).metadata.ownerReferences?.[0]?.uid ?? '';
+  // The first pod of a stream may be there a moment before its Secret: kubelet waits for it too.
+  const secret = await until('the Secret of the pod', () =>
+    kube.get(SECRETS, namespace, streamSecretName(owner)).catch(() => undefined),
+  );
+  const token = Buffer.from(secret.data?.[CONTROL_TOKEN_KEY] ?? '', 'base64').toString();
+  await writeAtomically(join(dir, 'token'), token);
+  const viewToken = Buffer.from(secret.data?.[VIEW_TOKEN_KEY] ?? '', 'base64').toString();
+  await writeAtomically(join(dir, VIEW_TOKEN_KEY), viewToken);
+  const destinationsFile = join(dir, DESTINATIONS_KEY);
+  for (const [of, secrets] of Object.entries(destinations)) await writeDestination(destinationsFile, of, secrets);
+  const config = streamerConfig({
+    LOOPSTREAM_PROGRAM_FILE: programFile,
+    LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
+    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
+    LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
+    LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
+    LOOPSTREAM_HOST: ip,
+    LOOPSTREAM_PORT: String(STREAMER_PORT),
+  });
+  const lifecycle = new Lifecycle();
+  await startStreamer(config, lifecycle, silent);
+  const timer = setInterval(() => void sync().catch(() => undefined), SYNC_MS);
+  lifecycle.defer('program', () => clearInterval(timer));
+  const base = `http://${ip}:${STREAMER_PORT}`;
+  return {
+    ip,
+    token,
+    stats: async () => {
+      const answer = await fetch(`${base}/stats`, { headers: { authorization: `Bearer ${viewToken}` } });
+      return (await answer.json()) as StreamerStats;
+    },
+    skip: (id) =>
+      fetch(`${base}${SKIP_PATH}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}` },
+        body: JSON.stringify({ id }),
+      }),
+    stop: () => lifecycle.stop(),
+  };
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { CreateBucketCommand } from '@aws-sdk/client-s3';
+import { Value } from 'typebox/value';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { PrepareResult, type PrepareTask } from '../../../src/media/prepare/job/task.ts';
+import { runPrepare } from '../../../src/media/prepare/main.ts';
+import { indexKey } from '../../../src/media/rendition/index.ts';
+import { prepareConfig } from '../../../src/media/settings.ts';
+import { openStorage } from '../../../src/media/storage/open.ts';
+import { ffmpeg, quiet, room, serve } from '../../kit/make/prepare.ts';
+import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+
+let s3: S3Server;
+const url = (bucket: string) => `s3://${bucket}/loop?endpoint=${s3.endpoint}`;
+
+beforeAll(async () => {
+  s3 = await startS3Server();
+  await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
+});
+afterAll(() => s3?.close());
+
+type Room = Awaited<ReturnType<typeof room>>;
+
+/** What the Job answers, with the exit code of its process. */
+async function prepared(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
+  const config = prepareConfig({
+    LOOPSTREAM_TASK: JSON.stringify(task),
+    LOOPSTREAM_RESULT_FILE: place.path('result'),
+    LOOPSTREAM_STORAGE_URL: url(bucket),
+    LOOPSTREAM_S3_ACCESS_KEY_ID: s3.credentials.accessKeyId,
+    LOOPSTREAM_S3_SECRET_ACCESS_KEY: secretAccessKey,
+    LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+  });
+  const code = await runPrepare(config, new Lifecycle(), quiet);
+  const result: unknown = JSON.parse(await readFile(place.path('result'), 'utf8'));
+  if (!Value.Check(PrepareResult, result)) throw new Error(`not a result: ${JSON.stringify(result)}`);
+  return { code, result };
+}
+
+test('a source goes to S3, and a rendition of it with its index', async () => {
+  await using place = await room();
+  const [frames, tone] = ['testsrc=s=320x180:r=30:d=2', 'sine=r=48000:d=2'];
+  await ffmpeg('-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac', place.path('in.mp4'));
+  const content = await readFile(place.path('in.mp4'));
+  await using server = await serve((_, response) => response.end(content));
+  const run = (task: PrepareTask) => prepared(place, task, 'media', s3.credentials.secretAccessKey);
+  const sourceKey = 'sources/x';
+  const imported = await run({ action: 'import', url: `${server.url}/in.mp4`, type: 'video', sourceKey });
+  expect(imported).toMatchObject({ code: 0, result: { media: { sizeBytes: content.length } } });
+  const renditionKey = 'renditions/y/video-720p30.flv';
+  const task: PrepareTask = { action: 'rendition', type: 'video', sourceKey, profile: '720p30', renditionKey };
+  expect(await run(task)).toMatchObject({ code: 0, result: { rendition: { state: 'ready', key: renditionKey } } });
+  const storage = await openStorage(url('media'), { credentials: s3.credentials });
+  for (const key of [sourceKey, renditionKey, indexKey(renditionKey)]) {
+    expect((await storage.head(key))?.sizeBytes).toBeGreaterThan(0);
+  }
+});
+
+test.each([
+  [
+    'credentials that are wrong',
+    'media',
+    randomBytes(16).toString('hex'),
+    /refused the credentials|does not let these/,
+  ],
+  ['a bucket that is missing', 'nowhere', undefined, /There is no bucket nowhere in the S3 storage: create it\./],
+])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
+  await using place = await room();
+  // What is no media is never put into storage, so it has to be some.
+  await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));
+  const content = await readFile(place.path('in.mp4'));
+  await rm(place.path('in.mp4'));
+  await using server = await serve((_request, response) => response.end(content));
+  const task: PrepareTask = { action: 'import', url: server.url, type: 'video', sourceKey: 'sources/z' };
+  const { code, result } = await prepared(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
+  expect({ code, result }).toMatchObject({ code: 1, result: { action: 'failed', error: { code: 'prepare_failed' } } });
+  const { message } = (result as Extract<PrepareResult, { action: 'failed' }>).error;
+  expect(message).toMatch(sentence);
+  expect(JSON.stringify(result)).not.toContain(secret ?? s3.credentials.secretAccessKey);
+  expect(JSON.stringify(result)).not.toContain(s3.credentials.accessKeyId);
+  expect(await readdir(place.dir)).toEqual(['result']);
+});

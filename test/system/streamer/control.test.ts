@@ -1,0 +1,278 @@
+/** Control of a stream on air, with a real receiver: skip, new versions, and the clock that the next pod is given. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import { orderRound } from '../../../src/media/streamer/timeline/playhead.ts';
+import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import {
+  CONTROL_TOKEN,
+  expectNoSeam,
+  live,
+  openStudio,
+  type Running,
+  type Studio,
+  VIDEO_STEP_MS,
+} from '../../kit/make/onair.ts';
+import { makeRendition, packetsOf, programOf } from '../../kit/make/streamer.ts';
+import type { RtmpServer } from '../../kit/real/rtmp.ts';
+import { MAIN } from '../../kit/system/app.ts';
+import { freePort, until } from '../../kit/wait.ts';
+
+let studio: Studio;
+let rtmp: RtmpServer;
+let onAir: Studio['onAir'];
+/** Twelve seconds each, so that a skip and an end cannot be mistaken for each other. */
+let films: ProgramItem[];
+let songs: ProgramItem[];
+
+beforeAll(async () => {
+  studio = await openStudio();
+  ({ rtmp, onAir } = studio);
+  const storage = join(studio.root, 'storage');
+  const film = (id: string, bframes: number) => makeRendition(storage, id, { frames: 360, bframes, bitrateKbps: 200 });
+  films = [await film('f1', 0), await film('f2', 2), await film('f3', 0), await film('f4', 2)];
+  const song = (id: string) => makeRendition(storage, id, { frames: 600, audioOnly: true });
+  songs = [await song('s1'), await song('s2')];
+});
+afterEach(() => studio?.cleanUp());
+afterAll(() => studio?.close());
+
+const playing = async (stream: Running) => (await stream.stats()).currentItem?.id;
+/** Where a stream stands, in ms since its list began: by the item on air and when its epoch says that this one began. */
+const elapsedMs = (stats: StreamerStats) => Date.now() - Date.parse(stats.clock.video?.epoch ?? '');
+
+/** The program as the operator hands it to a pod after this one. */
+const handedOn = (program: Program, { clock }: StreamerStats): Program => ({
+  ...program,
+  epoch: clock.video?.epoch ?? program.epoch,
+  ...(clock.audio && { audioEpoch: clock.audio.epoch }),
+});
+
+async function expectClean(key: string) {
+  const recordings = await rtmp.recordings(key);
+  expect(recordings).toHaveLength(1);
+  const packets = await packetsOf(recordings[0] as string);
+  expectNoSeam(packets);
+  // What is shown never goes back either, so no picture is out of its turn behind a B-frame that was left out.
+  const shown = packets.filter((p) => p.codec_type === 'video').map((p) => p.ptsMs);
+  // The stream was stopped in the middle of an item, where the last B-frames may be missing.
+  const slots = [...shown].sort((a, b) => a - b).slice(0, -6);
+  expect(Math.max(...slots.slice(1).map((ms, i) => ms - (slots[i] ?? ms)))).toBeLessThanOrEqual(VIDEO_STEP_MS);
+  expect(Math.min(...slots.slice(1).map((ms, i) => ms - (slots[i] ?? ms)))).toBeGreaterThan(0);
+}
+
+test('a skip goes to the next item at once, in the same publish, once for each request, on each track', async () => {
+  const program = programOf(films, { audio: { mode: 'sequential', items: songs } });
+  const stream = await onAir(program, { main: [rtmp.url, 'skip'] });
+  await live(stream);
+  const first = await stream.stats();
+  expect(first.currentItem?.id).toBe('f1');
+  expect(first.clock.video).toMatchObject({ version: 1, epoch: program.epoch });
+  for (const [i, id] of ['f2', 'f3', 'f4', 'f1'].entries()) {
+    const answer = await stream.skip({ id: `skip ${i}` });
+    expect(answer.status).toBe(200);
+    expect(await playing(stream)).toBe(id);
+    const stats = await stream.stats();
+    expect(await answer.json()).toEqual({ code: 'skipped', clock: stats.clock });
+    // The epoch says that this item has just begun: 12 s for each that was left behind.
+    const behind = 12_000 * (i + 1);
+    expect(Math.abs(elapsedMs(stats) - behind)).toBeLessThan(6_000);
+    expect((await stream.skip({ id: `skip ${i}` })).status).toBe(200);
+    expect(await playing(stream)).toBe(id);
+    expect(stats.clock.audio?.epoch).toBe(program.epoch);
+  }
+  expect((await stream.stats()).currentAudioItem?.id).toBe('s1');
+  expect((await stream.skip({ id: 'song', track: 'audio' })).status).toBe(200);
+  const after = await stream.stats();
+  expect([after.currentItem?.id, after.currentAudioItem?.id]).toEqual(['f1', 's2']);
+  expect(after.clock.audio?.epoch).not.toBe(program.epoch);
+  // A new version waits for the end of the item, unless a skip takes it up.
+  const next: Program = {
+    ...program,
+    version: 2,
+    video: { mode: 'sequential', items: [films[3], films[2]] as ProgramItem[] },
+  };
+  await stream.program(next);
+  await until('it has the new version', async () => (await stream.stats()).programVersion === 2);
+  expect((await stream.stats()).clock.video?.version).toBe(1);
+  expect((await stream.skip({ id: 'to the new one' })).status).toBe(200);
+  expect((await stream.stats()).clock.video?.version).toBe(2);
+  expect(['f3', 'f4']).toContain(await playing(stream));
+  await stream.stop();
+  await expectClean('skip');
+});
+
+test('nobody controls a stream without the token, and nothing that is open shows it or a key', async () => {
+  const stream = await onAir(programOf(films), { main: [rtmp.url, 'planted-stream-key'] });
+  await live(stream);
+  expect((await stream.skip({ id: 'a' }, 'wrong')).status).toBe(401);
+  expect((await stream.skip({ id: 'a' }, `${CONTROL_TOKEN}x`)).status).toBe(401);
+  const url = `${stream.base}/control/skip`;
+  const bare = await fetch(url, { method: 'POST', body: '{"id":"a"}' });
+  expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect((await fetch(url)).status).toBe(405);
+  for (const wrong of [{}, { id: 5 }, { id: '' }, { id: 'a', track: 'both' }, 'x'.repeat(10_000), null])
+    expect((await stream.skip(wrong)).status).toBe(400);
+  expect((await stream.skip({ id: 'a', track: 'audio' })).status).toBe(409);
+  expect(await playing(stream)).toBe('f1');
+  expect((await stream.skip({ id: 'a' })).status).toBe(200);
+  for (const path of ['/healthz', '/readyz', '/stats', '/metrics', '/nothing']) {
+    const text = await (await fetch(`${stream.base}${path}`)).text();
+    for (const secret of ['planted', CONTROL_TOKEN]) expect(text).not.toContain(secret);
+  }
+  expect(stream.log()).not.toContain('planted');
+  await stream.stop();
+});
+
+test('a new version is taken up at the item boundary while the destination is away, and the next pod stands there too', async () => {
+  const [one, two, three] = studio.items as [ProgramItem, ProgramItem, ProgramItem];
+  const program = programOf([one, two]);
+  const a = await onAir(program, { main: [rtmp.url, 'away'] });
+  await live(a);
+  await rtmp.stop();
+  await until('it is away', async () => !(await a.stats()).live);
+  const next: Program = { ...program, version: 2, video: { mode: 'shuffle', items: [...films, three] } };
+  await a.program(next);
+  await until('version 2 plays', async () => (await a.stats()).clock.video?.version === 2);
+  const switched = await a.stats();
+  await rtmp.start();
+  await live(a);
+  expect((await a.stats()).clock).toEqual(switched.clock);
+  expect(await rtmp.recordings('away')).toHaveLength(2);
+
+  const b = await onAir(handedOn(next, switched), {});
+  await until('the other plays', async () => (await b.stats()).currentItem !== null);
+  await expectSamePlace(a, b);
+  // Skipped together, the one that starts after it stands there too.
+  await a.skip({ id: 'now' });
+  const c = await onAir(handedOn(next, await a.stats()), {});
+  await until('the third plays', async () => (await c.stats()).currentItem !== null);
+  await expectSamePlace(a, c);
+});
+
+test('an item that goes missing on air is left out of the reckoning, so that the next pod comes to the same place', async () => {
+  const storage = join(studio.root, 'storage');
+  const gone = await makeRendition(storage, 'gone', { frames: 150 });
+  const [one] = studio.items as [ProgramItem];
+  const [f1, f2] = films as [ProgramItem, ProgramItem];
+  const program = programOf([f2, one, gone, f1]);
+  const a = await onAir(program, {});
+  await until('it plays', async () => (await playing(a)) === 'f2');
+  await rm(join(storage, gone.rendition));
+  for (const id of ['one', 'f1']) {
+    expect((await a.skip({ id })).status).toBe(200);
+    expect(await playing(a)).toBe(id);
+  }
+  const stats = await a.stats();
+  expect(stats.brokenItems).toMatchObject([{ id: 'gone', code: 'item_missing', track: 'video' }]);
+  const b = await onAir(handedOn(program, stats), {});
+  await until('the other plays', async () => (await b.stats()).currentItem !== null);
+  await expectSamePlace(a, b);
+});
+
+/** The next items begin in both within a GOP of each other, and they are the same. */
+async function expectSamePlace(a: Running, b: Running) {
+  // Items change a little ahead of their time: one that has just joined may have the last second of the item before.
+  const same = await until(
+    'both stand at the same item',
+    async () => {
+      const [inA, inB] = [await playing(a), await playing(b)];
+      return inA === inB && inA;
+    },
+    3_000,
+  );
+  const begins = async (stream: Running, before: string | undefined) => {
+    const item = await until(
+      'the next item',
+      async () => {
+        const now = await playing(stream);
+        return now !== before && now;
+      },
+      40_000,
+    );
+    return { item, at: performance.now() };
+  };
+  const [nextA, nextB] = await Promise.all([begins(a, same), begins(b, same)]);
+  expect(nextB.item).toBe(nextA.item);
+  // A GOP is 2 s; items change when they are made, half a second to a second ahead of their time.
+  expect(Math.abs(nextA.at - nextB.at)).toBeLessThan(2_000 + 4_000);
+}
+
+test('a streamer that is killed in the middle of a shuffled round is followed by one that goes on with the round', async () => {
+  const items = [...films, ...studio.items];
+  const lengths = [12_000, 12_000, 12_000, 12_000, 2433, 1700, 1400];
+  const seed = 11;
+  const loop = { mode: 'shuffle' as const, seed, durations: lengths };
+  const round = 3;
+  const order = orderRound(loop, round);
+  const total = lengths.reduce((sum, ms) => sum + ms, 0);
+  const startOf = (turn: number) =>
+    order.slice(0, turn).reduce((sum, item) => sum + (lengths[item] ?? 0), round * total);
+  // The fourth of seven turns, from its beginning.
+  const epochMs = Date.now() - startOf(3) - 200;
+  const program = programOf(items, {
+    seed,
+    video: { mode: 'shuffle', items },
+    epoch: new Date(epochMs).toISOString(),
+  });
+  const template = await onAir(program, { main: [rtmp.url, 'killed'] });
+  await template.stop();
+  const first = await startProcess(template);
+  await until('the process plays', async () => (await first.stats())?.currentItem ?? undefined);
+  const seen = new Set<string>([(await first.stats())?.currentItem?.id ?? '']);
+  const last = await until(
+    'its second item',
+    async () => {
+      const id = (await first.stats())?.currentItem?.id ?? '';
+      return !seen.has(id) && id;
+    },
+    40_000,
+  );
+  const names = order.map((item) => items[item]?.id ?? '');
+  const lastTurn = names.indexOf(last);
+  // Items change a little ahead of their time: who joins before it has the end of the item before.
+  await until('its time has come', () => Date.now() >= epochMs + startOf(lastTurn));
+  await first.kill();
+  const second = await startProcess(template);
+  // What it plays until the round is over; a short item may pass between two looks on a busy machine.
+  const turns: number[] = [];
+  await until(
+    'the next round',
+    async () => {
+      const stats = await second.stats();
+      if (!stats?.currentItem || stats.loopCount !== round) return (stats?.loopCount ?? 0) > round;
+      const turn = names.indexOf(stats.currentItem.id);
+      if (turn !== turns.at(-1)) turns.push(turn);
+      return false;
+    },
+    90_000,
+  );
+  // It began where the clock stood by then: at the item that was on air, or, when starting took that long, at one after it.
+  expect(turns[0]).toBeGreaterThanOrEqual(lastTurn);
+  // None of the round's items that had been played came again before it was over.
+  expect(turns).toEqual([...new Set(turns)].sort((a, b) => a - b));
+  await second.kill();
+});
+
+/** The streamer as its pod runs it: a process, which can be killed. */
+async function startProcess(like: Running) {
+  const port = await freePort();
+  const env = { ...process.env, ...like.environment, LOOPSTREAM_PORT: String(port) };
+  const child: ChildProcess = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: 'ignore' });
+  const gone = once(child, 'exit');
+  const kill = async () => {
+    child.kill('SIGKILL');
+    await gone;
+  };
+  studio.cleanups.push(kill);
+  return {
+    kill,
+    stats: async () =>
+      fetch(`http://127.0.0.1:${port}/stats`)
+        .then((answer) => answer.json() as Promise<StreamerStats>)
+        .catch(() => undefined),
+  };
+}

@@ -1,0 +1,69 @@
+/** RTMP publishers and a server that others made, which know logins: ffmpeg, librtmp and gortmplib. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureRtmpLogin } from '../../kit/real/go-programs.ts';
+import { freePort, until } from '../../kit/wait.ts';
+
+const run = promisify(execFile);
+const TIMEOUT_MS = 60_000;
+const LIBRTMP = join(import.meta.dirname, 'librtmp-publish.py');
+
+const does = (program: string, args: string[]): Promise<boolean> =>
+  run(program, args, { timeout: TIMEOUT_MS }).then(
+    () => true,
+    () => false,
+  );
+
+export interface RtmpLogin {
+  user: string;
+  password: string;
+}
+
+/** Each publishes for a moment to `rtmp://HOST/APP/KEY`; false when it was refused. Where a login is given, the URL has none. */
+export type RtmpClient = (url: string, login: RtmpLogin) => Promise<boolean>;
+
+const withUser = (url: string, { user, password }: RtmpLogin) => url.replace('://', `://${user}:${password}@`);
+
+export const ffmpegPublish: RtmpClient = (url, login) => {
+  const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac'];
+  return does('ffmpeg', [...tone, '-f', 'flv', withUser(url, login)]);
+};
+
+export const librtmpPublish: RtmpClient = (url, { user, password }) =>
+  does('python3', [LIBRTMP, `${url} pubUser=${user} pubPasswd=${password}`]);
+
+/** Its client names every user `myuser`, and has the key behind a `#`. */
+export const gortmplibPublish: RtmpClient = async (url, login) =>
+  does((await ensureRtmpLogin())['rtmp-login'], ['publish', withUser(url, login).replace(/\/([^/]*)$/, '#$1')]);
+
+export interface LoginServer {
+  /** Without application and key. */
+  url: string;
+  /** Of each publish. */
+  urls(): string[];
+  close(): Promise<void>;
+}
+
+/** The server of MediaMTX, which asks for a login (Adobe's). */
+export async function startLoginServer({ user, password }: RtmpLogin): Promise<LoginServer> {
+  const { 'rtmp-login': program } = await ensureRtmpLogin();
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(program, ['serve', address, user, password], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let lines = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    lines += text;
+  });
+  const url = `rtmp://${address}`;
+  await until('it listens', () => ffmpegPublish(`${url}/live/first`, { user, password }));
+  return {
+    url,
+    urls: () => lines.split('\n').filter((line) => line !== '' && !line.endsWith('/first')),
+    close: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}

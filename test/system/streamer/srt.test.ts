@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  connected,
+  counted,
+  destination,
+  everyCommandLine,
+  expectUntouched,
+  failed,
+} from '../../kit/make/destinations.ts';
+import { openStudio, type Studio } from '../../kit/make/onair.ts';
+import { packetsOf, programOf, stepsOf } from '../../kit/make/streamer.ts';
+import { until } from '../../kit/wait.ts';
+
+const KEY = 'verysecret-key-0815';
+
+let studio: Studio;
+beforeAll(async () => {
+  studio = await openStudio();
+});
+afterEach(() => studio?.cleanUp());
+afterAll(() => studio?.close());
+
+async function freeUdpPort(): Promise<number> {
+  const socket = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  await once(socket, 'close');
+  return port;
+}
+
+/** Records what comes, byte for byte; resolves when it listens. */
+async function startListener(port: number, file: string, query = ''): Promise<ChildProcess> {
+  const url = `srt://127.0.0.1:${port}?mode=listener${query}`;
+  const input = ['-v', 'quiet', '-nostdin', '-y', '-f', 'data', '-i', url];
+  const child = spawn('ffmpeg', [...input, '-map', '0', '-c', 'copy', '-flush_packets', '1', '-f', 'data', file]);
+  studio.cleanups.push(async () => void child.kill('SIGKILL'));
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
+  await until('it listens', async () => (await readFile('/proc/net/udp', 'latin1')).includes(local));
+  return child;
+}
+
+const bytes = (file: string) =>
+  stat(file).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+test('SRT is sent to a listener, and again within two seconds when one is back; no listener and a wrong passphrase have their own codes', async () => {
+  const [port, locked, nobody] = await Promise.all([freeUdpPort(), freeUdpPort(), freeUdpPort()]);
+  const [first, second] = [join(studio.root, 'first.ts'), join(studio.root, 'second.ts')];
+  const [listener] = await Promise.all([
+    startListener(port, first),
+    startListener(locked, join(studio.root, 'locked.ts'), '&passphrase=the-right-one'),
+  ]);
+  const stream = await studio.onAir(programOf(studio.items, { destinations: ['steady', 'srt', 'locked', 'nobody'] }), {
+    steady: [studio.rtmp.url, 'steady'],
+    srt: [`srt://127.0.0.1:${port}?latency=500000`, KEY],
+    locked: [`srt://127.0.0.1:${locked}?passphrase=a-wrong-one-1`, KEY],
+    nobody: [`srt://127.0.0.1:${nobody}`, KEY],
+  });
+  await Promise.all(['steady', 'srt'].map((name) => connected(stream, name)));
+  await failed(stream, 'locked', 'publish_rejected');
+  await failed(stream, 'nobody', 'unreachable');
+  expect(everyCommandLine()).not.toContain(KEY);
+  await until('enough to look at', async () => (await bytes(first)) > 200_000);
+
+  // Killed without a goodbye: SRT finds out by silence. It is tried again at once, so that who looks now and then may see only
+  // what comes of that; what is counted stays.
+  listener.kill('SIGKILL');
+  const resets = () => counted(stream, 'destination_reconnects_total', 'srt', 'reset');
+  await until('the loss is counted', async () => (await resets()) === 1);
+  await failed(stream, 'srt', 'unreachable');
+  await startListener(port, second);
+  await until('media has arrived', async () => (await bytes(second)) > 2000);
+  await connected(stream, 'srt');
+  await until('enough to look at', async () => (await bytes(second)) > 200_000);
+  expect(await resets()).toBe(1);
+  expect(await destination(stream, 'steady')).toMatchObject({ reconnects: 0, dropped: 0 });
+  expect(stream.log() + JSON.stringify(await stream.stats())).not.toContain(KEY);
+  await stream.stop();
+  await expectUntouched(studio.rtmp, 'steady');
+  for (const file of [first, second]) {
+    const packets = await packetsOf(file);
+    expect(packets.find((packet) => packet.codec_type === 'video')?.keyframe).toBe(true);
+    expect(stepsOf(packets, 'video').packets).toBeGreaterThan(30);
+    expect(stepsOf(packets, 'video').notIncreasing).toBe(0);
+  }
+  expect(await bytes(join(studio.root, 'locked.ts'))).toBe(0);
+});
+
+test('a connection that carries MPEG-TS is made anew before ffmpeg loses its clock, and that is no failure', async () => {
+  const port = await freeUdpPort();
+  const [first, second] = [join(studio.root, 'aging.ts'), join(studio.root, 'renewed.ts')];
+  const listener = await startListener(port, first);
+  const ended = once(listener, 'exit');
+  const program = programOf(studio.items, { destinations: ['aging', 'ageless'] });
+  const to: Parameters<Studio['onAir']>[1] = {
+    aging: [`srt://127.0.0.1:${port}`, ''],
+    ageless: [studio.rtmp.url, 'ageless'],
+  };
+  const stream = await studio.onAir(program, to, { timeouts: { renewMs: 5000 } });
+  await Promise.all(['aging', 'ageless'].map((name) => connected(stream, name)));
+  await ended;
+  await startListener(port, second);
+  await until('media has arrived', async () => (await bytes(second)) > 100_000);
+  expect(await destination(stream, 'aging')).toMatchObject({ reconnects: 0 });
+  expect(stream.log()).toContain('has grown old');
+  await stream.stop();
+  expect(stepsOf(await packetsOf(first), 'video').notIncreasing).toBe(0);
+  await expectUntouched(studio.rtmp, 'ageless');
+});

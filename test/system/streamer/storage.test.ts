@@ -1,0 +1,151 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { indexKey } from '../../../src/media/rendition/index.ts';
+import type { CacheStats } from '../../../src/media/storage/cache.ts';
+import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
+import { packetsOf, programOf } from '../../kit/make/streamer.ts';
+import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { until } from '../../kit/wait.ts';
+
+const BUCKET = 'media';
+
+let studio: Studio;
+let s3: S3Server;
+let credentialsDir: string;
+let caches = 0;
+
+beforeAll(async () => {
+  [studio, s3] = await Promise.all([openStudio(), startS3Server()]);
+  credentialsDir = await mkdtemp(join(tmpdir(), 'credentials-'));
+  for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(credentialsDir, name), `${value}\n`);
+  await s3.client.send(new CreateBucketCommand({ Bucket: BUCKET }));
+  for (const item of studio.items) await upload(item);
+});
+afterEach(async () => {
+  await studio?.cleanUp();
+  await s3?.stop();
+  await s3?.start();
+});
+afterAll(async () => {
+  await studio?.close();
+  await s3?.close();
+  if (credentialsDir) await rm(credentialsDir, { recursive: true, force: true });
+});
+
+async function upload({ rendition }: ProgramItem): Promise<void> {
+  for (const key of [rendition, indexKey(rendition)]) {
+    const Body = await readFile(join(studio.root, 'storage', key));
+    await s3.client.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body }));
+  }
+}
+
+/** A streamer whose media is in S3, and who asks about changes all the time. */
+async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.root, `cache-${++caches}`)) {
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_STORAGE_CREDENTIALS_DIR: credentialsDir,
+    LOOPSTREAM_CACHE_DIR: cacheDir,
+  };
+  const cache = { freshMs: 500, patienceMs: 500 };
+  return studio.onAir(programOf(items), { main: [studio.rtmp.url, key] }, { env, cache });
+}
+const cacheOf = async (stream: Running) => (await stream.stats()).cache as CacheStats;
+const metric = async (stream: Running, name: string) => {
+  const text = await (await fetch(`${stream.base}/metrics`)).text();
+  const line = text.split('\n').find((l) => l.startsWith(`loopstream_streamer_${name} `));
+  return Number(line?.split(' ')[1]);
+};
+const seams = async (stream: Running) => (await stream.stats()).seam.count;
+
+test('S3 gone does not touch a stream whose items are cached, and the metrics say so', async () => {
+  const stream = await onAir(studio.items, 'outage');
+  await live(stream);
+  // A round of 5.5 s: everything has been read once.
+  await until('a round', async () => (await seams(stream)) >= 3, 30_000);
+  const before = await cacheOf(stream);
+  expect(before).toMatchObject({ errors: {}, writable: true });
+  expect(await metric(stream, 'storage_available')).toBe(1);
+  await s3.stop();
+  const [from, since] = [await stream.stats(), performance.now()];
+  await until('a minute', () => performance.now() - since > 60_000, 90_000);
+  // At the pace of the clock: the timestamps of what arrives would not show a pause.
+  const seconds = (performance.now() - since) / 1000;
+  expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
+  const away = await cacheOf(stream);
+  expect(away.misses).toBe(before.misses);
+  expect(away.fetchedBytes).toBe(before.fetchedBytes);
+  expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 30);
+  expect(await metric(stream, 'storage_errors_total{code="unavailable"}')).toBeGreaterThan(0);
+  expect(await metric(stream, 'storage_available')).toBe(0);
+  expect(away.failure).toMatch(/cannot be reached/);
+  expect(await stream.stats()).toMatchObject({ skippedItems: 0, live: true, reconnects: 0, playable: true });
+  await s3.start();
+  await until('it answers again', async () => (await metric(stream, 'storage_available')) === 1);
+  await stream.stop();
+  expect(stream.log()).not.toContain(s3.credentials.secretAccessKey);
+  const recordings = await studio.rtmp.recordings('outage');
+  expect(recordings).toHaveLength(1);
+  const packets = await packetsOf(recordings[0] as string);
+  expectNoSeam(packets);
+  for (const [type, perMinute] of Object.entries({ video: 60 * 30, audio: 60 * 46 }))
+    expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(perMinute);
+}, 120_000);
+
+test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
+  await s3.stop();
+  // One item: of several, those that can be read first would be played first, and the clock begin with them.
+  const stream = await onAir(studio.items.slice(0, 1), 'late');
+  await until('not playable', async () => !(await stream.stats()).playable);
+  const seenAt = Date.now();
+  expect(await stream.status('/healthz')).toBe(200);
+  const readiness = await fetch(`${stream.base}/readyz`);
+  expect(readiness.status).toBe(503);
+  expect(await readiness.json()).toMatchObject({
+    status: 'no_playable_item',
+    errors: [{ code: 'storage_unavailable', message: expect.stringMatching(/^The S3 storage cannot be reached/) }],
+  });
+  expect((await stream.stats()).brokenItems).toContainEqual(
+    expect.objectContaining({ id: 'one', code: 'storage_unavailable', message: expect.stringMatching(/storage/) }),
+  );
+  expect(await metric(stream, 'storage_available')).toBe(0);
+  const awayMs = 8000;
+  await until('away for longer than a round', () => Date.now() - seenAt > awayMs);
+  await s3.start();
+  await live(stream);
+  // Had it begun anew when S3 came back, its epoch would be of that moment or after it.
+  const { clock } = await stream.stats();
+  expect(Date.parse(clock.video?.epoch ?? '')).toBeLessThan(seenAt);
+}, 120_000);
+
+test('a streamer that is started again while S3 is away plays what the one before it kept', async () => {
+  const cacheDir = join(studio.root, 'kept');
+  const first = await onAir(studio.items, 'first', cacheDir);
+  await until('a round', async () => (await seams(first)) >= 3, 30_000);
+  await first.stop();
+  await s3.stop();
+  const second = await onAir(studio.items, 'second', cacheDir);
+  await live(second);
+  await until('a round', async () => (await seams(second)) >= 3, 30_000);
+  expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
+  expect(await cacheOf(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+}, 120_000);
+
+test('without a Secret that can be read the sentence says what it needs, and no more', async () => {
+  const empty = join(studio.root, 'no-credentials');
+  await mkdir(dirname(empty), { recursive: true });
+  const env = {
+    LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
+    LOOPSTREAM_CACHE_DIR: `${empty}-cache`,
+  };
+  const settings = { ...env, LOOPSTREAM_STORAGE_CREDENTIALS_DIR: empty };
+  const program = programOf(studio.items.slice(0, 1));
+  const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'none'] }, { env: settings });
+  const failure = await until('a failure', async () => (await cacheOf(stream)).failure);
+  expect(failure).toBe(
+    'The credentials of the S3 storage cannot be read: its Secret needs the keys accessKeyId and secretAccessKey.',
+  );
+});

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { keyFromFragment, PageSession as Session } from '../../../../src/dashboard/api/session.ts';
+
+function host(hash: string, stored?: string) {
+  const kept = new Map<string, string>(stored ? [['loopstream.key', stored]] : []);
+  const seen: string[] = [];
+  return {
+    seen,
+    kept,
+    hash,
+    replaceHash: (rest: string) => void seen.push(rest),
+    storage: {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => void kept.set(key, value),
+      removeItem: (key: string) => void kept.delete(key),
+    },
+  };
+}
+
+describe('the API key of a tab', () => {
+  test('comes out of the fragment, which loses it and nothing else', () => {
+    expect(keyFromFragment('#key=lsk_abc')).toEqual({ key: 'lsk_abc', rest: '' });
+    expect(keyFromFragment('#a=1&key=lsk_abc')).toEqual({ key: 'lsk_abc', rest: '#a=1' });
+    expect(keyFromFragment('#events')).toEqual({ key: undefined, rest: '#events' });
+    expect(keyFromFragment('#key=')).toEqual({ key: undefined, rest: '#key=' });
+    expect(keyFromFragment('')).toEqual({ key: undefined, rest: '' });
+  });
+
+  test('leaves the address bar as soon as the page loads, and wins over the one kept before', () => {
+    const it = host('#key=lsk_new', 'lsk_old');
+    const session = new Session(it);
+    expect(session.key).toBe('lsk_new');
+    expect(it.seen).toEqual(['']);
+    expect([...it.kept.values()]).toEqual(['lsk_new']);
+  });
+
+  test('that is refused leaves what was typed; who signs out leaves nothing', () => {
+    const it = host('', 'lsk_old');
+    it.kept.set('loopstream.drafts', '{}');
+    const session = new Session(it);
+    session.signOut('Your API key is no longer accepted.');
+    expect([...it.kept.keys()]).toEqual(['loopstream.drafts']);
+    session.signOut();
+    expect(it.kept.size).toBe(0);
+  });
+
+  test('survives a reload of the tab', () => {
+    expect(new Session(host('', 'lsk_old')).key).toBe('lsk_old');
+  });
+
+  test('is forgotten on sign out, with the reason told to whoever listens', () => {
+    const it = host('', 'lsk_old');
+    const session = new Session(it);
+    const heard: (string | undefined)[] = [];
+    const leave = session.subscribe(() => heard.push(session.key));
+    session.signOut('The key was revoked.');
+    leave();
+    session.signIn('lsk_next');
+    expect(heard).toEqual([undefined]);
+    expect(it.kept.get('loopstream.key')).toBe('lsk_next');
+    expect(session.notice).toBeUndefined();
+  });
+});
+
+describe('a person at the page', () => {
+  const person = { id: 'u1', email: 'ada@example.com', firstName: 'Ada', lastName: null };
+
+  test('is not known until the server has said so, and may be nobody', () => {
+    const session = new Session(host(''));
+    expect(session.who.person).toBeUndefined();
+    session.knowPerson(null);
+    expect(session.who.person).toBeNull();
+  });
+
+  test('stays at the page when the session ends, and is back with all of it', () => {
+    const session = new Session(host(''));
+    session.knowPerson(person);
+    session.end();
+    expect(session.who).toMatchObject({ person, isOver: true });
+    session.knowPerson(person);
+    expect(session.who).toMatchObject({ person, isOver: false });
+  });
+
+  test('who signs out is nobody, with the reason told; a key that is given up leaves the question open', () => {
+    const session = new Session(host(''));
+    session.knowPerson(person);
+    session.signOut('Bye.');
+    expect(session.who).toMatchObject({ person: null, notice: 'Bye.' });
+    session.signIn('lsk_x');
+    session.end();
+    expect(session.who.isOver).toBe(false);
+    session.signOut();
+    expect(session.who.person).toBeUndefined();
+  });
+});

@@ -1,0 +1,154 @@
+/** What the pages of streams decide, apart from how they look. */
+import { describe, expect, test } from 'vitest';
+import type { Upload } from '../../../../../src/client/index.ts';
+import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
+import { draftFrom, EMPTY_DRAFT } from '../../../../../src/dashboard/features/create/draft.ts';
+import { stagesOf } from '../../../../../src/dashboard/features/create/stages.ts';
+import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../../../../src/dashboard/features/create/steps.ts';
+import { overviewOf, summaryOf } from '../../../../../src/dashboard/features/overview/select.ts';
+import { checksOf } from '../../../../../src/dashboard/features/streams/checklist.ts';
+import { kubectlSnippet, restSnippet } from '../../../../../src/dashboard/features/streams/commands.ts';
+import { changesOf, valuesOf } from '../../../../../src/dashboard/features/streams/edit.ts';
+import { searchOf } from '../../../../../src/dashboard/features/streams/filter.ts';
+import { lineOf } from '../../../../../src/dashboard/features/streams/line.ts';
+import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
+
+const stream = (more: Partial<Stream> = {}): Stream => ({
+  ...{ id: 's1', name: 'One', status: 'idle', ready: true, quality: 'q_720p', framerate: 'f_30' },
+  ...{ destinationID: 'd1', destinationIDs: ['d1'], videoUploadObjectID: 'u1', playlistIDs: [], audioPlaylistIDs: [] },
+  ...{ scheduleStartAt: null, scheduleEndAt: null, recurrence: null, nextStartAt: null, liveSince: null },
+  ...{ onItemFailure: 'Skip', degraded: null, createdAt: '2027-01-01T00:00:00Z', ...more },
+});
+const issue = (code: string, field: string): ReadinessIssue => ({
+  ...{ code, field, message: `About ${field}.`, fix: 'Mend it.', since: '2027-01-01T00:00:00Z' },
+});
+
+test('the overview: on air, needing somebody, and what comes next in order', () => {
+  const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
+  const overview = overviewOf([
+    stream({ id: 'fine', status: 'live' }),
+    stream({ id: 'half', status: 'live', degraded }),
+    stream({ id: 'waits', status: 'waiting', ready: false }),
+    stream({ id: 'later', status: 'scheduled', nextStartAt: '2027-01-03T00:00:00Z' }),
+    stream({ id: 'sooner', status: 'scheduled', ready: false, nextStartAt: '2027-01-02T00:00:00Z' }),
+    stream({ id: 'rests', degraded }),
+  ]);
+  const ids = (streams: Stream[]) => streams.map(({ id }) => id);
+  expect(ids(overview.onAir)).toEqual(['fine', 'half']);
+  expect(ids(overview.needing)).toEqual(['half', 'waits', 'sooner']);
+  expect(ids(overview.next)).toEqual(['sooner', 'later']);
+  expect(summaryOf(overview)).toBe('2 on air · 3 need you');
+  const failed = [{ objectID: 'u1', state: 'failed' }] as Upload[];
+  expect(summaryOf(overviewOf([], failed))).toBe('0 on air · 1 needs you');
+  expect(summaryOf(overviewOf([]))).toBe('0 on air');
+});
+
+test('readiness is ticked off by what it is about; only what a person can mend has a button', () => {
+  const checks = checksOf({
+    ready: false,
+    issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
+    warnings: [],
+  });
+  expect(checks.map(({ label, issues, mend }) => [label, issues.length, mend])).toEqual([
+    ['Media', 1, undefined],
+    ['Destination', 1, 'edit'],
+    ['Schedule', 0, undefined],
+  ]);
+  expect(checksOf({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [] }).at(-1)).toMatchObject({
+    issues: [{}],
+  });
+});
+
+describe('editing', () => {
+  test('sends what was changed and nothing else', () => {
+    const before = valuesOf(stream());
+    expect(changesOf(before, { ...before, name: ' One ' })).toEqual({});
+    expect(changesOf(before, { ...before, name: 'Two', framerate: 'f_60' })).toEqual({
+      name: 'Two',
+      framerate: 'f_60',
+    });
+    expect(changesOf(before, { ...before, destinationIDs: ['d1', 'd2'] })).toEqual({ destinationIDs: ['d1', 'd2'] });
+  });
+
+  test('a video takes the place of playlists, and the other way round', () => {
+    const [video, lists] = [valuesOf(stream()), valuesOf(stream({ videoUploadObjectID: null, playlistIDs: ['p1'] }))];
+    expect(changesOf(video, { ...video, kind: 'playlists', playlistIDs: ['p1'] })).toEqual({ playlistIDs: ['p1'] });
+    expect(changesOf(lists, { ...lists, kind: 'video', videoUploadObjectID: 'u1' })).toEqual({
+      videoUploadObjectID: 'u1',
+    });
+  });
+});
+
+test('commands name the stream, do what can be done next, and have nobody’s key', () => {
+  expect(restSnippet('https://a.example', stream())).toContain('/streams/s1/start?wait=30');
+  expect(restSnippet('https://a.example', stream({ status: 'live' }))).toContain('/streams/s1/stop?wait=30');
+  expect(kubectlSnippet(stream({ status: 'live' }))).toContain('kubectl scale loopstream s1 --replicas=0');
+  expect(restSnippet('https://a.example', stream())).not.toMatch(/lsk_\w/);
+  const uploads = listCommands('https://a.example', 'uploads');
+  expect([uploads.rest, uploads.kubectl]).toEqual([
+    ...[expect.stringContaining('$API/uploads/from-link'), expect.stringContaining('kubectl describe upload NAME')],
+  ]);
+  expect(playlistCommands('https://a.example', 'pl-1', 4).rest).toContain(`/pl-1/publish" -d '{"version":4}'`);
+});
+
+test('of an address only what is meant is taken', () => {
+  expect(searchOf({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
+  expect(searchOf({ q: 7, status: 'toString' })).toEqual({ q: '7' });
+  expect(searchOf({ q: {}, status: ['live'] })).toEqual({});
+  // No request may hold these, and who types them is to see the list nevertheless.
+  expect(searchOf({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
+  expect(createSearchOf({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
+  expect(createSearchOf({ step: 'constructor', stream: 1 })).toEqual({});
+});
+
+describe('a new stream', () => {
+  test('is named only when it has something to play and somewhere to go', () => {
+    const draft = { ...EMPTY_DRAFT, uploadID: 'u1' };
+    expect(stepOf('stream', EMPTY_DRAFT)).toBe('media');
+    expect(stepOf('stream', draft)).toBe('destination');
+    expect(stepOf('stream', { ...draft, destinationID: 'd1' })).toBe('stream');
+    expect(stepOf(undefined, { ...draft, destinationID: 'd1' })).toBe('media');
+    expect(stepOf('destination', { ...draft, source: 'playlist' })).toBe('media');
+  });
+
+  test('is what was chosen, whatever else was chosen before', () => {
+    const draft = { ...EMPTY_DRAFT, uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' };
+    expect(bodyOf(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
+    expect(bodyOf({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
+  });
+
+  test('a draft that is broken, or of another version, is none', () => {
+    for (const kept of [undefined, null, '', [1], 'x', { name: 1, toString: 'x' }])
+      expect(draftFrom(kept)).toEqual(EMPTY_DRAFT);
+    expect(draftFrom({ name: 'A' })).toEqual({ ...EMPTY_DRAFT, name: 'A' });
+  });
+
+  test('a name is made of a file’s', () => {
+    expect(['night_fireplace.mp4', 'a-b', '.mp4', ''].map(nameFrom)).toEqual(['Night fireplace', 'A b', '', '']);
+  });
+
+  test('its stages say what is under way, what is in the way, and that it is live', () => {
+    const states = (...args: Parameters<typeof stagesOf>) => stagesOf(...args).map(({ state }) => state);
+    const waiting = stream({ status: 'waiting', ready: false });
+    const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };
+    const preparing = { ready: false, issues: [issue('media_preparing', 'videoUploadObjectID')], warnings: [] };
+    const failed = { ready: false, issues: [issue('media_failed', 'videoUploadObjectID')], warnings: [] };
+    expect(states(waiting, importing, undefined)).toEqual(['now', 'later', 'later', 'later']);
+    expect(states(waiting, preparing, undefined)).toEqual(['done', 'now', 'later', 'later']);
+    expect(states(waiting, failed, undefined)).toEqual(['done', 'failed', 'later', 'later']);
+    expect(states(stream({ status: 'starting' }), { ready: true, issues: [], warnings: [] }, undefined)).toEqual([
+      ...['done', 'done', 'now', 'later'],
+    ]);
+    expect(states(stream({ status: 'live' }), undefined, undefined)).toEqual(['done', 'done', 'done', 'done']);
+  });
+});
+
+test('a line stays in its box, whatever the numbers', () => {
+  const points = [-30, 0, 12].map((value, at) => ({ at, value }));
+  const { points: text, zero, low, high } = lineOf(points, 300, 50, 40);
+  const ys = text.split(' ').map((pair) => Number(pair.split(',')[1]));
+  expect(Math.min(...ys, zero ?? 0)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...ys, zero ?? 0)).toBeLessThanOrEqual(50);
+  expect([low, high]).toEqual([-30, 12]);
+  expect(lineOf([{ at: 5, value: 7 }], 300, 50, 10).points).toMatch(/^300\.0,/);
+});

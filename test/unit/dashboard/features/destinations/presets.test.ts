@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { problems } from '../../../../../src/client/index.ts';
+import { PRESETS, presetOf } from '../../../../../src/dashboard/features/destinations/presets.ts';
+import { stepsOf } from '../../../../../src/dashboard/features/destinations/stages.ts';
+import { mistakesOf } from '../../../../../src/dashboard/ui/mistakes.ts';
+import { ingestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
+import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
+
+describe('the known platforms', () => {
+  test('the server takes each of their addresses, and each is known again by it', () => {
+    for (const { id, rtmpUrl } of PRESETS.filter(({ rtmpUrl }) => rtmpUrl !== '')) {
+      expect(ingestUrlProblem(rtmpUrl)).toBeUndefined();
+      expect(presetOf(rtmpUrl).id).toBe(id);
+    }
+  });
+
+  test('other addresses of theirs are known too, and nobody else’s', () => {
+    expect(presetOf('rtmp://a.rtmp.youtube.com/live2').id).toBe('youtube');
+    expect(presetOf('rtmp://fra05.contribute.live-video.net/app').id).toBe('twitch');
+    for (const url of ['rtmp://notyoutube.com/x', 'rtmp://youtube.com.evil.example/x', 'nonsense', ''])
+      expect(presetOf(url).id).toBe('custom');
+  });
+
+  test('where a key is shown is a page of the platform over TLS', () => {
+    for (const { keysUrl, id } of PRESETS) if (id !== 'custom') expect(new URL(keysUrl ?? '').protocol).toBe('https:');
+  });
+});
+
+describe('the steps of a test', () => {
+  const states = (url: string, ok: boolean, stage: (typeof TEST_STAGES)[number]) =>
+    stepsOf(url, { ok, stage }).map((step) => `${step.stage} ${step.state}`);
+
+  test('what came before the stage is passed, what comes after it was not reached', () => {
+    expect(states('rtmps://host/app', false, 'tls')).toEqual([
+      ...['resolve passed', 'connect passed', 'tls failed', 'handshake not reached', 'publish not reached'],
+    ]);
+  });
+
+  test('a destination that took the publish passed all of them', () => {
+    expect(states('rtmps://host/app', true, 'publish').every((state) => state.endsWith(' passed'))).toBe(true);
+  });
+
+  test('only what there is of a protocol: no TLS of rtmp, and of srt only its end', () => {
+    expect(states('rtmp://host/app', false, 'publish').join()).not.toContain('tls');
+    expect(states('srt://host:9000', false, 'publish')).toEqual(['resolve passed', 'publish failed']);
+  });
+});
+
+describe('what the server says of a form', () => {
+  const refusal = (errors: { path: string; message: string }[]) =>
+    new problems.ValidationFailed({
+      ...{ type: '', title: '', status: 422, detail: 'The request is not valid.', code: 'validation_failed', errors },
+    });
+
+  test('stands at the fields it is about, as sentences; the rest above the buttons', () => {
+    const error = refusal([
+      { path: '/rtmpUrl', message: 'must name a host' },
+      { path: '/items/2/uploadObjectID', message: 'names an upload that does not exist' },
+      { path: '/other', message: 'is not known' },
+    ]);
+    expect(mistakesOf(error, ['rtmpUrl', 'items'])).toEqual({
+      fields: { rtmpUrl: 'Must name a host.', items: 'Names an upload that does not exist.' },
+      rest: 'Other is not known.',
+    });
+    expect(mistakesOf(error, ['items', 'items/2', 'items/20']).fields).toEqual({
+      'items/2': 'Names an upload that does not exist.',
+    });
+  });
+
+  test('a problem with no fields is told as a whole', () => {
+    const error = new problems.RateLimited({
+      ...{ type: '', title: '', status: 429, detail: 'Too many requests.', code: 'rate_limited' },
+    });
+    expect(mistakesOf(error, ['name'])).toEqual({ fields: {}, rest: 'Too many requests.' });
+  });
+});

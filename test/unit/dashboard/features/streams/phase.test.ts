@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import {
+  actionsIn,
+  INTENT_MS,
+  isRunning,
+  lookOf,
+  needsAttention,
+  PHASE_LOOKS,
+  shownPhase,
+} from '../../../../../src/dashboard/features/streams/phase.ts';
+import { PHASES } from '../../../../../src/resources/stream/spec.ts';
+
+describe('states of a stream', () => {
+  test('every state has a look, and none is told from another by colour alone', () => {
+    expect(Object.keys(PHASE_LOOKS).sort()).toEqual([...PHASES].sort());
+    expect(new Set(PHASES.map((p) => lookOf(p).word)).size).toBe(PHASES.length);
+    expect(new Set(PHASES.map((p) => lookOf(p).icon)).size).toBe(PHASES.length);
+    for (const phase of PHASES) expect(lookOf(phase).meaning).toMatch(/\.$/);
+  });
+
+  test('only live looks live', () => {
+    expect(PHASES.filter((p) => lookOf(p).tone === 'live')).toEqual(['live']);
+  });
+
+  test('a state that a newer server invents is shown by its own word', () => {
+    expect(lookOf('pausing').word).toBe('pausing');
+    expect(lookOf('toString').word).toBe('toString');
+  });
+
+  test('what runs can be stopped, what is off air can be started, and what is stopping is left alone', () => {
+    const allowing = (action: 'start' | 'stop') => PHASES.filter((p) => actionsIn(p).includes(action));
+    expect(allowing('start')).toEqual(['idle', 'scheduled', 'stopped', 'ended']);
+    expect(allowing('stop')).toEqual(['scheduled', 'waiting', 'starting', 'live', 'reconnecting', 'failed']);
+    expect(actionsIn('stopping')).toEqual([]);
+    expect(actionsIn('a state of tomorrow')).toEqual(['stop']);
+  });
+
+  test('numbers are asked for only while a streamer runs', () => {
+    expect(PHASES.filter(isRunning)).toEqual(['starting', 'live', 'reconnecting']);
+  });
+
+  test('waiting, reconnecting and failed ask for a person', () => {
+    expect(PHASES.filter(needsAttention)).toEqual(['waiting', 'reconnecting', 'failed']);
+  });
+});
+
+describe('a wish that the operator has not seen yet', () => {
+  const at = 1_000_000;
+
+  test('shows at once', () => {
+    for (const phase of ['idle', 'scheduled', 'stopped', 'ended'])
+      expect(shownPhase(phase, { want: 'start', at }, at + 1)).toBe('starting');
+    expect(shownPhase('live', { want: 'stop', at }, at + 1)).toBe('stopping');
+  });
+
+  test('never hides what the operator says after it', () => {
+    for (const phase of ['waiting', 'starting', 'live', 'failed'])
+      expect(shownPhase(phase, { want: 'start', at }, at + 1)).toBe(phase);
+    for (const phase of ['stopping', 'stopped', 'ended', 'idle', 'failed'])
+      expect(shownPhase(phase, { want: 'stop', at }, at + 1)).toBe(phase);
+  });
+
+  test('is forgotten when nothing came of it', () => {
+    expect(shownPhase('idle', { want: 'start', at }, at + INTENT_MS + 1)).toBe('idle');
+    expect(shownPhase('live', undefined, at)).toBe('live');
+  });
+});

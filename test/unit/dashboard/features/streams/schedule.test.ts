@@ -1,0 +1,97 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  cronIn,
+  cronOf,
+  DAYS,
+  durationOf,
+  localInput,
+  scheduleBody,
+  scheduleMistakes,
+  scheduleValues,
+  weeklyOf,
+} from '../../../../../src/dashboard/features/streams/schedule.ts';
+import { formatHours as lengthInWords } from '../../../../../src/dashboard/lib/format.ts';
+
+const NONE = { scheduleStartAt: null, scheduleEndAt: null, recurrence: null };
+const recurring = (cron: string) => ({
+  ...NONE,
+  recurrence: { cron, timeZone: 'Europe/Berlin', durationSeconds: 5400 },
+});
+
+describe('days and a time', () => {
+  test('stand for a cron expression, there and back', () => {
+    const days = fc.subarray(
+      DAYS.map(({ value }) => value as string),
+      { minLength: 1 },
+    );
+    fc.assert(
+      fc.property(days, fc.nat(23), fc.nat(59), (chosen, hour, minute) => {
+        const time = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
+        expect(weeklyOf(cronOf(chosen, time))).toEqual({ days: chosen, time });
+      }),
+    );
+  });
+
+  test.each(['*/5 * * * *', '0 18 1 * *', '0 18 * 6 *', '0 18 * * 1-5', '@daily', '60 18 * * *', '0 24 * * *', ''])(
+    'an expression that says more, or nothing, stays what it is: %j',
+    (cron) => expect(weeklyOf(cron)).toBeUndefined(),
+  );
+
+  test('Sunday is 0 and 7', () => {
+    expect(weeklyOf('5 9 * * 7,1')).toEqual({ days: ['1', '0'], time: '09:05' });
+  });
+});
+
+describe('the form', () => {
+  test('begins with the schedule that there is, and asks for the same one', () => {
+    for (const cron of ['30 18 * * 1,5', '0 18 1 * *']) {
+      const values = scheduleValues(recurring(cron), 'UTC');
+      expect(values.repeat).toBe(cron === '30 18 * * 1,5' ? 'weekly' : 'cron');
+      expect(cronIn(values)).toBe(cron);
+      expect(scheduleBody(values)).toEqual({ recurrence: recurring(cron).recurrence });
+      expect(scheduleMistakes(values)).toEqual({});
+    }
+    const once = { ...NONE, scheduleStartAt: '2027-01-31T18:00:00.000Z', scheduleEndAt: '2027-02-01T06:00:00.000Z' };
+    const { scheduleStartAt, scheduleEndAt } = once;
+    expect(scheduleBody(scheduleValues(once, 'UTC'))).toEqual({ scheduleStartAt, scheduleEndAt });
+  });
+
+  test('a time of the reader’s clock is what the browser’s field takes; none is empty', () => {
+    expect(new Date(localInput('2027-07-01T10:30:00Z')).toISOString()).toBe('2027-07-01T10:30:00.000Z');
+    expect(localInput(null)).toBe('');
+  });
+
+  test('says what is missing before anybody is asked', () => {
+    const empty = scheduleValues(NONE, 'UTC');
+    expect(Object.keys(scheduleMistakes(empty))).toEqual(['startAt']);
+    expect(Object.keys(scheduleMistakes({ ...empty, startAt: '2027-01-02T10:00', endAt: '2027-01-02T10:00' }))).toEqual(
+      ['endAt'],
+    );
+    const far = { startAt: '10000-01-02T10:00', endAt: '275000-01-02T10:00' };
+    expect(Object.keys(scheduleMistakes({ ...empty, ...far }))).toEqual(['startAt', 'endAt']);
+    const weekly = { ...empty, repeat: 'weekly', days: [], time: '', hours: '', minutes: '' } as const;
+    expect(Object.keys(scheduleMistakes({ ...weekly, days: [] })).sort()).toEqual(['days', 'minutes', 'time']);
+    expect(Object.keys(scheduleMistakes({ ...empty, repeat: 'cron', cron: ' ' }))).toEqual(['cron']);
+  });
+
+  test.each([
+    [{ hours: '-1', minutes: '59' }, ['minutes', 'hours']],
+    [{ hours: '745', minutes: '' }, ['hours']],
+    [{ hours: '744', minutes: '1' }, ['hours']],
+    [{ hours: '1e30', minutes: '0' }, ['hours']],
+    [{ hours: '1.5', minutes: '0' }, ['hours']],
+    [{ hours: '1', minutes: '60' }, ['minutes']],
+    [{ hours: '1', minutes: '-5' }, ['minutes']],
+    [{ hours: '', minutes: '1' }, []],
+    [{ hours: '744', minutes: '0' }, []],
+  ])('a length of %j', (length, wrong) => {
+    const values = scheduleValues(recurring('0 18 * * *'), 'UTC');
+    expect(Object.keys(scheduleMistakes({ ...values, ...length }))).toEqual(wrong);
+  });
+
+  test('lengths', () => {
+    expect(durationOf({ ...scheduleValues(NONE, 'UTC'), hours: 2, minutes: '30' })).toBe(9000);
+    expect([9000, 7200, 60, 0].map(lengthInWords)).toEqual(['2 h 30 min', '2 h', '1 min', '0 min']);
+  });
+});

@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest';
+import type { Upload } from '../../../../../src/client/index.ts';
+import { secondsLeft, speedOf, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
+import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
+import { factsOf, fixOf, lookOf, typeOfFile } from '../../../../../src/dashboard/features/uploads/text.ts';
+import { fingerprintOf, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
+import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
+import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
+
+const upload = (rest: Partial<Upload> = {}): Upload => ({
+  ...{ objectID: 'up-1', type: 'VIDEO', name: 'show.mp4', state: 'ready', progress: 1, createdAt: '' },
+  ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [] },
+  ...{ waiting: null, error: null },
+  ...rest,
+});
+
+/** What a browser has, without one. */
+function storage(): Storage {
+  const kept = new Map<string, string>();
+  return {
+    get length() {
+      return kept.size;
+    },
+    key: (index) => [...kept.keys()][index] ?? null,
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => void kept.set(key, value),
+    removeItem: (key) => void kept.delete(key),
+    clear: () => kept.clear(),
+  };
+}
+
+describe('what is said of an upload', () => {
+  test('every state has a word, and every failure says what to do', () => {
+    for (const state of UPLOAD_STATES) expect(lookOf(state).word).toMatch(/^[A-Z]/);
+    for (const code of Object.keys(UPLOAD_ERRORS)) expect(fixOf(code)).toMatch(/\.$/);
+    expect(fixOf('newer_than_this_page')).toBeUndefined();
+    expect(lookOf('constructor').word).toBe('constructor');
+  });
+
+  test('length, size, picture and sound, as far as they are known', () => {
+    expect(factsOf(upload())).toEqual([]);
+    const video = { codec: 'h264', width: 1920, height: 1080, framerate: 29.97002997 };
+    const known = upload({ durationSeconds: 3723, sizeBytes: 1_200_000_000, video });
+    known.audio = { codec: 'aac', sampleRate: 48_000, channels: 2 };
+    expect(factsOf(known)).toEqual(['1:02:03', '1.2 GB', '1920×1080, 29.97 fps, H.264', 'AAC stereo']);
+  });
+
+  test('lengths are written as players write them', () => {
+    expect([0, 42.4, 727, 3723, 360_000, null].map(formatLength)).toEqual([
+      ...['0:00', '0:42', '12:07', '1:02:03', '100:00:00', '–'],
+    ]);
+  });
+
+  test('a file is sound by its kind, or by its name where it has no kind', () => {
+    expect(typeOfFile({ name: 'a.mp3', type: 'audio/mpeg' })).toBe('AUDIO');
+    expect(typeOfFile({ name: 'a.FLAC', type: '' })).toBe('AUDIO');
+    expect(typeOfFile({ name: 'a.mkv', type: '' })).toBe('VIDEO');
+    expect(typeOfFile({ name: 'mp3', type: 'video/mp4' })).toBe('VIDEO');
+  });
+});
+
+describe('how fast a file is sent', () => {
+  test('only the last seconds count', () => {
+    const samples = [0, 1000, 2000, 20_000, 21_000].reduce<{ at: number; bytes: number }[]>(
+      (all, at, i) => withSample(all, { at, bytes: i * 1_000_000 }),
+      [],
+    );
+    expect(samples).toHaveLength(2);
+    expect(speedOf(samples)).toBe(1_000_000);
+  });
+
+  test('nothing is told before there is something to tell', () => {
+    expect(speedOf([])).toBeUndefined();
+    expect(
+      speedOf([
+        { at: 0, bytes: 0 },
+        { at: 10, bytes: 5 },
+      ]),
+    ).toBeUndefined();
+    expect(secondsLeft(10, 0)).toBeUndefined();
+    expect(leftInWords(undefined)).toBeUndefined();
+    expect([3, 45, 130, 5400].map(leftInWords)).toEqual([
+      'a few seconds left',
+      'about 50 s left',
+      'about 3 min left',
+      'about 1.5 h left',
+    ]);
+  });
+});
+
+describe('what was begun and is not finished', () => {
+  const file = { name: 'my film (1).mp4', size: 1000, lastModified: 5 };
+  const previous = (objectID: string) => ({
+    ...{ size: file.size, metadata: { filename: file.name }, creationTime: '2030-01-01T00:00:00Z' },
+    ...{ urlStorageKey: '', uploadUrl: `http://host/v1/uploads/resumable/${objectID}`, parallelUploadUrls: null },
+  });
+
+  test('is found again by the same file, and not by another one or by another account', async () => {
+    const shared = storage();
+    const mine = new UnfinishedUploads(shared, 'usr-1');
+    const key = await mine.addUpload(fingerprintOf(file), previous('up-1'));
+    expect(await mine.findUploadsByFingerprint(fingerprintOf(file))).toMatchObject([{ urlStorageKey: key }]);
+    expect(await mine.findUploadsByFingerprint(fingerprintOf({ ...file, lastModified: 6 }))).toEqual([]);
+    expect(mine.list()).toMatchObject([{ objectID: 'up-1', name: file.name, sizeBytes: 1000 }]);
+    expect(new UnfinishedUploads(shared, 'usr-2').list()).toEqual([]);
+    mine.forget(key);
+    expect(mine.list()).toEqual([]);
+  });
+
+  test('is shown once: as being sent, as not finished, or as what the server has', () => {
+    const uploads = ['up-1', 'up-2', 'up-3'].map((objectID) => upload({ objectID, state: 'importing' }));
+    uploads.push(upload({ objectID: 'up-4' }));
+    const remembered = ['up-1', 'up-2', 'up-4'].map((objectID) => ({
+      key: objectID,
+      objectID,
+      name: '',
+      sizeBytes: 1,
+    }));
+    const { unfinished, rest } = splitUploads(uploads, [{ objectID: 'up-1' }], remembered);
+    expect(unfinished.map(({ objectID }) => objectID)).toEqual(['up-2']);
+    expect(rest.map(({ objectID }) => objectID)).toEqual(['up-3', 'up-4']);
+  });
+
+  test('a storage that is full or forbidden keeps nobody from sending', async () => {
+    expect(new UnfinishedUploads(undefined, 'usr-1').list()).toEqual([]);
+    const full = storage();
+    full.setItem = () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    };
+    await expect(new UnfinishedUploads(full, 'usr-1').addUpload('x', previous('up-1'))).resolves.toBeTypeOf('string');
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest';
+import { offAirSince, restingLine } from '../../../../src/dashboard/features/streams/offAir.ts';
+import { formatTime as clockTime, formatReason as wordsOf } from '../../../../src/dashboard/lib/format.ts';
+import type { StreamEvent } from '../../../../src/domain/streams/record.ts';
+import { PHASES } from '../../../../src/resources/stream/spec.ts';
+
+const event = (reason: string, time: string): StreamEvent => ({
+  id: reason,
+  time,
+  createdAt: time,
+  type: 'Normal',
+  reason,
+  message: '',
+  count: 1,
+});
+
+describe('times of a stream in words', () => {
+  test('a time is told in the zone of the reader', () => {
+    expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'Europe/Berlin')).toMatch(/Fri, Jan 11.*12:30/);
+    expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'UTC')).toMatch(/Thu, Jan 10.*11:30/);
+  });
+
+  test('a missing or unreadable time is no time, never "Invalid Date"', () => {
+    for (const nothing of [null, undefined, '', 'soon']) expect(clockTime(nothing)).toBeUndefined();
+    for (const phase of PHASES)
+      expect(restingLine({ nextStartAt: 'soon', scheduleEndAt: null }, phase, 'then')).not.toContain('Invalid');
+  });
+
+  test('a stream off air says since when, as long as its events are kept', () => {
+    const none = { nextStartAt: null, scheduleEndAt: null };
+    expect(restingLine(none, 'stopped', '2030-01-10T12:00:00Z')).toMatch(/^Off air since /);
+    expect(restingLine(none, 'stopped')).toBe('Off air');
+    expect(restingLine(none, 'idle', '2030-01-10T12:00:00Z')).toBe('Never been on air');
+    expect(restingLine({ ...none, nextStartAt: '2030-01-10T12:00:00Z' }, 'scheduled')).toMatch(/^Goes on air /);
+  });
+
+  test('off air since the newest event that took it off air', () => {
+    const events = [event('NotReady', 't4'), event('Stopped', 't3'), event('Live', 't2'), event('Stopped', 't1')];
+    expect(offAirSince(events)).toBe('t3');
+    expect(offAirSince([event('Live', 't2')])).toBeUndefined();
+    expect(offAirSince(undefined)).toBeUndefined();
+  });
+
+  test('reasons for machines are read as words', () => {
+    expect(wordsOf('NotReady')).toBe('Not ready');
+    expect(wordsOf('Live')).toBe('Live');
+    expect(wordsOf('')).toBe('Event');
+  });
+});

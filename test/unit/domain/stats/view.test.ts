@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { liveStats, NOT_LIVE } from '../../../../src/domain/stats/view.ts';
+
+test('whatever a pod tells becomes the public shape: wrong types are nulls, strange fields are left out', () => {
+  for (const told of [
+    null,
+    5,
+    'x',
+    [],
+    {},
+    { live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} },
+  ])
+    expect(liveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
+  const { destinations } = liveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
+  expect(destinations).toEqual([
+    {
+      ...{ id: 'dst-1', name: 'Home', connected: true, bytesSent: null, reconnects: null },
+      lastError: { code: 'refused', message: 'The server refused the stream.' },
+    },
+  ]);
+  const { brokenItems, playable } = liveStats(
+    {
+      playable: false,
+      brokenItems: [{ id: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }, null, {}],
+    },
+    () => '',
+  );
+  expect({ brokenItems, playable }).toEqual({
+    playable: false,
+    brokenItems: [
+      {
+        ...{ id: 'upl-1', name: 'upl-1', playlistID: null, index: null },
+        ...{ track: 'audio', code: 'item_missing', message: 'Gone.' },
+      },
+    ],
+  });
+});

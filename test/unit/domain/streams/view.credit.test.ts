@@ -1,0 +1,67 @@
+/** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
+import { expect, it } from 'vitest';
+import type { Owned } from '../../../../src/domain/owned.ts';
+import { createStreamService } from '../../../../src/domain/streams/service.ts';
+import { isSettled, toReadiness } from '../../../../src/domain/streams/view.ts';
+import type { Condition } from '../../../../src/resources/common/conditions.ts';
+import { CREDIT_CONDITION } from '../../../../src/resources/common/names.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { type LoopStreamSpec, READINESS_CONDITIONS } from '../../../../src/resources/stream/spec.ts';
+import { ROOM } from '../../../kit/make/limits.ts';
+import { stream } from '../../../kit/make/operator.ts';
+
+const GATES = [{ conditionType: CREDIT_CONDITION }];
+const condition = (type: string, status: Condition['status'], reason = type): Condition => ({
+  ...{ type, status, reason, message: `${type} is ${status}.`, lastTransitionTime: '2026-01-01T00:00:00Z' },
+});
+const READY = READINESS_CONDITIONS.map((type) => condition(type, 'True'));
+const offAir = (...credit: Condition[]): LoopStream =>
+  stream(
+    { replicas: 0, readinessGates: GATES },
+    { status: { observedGeneration: 1, phase: 'idle', conditions: [...READY, ...credit] } },
+  );
+
+function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) {
+  const streams = {
+    get: () => found,
+    until: async () => true,
+    patch: async (_: LoopStream, patch: { spec: Partial<LoopStreamSpec> }) => ({
+      ...found,
+      spec: { ...found.spec, ...patch.spec },
+    }),
+    create: async (_: string, spec: () => LoopStreamSpec) => {
+      made.push(spec());
+      return found;
+    },
+  } as unknown as Owned<LoopStream>;
+  const references = { destination: () => true, upload: () => ({ type: 'video' }), playlist: () => undefined };
+  return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
+}
+
+it('a start without credit is refused as that, whatever else is missing; told to wait it is taken', async () => {
+  const none = offAir(condition(CREDIT_CONDITION, 'False', 'InsufficientCredits'));
+  await expect(serviceOf(none).start('ann', 'bunny')).rejects.toMatchObject({ code: 'insufficient_credits' });
+  expect(toReadiness(none).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
+  await expect(serviceOf(none).start('ann', 'bunny', 0, { whenReady: true })).resolves.toMatchObject({ done: false });
+  const some = offAir(condition(CREDIT_CONDITION, 'True'));
+  await expect(serviceOf(some).start('ann', 'bunny')).resolves.toMatchObject({ done: false });
+});
+
+it('a new stream has the gate where streams cost something, and is settled when billing has said its word', async () => {
+  const made: LoopStreamSpec[] = [];
+  const input = {
+    name: 'Bunny',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: 'tv',
+    videoUploadObjectID: 'film',
+  } as const;
+  await serviceOf(offAir(), made).create('ann', input);
+  await serviceOf(offAir(), made, false).create('ann', input);
+  expect(made.map(({ readinessGates }) => readinessGates)).toEqual([GATES, undefined]);
+  expect(isSettled(offAir())).toBe(false);
+  expect(isSettled(offAir(condition(CREDIT_CONDITION, 'False')))).toBe(true);
+  // A gate of somebody else may never be spoken of; nobody waits for it.
+  const { spec, ...rest } = offAir();
+  expect(isSettled({ ...rest, spec: { ...spec, readinessGates: [{ conditionType: 'Weather' }] } })).toBe(true);
+});

@@ -1,0 +1,59 @@
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { createIncoming } from '../../../../src/domain/uploads/incoming.ts';
+import { appendPieces, arrivedBytes } from '../../../../src/media/storage/pieces.ts';
+import type { Upload } from '../../../../src/resources/upload/resource.ts';
+import { incomingKey } from '../../../../src/resources/upload/spec.ts';
+import { upload } from '../../../kit/make/operator.ts';
+import { room } from '../../../kit/make/prepare.ts';
+
+const HOUR_MS = 3_600_000;
+
+test('what has not come whole in time vanishes with its bytes; what is on time, whole, from a link or taken over stays', async () => {
+  await using place = await room();
+  const now = new Date('2026-06-04T12:00:00Z');
+  const made = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {
+    const of = upload(name, {});
+    const creationTimestamp = new Date(now.getTime() - hoursAgo * HOUR_MS).toISOString();
+    const source = receivedBytes === undefined ? of.spec.source : { sent: { sizeBytes: 10, receivedBytes } };
+    return { ...of, metadata: { ...of.metadata, creationTimestamp }, spec: { ...of.spec, source } };
+  };
+  const sentAs = (of: Upload, more: object): Upload => ({
+    ...of,
+    spec: { ...of.spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, ...more } } },
+  });
+  const taken = (of: Upload) => sentAs(of, { isPart: true });
+  const joins = (of: Upload, name: string) => sentAs(of, { parts: [{ name, uid: upload(name, {}).metadata.uid }] });
+  const all = [
+    made('late', 72, 5),
+    made('silent', 100, 0),
+    made('on-time', 71, 5),
+    made('whole', 99, 10),
+    made('link', 99),
+    taken(made('part', 99, 10)),
+    joins(made('joined', 1, 10), 'part'),
+  ];
+  const keys = new Map(all.map(({ metadata }) => [metadata.name, incomingKey(metadata.uid)]));
+  for (const key of keys.values())
+    await appendPieces(place.storage, key, 0, Readable.from([Buffer.from('bytes')]), async () => undefined);
+  const deleted: string[] = [];
+  const incoming = createIncoming({
+    uploads: { delete: async ({ metadata }: Upload) => void deleted.push(metadata.name) } as never,
+    within: {} as never,
+    storage: place.storage,
+    maxSourceBytes: 10,
+    expireMs: 72 * HOUR_MS,
+    leases: {} as never,
+    arrivals: {} as never,
+  });
+  await incoming.expire(all, now);
+  expect(deleted).toEqual(['late', 'silent', 'part']);
+  const left = await Promise.all([...keys].map(async ([name, key]) => [name, await arrivedBytes(place.storage, key)]));
+  expect(left.filter(([, bytes]) => bytes).map(([name]) => name)).toEqual([
+    'on-time',
+    'whole',
+    'link',
+    'part',
+    'joined',
+  ]);
+});

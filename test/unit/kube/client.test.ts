@@ -1,0 +1,267 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createKube } from '../../../src/kube/client.ts';
+import { loadAccess } from '../../../src/kube/kubeconfig.ts';
+import type { Kube, KubeError } from '../../../src/kube/types.ts';
+import { lines, parseEvent } from '../../../src/kube/watch.ts';
+import { within } from '../../../src/lib/context.ts';
+import { ConfigError } from '../../../src/settings/settings.ts';
+import { startServer, THINGS, thing, writeKubeconfig } from '../../kit/real/kube.ts';
+
+let folder: string;
+let server: Awaited<ReturnType<typeof startServer>>;
+let kube: Kube;
+let handle: (request: IncomingMessage, response: ServerResponse) => void;
+let requests: string[];
+const sockets = new Set<unknown>();
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loopstream-client-'));
+  requests = [];
+  sockets.clear();
+  server = await startServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    sockets.add(request.socket);
+    handle(request, response);
+  });
+  kube = createKube({ kubeconfig: await writeKubeconfig(join(folder, 'config'), server.url) });
+});
+afterEach(async () => {
+  await kube.close();
+  await server.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const answer = (response: ServerResponse, status: number, body: unknown, headers = {}) => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+};
+const failure = async (call: Promise<unknown>): Promise<KubeError> =>
+  call.then(
+    (value) => Promise.reject(new Error(`answered ${JSON.stringify(value)}`)),
+    (error: KubeError) => error,
+  );
+
+describe('requests', () => {
+  test('carry the token, go over kept connections, and come back without managedFields', async () => {
+    handle = (request, response) => {
+      expect(request.headers.authorization).toBe('Bearer open-sesame');
+      const object = thing('a', 1);
+      answer(response, 200, { ...object, metadata: { ...object.metadata, managedFields: [{ manager: 'x' }] } });
+    };
+    for (let i = 0; i < 5; i++) expect(await kube.get(THINGS, 'ns', 'a')).toEqual(thing('a', 1));
+    await Promise.all(Array.from({ length: 200 }, () => kube.get(THINGS, 'ns', 'a')));
+    expect(sockets.size).toBeLessThanOrEqual(32);
+    expect(requests[0]).toBe('GET /apis/loopstream.dev/v1alpha1/namespaces/ns/things/a');
+  });
+
+  test('carry the trace of the request on whose behalf they are made', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const told: unknown[] = [];
+    handle = (request, response) => {
+      told.push(request.headers.traceparent);
+      answer(response, 200, thing('a', 1));
+    };
+    await within({ trace: { traceparent } }, () => kube.get(THINGS, 'ns', 'a'));
+    await kube.get(THINGS, 'ns', 'a');
+    expect(told).toEqual([traceparent, undefined]);
+  });
+
+  test('that read are tried again when the server says wait or fails, at least as long as it asks', async () => {
+    const script = [
+      (r: ServerResponse) => answer(r, 429, { kind: 'Status', reason: 'TooManyRequests' }, { 'retry-after': '1' }),
+      (r: ServerResponse) => answer(r, 503, 'busy'),
+      (r: ServerResponse) => void r.socket?.destroy(),
+      (r: ServerResponse) => answer(r, 200, thing('a', 1)),
+    ];
+    handle = (_, response) => script.shift()?.(response);
+    const began = performance.now();
+    expect((await kube.get(THINGS, 'ns', 'a')).metadata.name).toBe('a');
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000);
+    expect(requests).toHaveLength(4);
+  });
+
+  test('that read give up after four times, or at once when the wait would be long', async () => {
+    handle = (_, response) =>
+      answer(response, 500, { kind: 'Status', reason: 'InternalError', message: 'etcd is away' });
+    expect(await failure(kube.get(THINGS, 'ns', 'a'))).toMatchObject({
+      status: 500,
+      reason: 'InternalError',
+      message: 'etcd is away',
+    });
+    expect(requests).toHaveLength(4);
+    handle = (_, response) => answer(response, 429, {}, { 'retry-after': '60' });
+    expect(await failure(kube.get(THINGS, 'ns', 'b'))).toMatchObject({
+      status: 429,
+      reason: '',
+      retryAfterSeconds: 60,
+    });
+    expect(requests).toHaveLength(5);
+  });
+
+  test('that write are never sent twice', async () => {
+    handle = (_, response) => answer(response, 503, 'busy', { 'retry-after': '1' });
+    expect(await failure(kube.create(THINGS, 'ns', thing('a', 1)))).toMatchObject({
+      status: 503,
+      retryAfterSeconds: 1,
+    });
+    handle = (_, response) => void response.socket?.destroy();
+    expect(await failure(kube.mergePatch(THINGS, 'ns', 'a', {}))).toMatchObject({ status: 0, reason: 'Unreachable' });
+    expect(requests).toHaveLength(2);
+  });
+
+  test('of a list begin again when its continue token is too old', async () => {
+    let pages = 0;
+    handle = (request, response) => {
+      pages++;
+      if (pages === 2) return answer(response, 410, { kind: 'Status', reason: 'Expired', message: 'too old' });
+      const more = pages < 4 && !request.url?.includes('continue=next');
+      const metadata = { resourceVersion: '9', ...(more ? { continue: 'next' } : {}) };
+      answer(response, 200, { metadata, items: [thing(`p${pages}`, pages)] });
+    };
+    expect((await kube.list(THINGS)).map((o) => o.metadata.name)).toEqual(['p3', 'p4']);
+  });
+
+  test('fail without a word of the token', async () => {
+    handle = (_, response) =>
+      answer(response, 401, { kind: 'Status', reason: 'Unauthorized', message: 'Unauthorized' });
+    const refused = await failure(kube.get(THINGS, 'ns', 'a'));
+    await server.close();
+    const unreachable = await failure(kube.create(THINGS, 'ns', thing('a', 1)));
+    expect(unreachable.message).toMatch(
+      /^The API server at 127\.0\.0\.1:\d+ did not answer \((ECONNREFUSED|UND_ERR_SOCKET)\)\.$/,
+    );
+    for (const error of [refused, unreachable]) {
+      const { inspect } = await import('node:util');
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('open-sesame');
+    }
+  });
+});
+
+describe('a watch', () => {
+  const collect = async (options: { stallMs?: number } = {}) => {
+    const events: string[] = [];
+    for await (const event of kube.watch(THINGS, { namespace: 'ns', resourceVersion: '1', ...options }))
+      events.push(event.type);
+    return events;
+  };
+  const event = (type: string, object: unknown) => `${JSON.stringify({ type, object })}\n`;
+
+  test('asks for bookmarks and an end, and ends with the server', async () => {
+    handle = (_, response) => {
+      response.write(event('ADDED', thing('a', 2)));
+      response.end(event('BOOKMARK', { metadata: { resourceVersion: '5' } }));
+    };
+    expect(await collect()).toEqual(['ADDED', 'BOOKMARK']);
+    const query = new URL(requests[0]?.split(' ')[1] ?? '', server.url).searchParams;
+    expect(Object.fromEntries(query)).toEqual({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '1',
+      timeoutSeconds: '290',
+    });
+  });
+
+  test('throws what an ERROR event says, when it is cut, and when nothing comes any more', async () => {
+    handle = (_, response) => void response.end(event('ERROR', { kind: 'Status', code: 410, reason: 'Expired' }));
+    expect(await failure(collect())).toMatchObject({ status: 410, reason: 'Expired' });
+    handle = (_, response) => void response.end('{"type":"ADDED","object":{"meta');
+    expect(await failure(collect())).toMatchObject({ reason: 'Unreachable', message: /cut in the middle/ });
+    handle = (_, response) => void response.write(event('ADDED', thing('a', 2)));
+    expect(await failure(collect({ stallMs: 300 }))).toMatchObject({
+      reason: 'Unreachable',
+      message: /UND_ERR_BODY_TIMEOUT/,
+    });
+  });
+
+  test('ends quietly when it is no longer wanted', async () => {
+    const abort = new AbortController();
+    handle = (_, response) => void response.write(event('ADDED', thing('a', 2)));
+    const events: string[] = [];
+    for await (const { type } of kube.watch(THINGS, { resourceVersion: '1', signal: abort.signal })) {
+      events.push(type);
+      abort.abort();
+    }
+    expect(events).toEqual(['ADDED']);
+  });
+
+  test('puts characters together that were split between packets', async () => {
+    const bytes = Buffer.from('{"a":"é€😀"}\n\n{"b":1}\n');
+    const single = async function* () {
+      for (const byte of bytes) yield Uint8Array.of(byte);
+    };
+    const read: string[] = [];
+    for await (const line of lines(single())) read.push(line);
+    expect(read).toEqual(['{"a":"é€😀"}', '', '{"b":1}']);
+    expect(parseEvent('')).toBeUndefined();
+    expect(parseEvent('{"type":"NEWS","object":{}}')).toBeUndefined();
+    expect(() => parseEvent('<html>')).toThrow('not JSON');
+  });
+});
+
+describe('kubeconfig', () => {
+  const write = async (name: string, config: unknown) => {
+    const file = join(folder, name);
+    await writeFile(file, JSON.stringify(config));
+    return file;
+  };
+
+  test('joins several files, takes paths from where each file lies, and reads a renewed token', async () => {
+    await mkdir(join(folder, 'deep'));
+    await writeFile(join(folder, 'deep', 'token'), 'from-file\n');
+    await writeFile(join(folder, 'ca.pem'), 'the CA');
+    const first = await write('first', {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'one', user: 'u' } }],
+      clusters: [{ name: 'one', cluster: { server: 'https://one:6443/base', 'certificate-authority': 'ca.pem' } }],
+    });
+    const second = await write('deep/second', {
+      'current-context': 'other',
+      users: [{ name: 'u', user: { tokenFile: 'token' } }],
+    });
+    const access = loadAccess({ kubeconfig: [first, second].join(delimiter) });
+    expect(access.server.href).toBe('https://one:6443/base');
+    expect(String(access.tls.ca)).toBe('the CA');
+    expect(await access.credentials()).toEqual({ headers: { authorization: 'Bearer from-file' } });
+  });
+
+  test('runs an exec plug-in', async () => {
+    const plugin = join(folder, 'plugin');
+    const credential = {
+      apiVersion: 'client.authentication.k8s.io/v1',
+      kind: 'ExecCredential',
+      status: { token: 'fresh' },
+    };
+    await writeFile(plugin, `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`);
+    await chmod(plugin, 0o700);
+    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: plugin, interactiveMode: 'Never' };
+    const file = await writeKubeconfig(join(folder, 'exec'), 'https://127.0.0.1:1', { exec });
+    expect((await loadAccess({ kubeconfig: file }).credentials()).headers).toEqual({ authorization: 'Bearer fresh' });
+    await writeFile(plugin, '#!/bin/sh\nexit 3\n');
+    const broken = createKube({ kubeconfig: file });
+    expect(await failure(broken.get(THINGS, 'ns', 'a'))).toMatchObject({
+      message: /^The credentials .* could not be had/,
+    });
+    await broken.close();
+  });
+
+  test('that is wrong says in one sentence what is, and shows nothing of its content', async () => {
+    const broken = join(folder, 'broken');
+    await writeFile(broken, 'users: [{token: geheim');
+    const nowhere = await write('nowhere', { 'current-context': 'c', contexts: [] });
+    for (const [kubeconfig, context, message] of [
+      [join(folder, 'none'), undefined, /cannot be read \(ENOENT\)/],
+      [broken, undefined, /cannot be read/],
+      [nowhere, undefined, /has no context called "c"/],
+      [join(folder, 'config'), 'x', /has no context called "x"/],
+    ] as const) {
+      const load = () => createKube({ kubeconfig, context });
+      expect(load).toThrow(ConfigError);
+      expect(load).toThrow(message);
+      expect(load).not.toThrow(/geheim/);
+    }
+  });
+});

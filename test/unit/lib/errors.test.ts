@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { ERRORS } from '../../../src/lib/errors.ts';
+import { FAILURES } from '../../../src/media/streamer/output/failure.ts';
+import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
+import { UPLOAD_ERRORS } from '../../../src/resources/upload/spec.ts';
+import { UPLOAD_WARNINGS } from '../../../src/resources/upload/warnings.ts';
+import { describeApi } from '../../../src/server/openapi/describe.ts';
+import { type ErrorDoc, listErrorDocs } from '../../../src/server/openapi/errordocs.ts';
+import { errorIndex, errorPage } from '../../../src/server/openapi/errorpages.ts';
+import { apiFiles } from '../../../tools/generate/openapi.ts';
+
+const DOCS = join(import.meta.dirname, '../../../docs');
+let docs: ErrorDoc[];
+
+beforeAll(async () => {
+  docs = listErrorDocs(await describeApi());
+});
+
+test('docs/errors/ is what the code says, a page a code and no other (mend with `make generate`)', async () => {
+  const expected = [...apiFiles(await describeApi())].filter(([name]) => name.startsWith('errors/'));
+  expect(readdirSync(join(DOCS, 'errors')).sort()).toEqual(expected.map(([name]) => name.slice(7)).sort());
+  for (const [name, text] of expected) expect(readFileSync(join(DOCS, name), 'utf8'), name).toBe(text);
+  const tables = [
+    ...Object.keys(ERRORS),
+    ...Object.keys(UPLOAD_ERRORS),
+    ...Object.keys(UPLOAD_WARNINGS),
+    ...Object.values(READINESS_ISSUES).map(({ code }) => code),
+    ...Object.keys(FAILURES),
+    'items_left_out',
+  ];
+  expect(expected.map(([name]) => name).sort()).toEqual(
+    [...new Set(['README', ...tables])].map((code) => `errors/${code}.md`).sort(),
+  );
+});
+
+test('every code says what it means and what to do about it, in sentences', () => {
+  for (const { code, meaning, fix, title } of docs) {
+    for (const text of [meaning, fix]) expect(text, code).toMatch(/^[A-Z].*\.$/);
+    expect(title, code).not.toMatch(/\.$/);
+  }
+});
+
+test('a code that is about operations is answered by some', () => {
+  const problems = docs.filter(({ status }) => status !== undefined);
+  const aboutNone = problems.filter(({ operations }) => operations.length === 0).map(({ code }) => code);
+  expect(aboutNone).toEqual(['method_not_allowed']);
+});
+
+test('a code says where it stands when that is not in a problem, or not only there', () => {
+  const placesOf = (code: string) => docs.find((doc) => doc.code === code)?.places;
+  expect(placesOf('media_unreadable')).toEqual(['`error.code` of an upload']);
+  expect(placesOf('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
+  expect(placesOf('dns_failed')).toEqual([
+    '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
+  ]);
+  expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);
+});
+
+test('the page that the server shows says what the file in docs/errors says', () => {
+  const words = (text: string) =>
+    text
+      .replace(/<style>.*<\/style>|<!--.*-->|<[^>]+>|[`#*-]/g, ' ')
+      .replace(/&#(\d+);/g, (_all, point) => String.fromCharCode(point))
+      .match(/[\p{L}\d{}/_]+/gu)
+      ?.join(' ');
+  for (const doc of docs) {
+    const file = words(readFileSync(join(DOCS, 'errors', `${doc.code}.md`), 'utf8').replaceAll('-', ' '));
+    const page = words(errorPage(doc).replaceAll('-', ' '));
+    expect(page, doc.code).toContain(file);
+    expect(errorIndex(docs)).toContain(`href="/docs/errors/${doc.code}"`);
+  }
+});

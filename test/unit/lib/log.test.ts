@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { createLogger, REDACTED } from '../../../src/lib/log.ts';
+
+const SECRETS = [
+  'rtmpKey',
+  'rtmpUser',
+  'rtmpPassword',
+  'apiKey',
+  'secretAccessKey',
+  'databaseUrl',
+  'redisUrl',
+  'smtpUrl',
+  'authSecret',
+].concat(['rpcUrl', 'esploraUrl', 'ratesUrl']);
+const HEADERS = ['authorization', 'x-api-key', 'cookie'];
+const secretOf = (name: string) => `the-secret-of-${name}`;
+
+/** A line for each place in which somebody may log a secret, by the path that keeps it out. */
+const LINES: Record<string, object> = Object.fromEntries([
+  ...SECRETS.flatMap((name) => [
+    [name, { [name]: secretOf(name) }],
+    [`*.${name}`, { config: { [name]: secretOf(name), rest: 'shown' } }],
+  ]),
+  ...HEADERS.map((name) => [
+    name.includes('-') ? `headers["${name}"]` : `headers.${name}`,
+    { headers: { [name]: secretOf(name), host: 'shown' } },
+  ]),
+]);
+
+function logged(line: object): string {
+  const chunks: string[] = [];
+  createLogger('test', 'info', { write: (chunk) => void chunks.push(chunk) }).info(line, 'a line');
+  return chunks.join('');
+}
+
+test.each(Object.entries(LINES))('%s is in no line', (_path, line) => {
+  const text = logged(line);
+  expect(text).not.toContain('the-secret-of-');
+  expect(text).toContain('[redacted]');
+  expect(JSON.parse(text)).toMatchObject({ role: 'test', msg: 'a line' });
+});
+
+test('each path that is kept out has been tried, and what is no secret is shown', () => {
+  expect(Object.keys(LINES).sort()).toEqual([...REDACTED].sort());
+  expect(logged({ config: { rest: 'shown' } })).toContain('shown');
+});

@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  connect,
+  decodeCursor,
+  encodeCursor,
+  inOrder,
+  type Order,
+  type PageArgs,
+  type Place,
+} from '../../../../src/lib/paging/connection.ts';
+import { createGroups } from '../../../../src/lib/paging/groups.ts';
+
+const place = fc.record({
+  key: fc.integer({ min: 0, max: 9 }).map((s) => `2026-01-01T00:00:0${s}Z`),
+  id: fc.integer({ min: 0, max: 999 }).map((n) => `str-${n}`),
+});
+const places = fc.uniqueArray(place, { selector: ({ id }) => id, maxLength: 40 });
+const self = (item: Place) => item;
+const pageOf = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
+const page = (items: readonly Place[], first: number, after?: string | null) => pageOf(items, { first, after });
+
+describe('pages', () => {
+  test('walking through them meets everything once, newest first, whatever their size', () => {
+    fc.assert(
+      fc.property(places, fc.integer({ min: 1, max: 10 }), (items, first) => {
+        const met: Place[] = [];
+        for (let after: string | null = null, more = true; more; ) {
+          const { edges, pageInfo, totalCount } = page(items, first, after);
+          expect(totalCount).toBe(items.length);
+          met.push(...edges.map(({ node }) => node));
+          more = pageInfo.hasNextPage;
+          after = pageInfo.endCursor;
+        }
+        expect(met.length).toBe(items.length);
+        for (const [i, item] of met.entries()) {
+          const next = met[i + 1];
+          if (next) expect(item.key > next.key || (item.key === next.key && item.id > next.id)).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('what comes and goes between two pages neither hides nor repeats what stays', () => {
+    fc.assert(
+      fc.property(
+        places,
+        places,
+        fc.integer({ min: 1, max: 10 }),
+        fc.func(fc.boolean()),
+        (before, others, first, stays) => {
+          const one = page(before, first);
+          const ids = new Set(before.map(({ id }) => id));
+          const kept = before.filter(({ id }) => stays(id));
+          const after = [...kept, ...others.filter(({ id }) => !ids.has(id))];
+          const rest = page(after, 1000, one.pageInfo.endCursor).edges.map(({ node }) => node.id);
+          const seen = new Set(one.edges.map(({ node }) => node.id));
+          for (const { id } of kept) expect(rest.includes(id)).toBe(!seen.has(id) && one.pageInfo.endCursor !== null);
+        },
+      ),
+    );
+  });
+});
+
+/** https://relay.dev/graphql/connections.htm#sec-Pagination-algorithm and #sec-undefined.PageInfo.Fields, word by word. */
+function asSpecified(all: readonly Place[], { first, after, last, before }: PageArgs) {
+  const index = (cursor?: string | null) => all.findIndex((at) => encodeCursor('str', at) === cursor);
+  let edges = [...all];
+  if (after && index(after) !== -1) edges = edges.slice(index(after) + 1);
+  if (before && index(before) !== -1) edges = edges.slice(0, edges.indexOf(all[index(before)] as Place));
+  const applied = edges;
+  if (first !== undefined && edges.length > first) edges = edges.slice(0, first);
+  if (last !== undefined && edges.length > last) edges = edges.slice(edges.length - last);
+  return {
+    ids: edges.map(({ id }) => id),
+    hasPreviousPage: last !== undefined && applied.length > last ? true : Boolean(after && index(after) >= 0),
+    hasNextPage: first !== undefined && applied.length > first ? true : Boolean(before && index(before) >= 0),
+  };
+}
+
+describe('in both directions', () => {
+  const size = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
+  const newestFirst = (items: readonly Place[]) => page(items, 1000).edges.map(({ node }) => node);
+
+  test('a page is what the specification of Relay says, for any first, after, last and before', () => {
+    fc.assert(
+      fc.property(places, size, size, fc.nat(50), fc.nat(50), (items, first, last, i, j) => {
+        const all = newestFirst(items);
+        const cursorAt = (n: number) => (all[n] ? encodeCursor('str', all[n]) : undefined);
+        // A `before` ahead of `after` leaves nothing, and the specification’s own steps do not say what is around nothing.
+        const [from, to] = [Math.min(i, j), Math.max(i, j) + 1];
+        const args = { first, last, after: cursorAt(from), before: cursorAt(to) };
+        if (first === undefined && last === undefined) args.first = 1000;
+        const { edges, pageInfo } = pageOf(items, args);
+        const { ids, ...flags } = asSpecified(all, args);
+        expect({ ids: edges.map(({ node }) => node.id), ...pageInfo }).toMatchObject({ ids, ...flags });
+        expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(
+          [edges.at(0), edges.at(-1)].map((edge) => edge?.cursor ?? null),
+        );
+      }),
+    );
+  });
+
+  test('backwards through the pages and forwards again meets the same ones, in the same order', () => {
+    const order = fc.record({ by: fc.constant('createdAt' as const), descending: fc.boolean() });
+    fc.assert(
+      fc.property(places, fc.integer({ min: 1, max: 10 }), order, (items, count, orderBy: Order) => {
+        const walk = (direction: 'forwards' | 'backwards') => {
+          const met: string[] = [];
+          for (let cursor: string | null = null, more = true; more; ) {
+            const args: PageArgs =
+              direction === 'forwards' ? { first: count, after: cursor } : { last: count, before: cursor };
+            const { edges, pageInfo } = pageOf(items, { ...args, orderBy });
+            const ids = edges.map(({ node }) => node.id);
+            if (direction === 'forwards') met.push(...ids);
+            else met.unshift(...ids);
+            more = direction === 'forwards' ? pageInfo.hasNextPage : pageInfo.hasPreviousPage;
+            cursor = direction === 'forwards' ? pageInfo.endCursor : pageInfo.startCursor;
+          }
+          return met;
+        };
+        expect(walk('backwards')).toEqual(walk('forwards'));
+        expect(walk('forwards').length).toBe(items.length);
+      }),
+    );
+  });
+});
+
+describe('thousands', () => {
+  test('a page looks at no more than what it shows and the way there, wherever it is', () => {
+    const all = Array.from({ length: 10_000 }, (_, n) => ({
+      key: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString().replace('.000', ''),
+      id: `str-${n}`,
+    }));
+    for (const depth of [0, 1, 5_000, 9_979]) {
+      const after = depth === 0 ? null : encodeCursor('str', all[all.length - depth] as Place);
+      let looks = 0;
+      const place = (item: Place) => {
+        looks += 1;
+        return item;
+      };
+      const { edges, totalCount } = connect('str', all, { first: 20, after }, place, self);
+      expect([edges.map(({ node }) => node.id), totalCount]).toEqual([
+        Array.from({ length: 20 }, (_, i) => `str-${all.length - 1 - depth - i}`),
+        all.length,
+      ]);
+      // 14 halves and a look at what stands there.
+      expect(looks).toBeLessThanOrEqual(20 + 15);
+    }
+  });
+
+  test('groups are in order whatever comes, changes and goes', () => {
+    type Thing = Place & { group: string | undefined; version: number };
+    const step = fc.record({
+      id: fc.integer({ min: 0, max: 12 }).map(String),
+      group: fc.constantFrom('a', 'b', undefined),
+      stays: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const groups = createGroups<Thing>(({ group }) => group, self);
+        const there = new Map<string, Thing>();
+        for (const [version, { id, group, stays }] of steps.entries()) {
+          const previous = there.get(id);
+          const key = previous?.key ?? `2026-01-01T00:00:${String((version * 7) % 60).padStart(2, '0')}Z`;
+          const current = stays || !previous ? { key, id, group, version } : undefined;
+          groups.change(current, previous);
+          if (current) there.set(id, current);
+          else there.delete(id);
+          for (const name of ['a', 'b']) {
+            const members = [...there.values()].filter((thing) => thing.group === name);
+            expect(groups.of(name)).toEqual(inOrder(members, self));
+          }
+        }
+      }),
+    );
+  });
+});
+
+describe('cursors', () => {
+  test('of the order by name hold any name, and lead nowhere in another order', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom('a', ' ', 'é', '😀', '\n', '/', '\0') }), (name) => {
+        const at = { key: name, id: 'str-1' };
+        const cursor = encodeCursor('str', at, 'name');
+        expect(decodeCursor('str', cursor, '/after', 'name')).toEqual(at);
+        expect(() => decodeCursor('str', cursor)).toThrow(/cursor/);
+      }),
+    );
+  });
+
+  test('lead back to their place, and only in their own list', () => {
+    fc.assert(
+      fc.property(place, (at) => {
+        const cursor = encodeCursor('str', at);
+        expect(decodeCursor('str', cursor)).toEqual(at);
+        expect(() => decodeCursor('dst', cursor)).toThrow(/cursor/);
+      }),
+    );
+  });
+
+  test('anything else is refused, never misread', () => {
+    fc.assert(fc.property(fc.string(), (text) => void expect(() => decodeCursor('str', text)).toThrow(/cursor/)));
+    const good = encodeCursor('str', { key: '2026-01-01T00:00:00Z', id: 'str-1' });
+    const turned = [...good].map((sign, i) => `${good.slice(0, i)}${sign === 'A' ? 'B' : 'A'}${good.slice(i + 1)}`);
+    for (const tampered of [`${good}=`, `${good}A`, good.slice(1), ` ${good}`, ...turned])
+      expect(() => decodeCursor('str', tampered)).toThrow(/cursor/);
+  });
+});

@@ -1,0 +1,35 @@
+/** The role switch: what is asked for wrongly is answered with what there is. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+
+const loopstream = (...args: string[]) =>
+  new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], (_error, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+
+test('--help tells all roles', async () => {
+  const { status, stdout } = await loopstream('--help');
+  expect(status).toBe(0);
+  for (const role of ['api', 'operator', 'streamer', 'prepare', 'probe', 'billing', 'migrate'])
+    expect(stdout).toMatch(new RegExp(`^  ${role} `, 'm'));
+});
+
+test.each(['streamers', 'constructor', 'toString', '__proto__'])(
+  '"%s" is no role, which is said with what there is',
+  async (role) => {
+    const { status, stdout, stderr } = await loopstream(role);
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain(`there is no role "${role}"`);
+    expect(stderr).toContain('operator');
+  },
+);
+
+test('no role at all is a mistake too', async () => {
+  expect((await loopstream()).status).toBe(2);
+});

@@ -1,0 +1,212 @@
+/** Still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation lasts as long as it does. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { importWhole } from '../../../../kit/make/imports.ts';
+import { ffmpeg, room } from '../../../../kit/make/prepare.ts';
+import { pictureIn, played, rendition } from '../../../../kit/make/rendition.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'stills-'));
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+/** Makes a picture, or several, of lavfi sources. */
+async function made(name: string, source: string, ...output: string[]): Promise<string> {
+  const path = join(dir, name);
+  await ffmpeg('-f', 'lavfi', '-i', source, ...output, path);
+  return path;
+}
+const still = (name: string, source = 'color=red:s=320x180', ...output: string[]) =>
+  made(name, source, '-frames:v', '1', ...output);
+
+async function uploaded(path: string) {
+  await using place = await room();
+  const { media, warnings } = await importWhole(path);
+  const { file, index, audioTimes } = await rendition(place, path);
+  const { y, u, v, silent } = await played(file);
+  return {
+    media,
+    codes: warnings.map(({ code }) => code),
+    index,
+    audioTimes,
+    y,
+    u,
+    v,
+    silent,
+    box: await pictureIn(file),
+  };
+}
+
+describe('a still picture is a clip of ten seconds, with silence, that shows it from beginning to end', () => {
+  test.each([
+    ['red.png', []],
+    ['red.jpg', ['-q:v', '2']],
+    ['red.webp', []],
+    ['red.bmp', []],
+    ['red.tiff', []],
+    ['red.gif', []],
+    ['red.avif', ['-c:v', 'libaom-av1', '-still-picture', '1', '-cpu-used', '8']],
+  ])('%s', async (name, output) => {
+    const { media, codes, index, y, u, v, silent } = await uploaded(await still(name, undefined, ...output));
+    expect(media).toMatchObject({ durationSeconds: 10, video: { width: 320, height: 180 } });
+    expect(codes).toEqual(['still_picture']);
+    expect(index.video?.frames).toBe(300);
+    expect(silent).toHaveLength(1);
+    expect(silent[0]).toBeLessThan(0.01);
+    // Red in BT.709 (limited range): the first picture and the last are the same one.
+    for (const [values, red] of [
+      [y, 63],
+      [u, 102],
+      [v, 240],
+    ] as const) {
+      expect(values).toHaveLength(300);
+      for (const value of [values[0], values[150], values[299]]) expect(Math.abs((value ?? 0) - red)).toBeLessThan(4);
+    }
+  });
+
+  test('in grey', async () => {
+    const { y, u } = await uploaded(await still('grey.jpg', 'color=gray:s=320x180', '-pix_fmt', 'gray'));
+    expect(y[299]).toBeCloseTo(y[0] ?? 0, 0);
+    expect(Math.abs((u[0] ?? 0) - 128)).toBeLessThan(2);
+  });
+
+  test('upright, where a camera was held otherwise', async () => {
+    const jpeg = await readFile(await still('wide.jpg', 'color=white:s=320x180'));
+    const exif = Buffer.from('ffe1002245786966000049492a00080000000100120103000100000006000000000000000000', 'hex');
+    exif.writeUInt16BE(exif.length - 2, 2);
+    const path = join(dir, 'turned.jpg');
+    await writeFile(path, Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]));
+    const { box } = await uploaded(path);
+    // 9:16 in the frame of 1280 × 720.
+    expect(box[0]).toBeGreaterThan(380);
+    expect(box[0]).toBeLessThan(420);
+    expect(box[1]).toBe(720);
+  });
+
+  test('on black where it is transparent, and says so', async () => {
+    const clear = await still('clear.png', 'color=white@0.0:s=320x180,format=rgba');
+    const { codes, y } = await uploaded(clear);
+    expect(codes).toEqual(['still_picture', 'transparency_on_black']);
+    expect(y[0]).toBeLessThan(20);
+    const opaque = await still('opaque.png', 'color=white:s=320x180,format=rgba');
+    expect((await importWhole(opaque)).warnings.map(({ code }) => code)).toEqual(['still_picture']);
+  });
+
+  test.each(['1x1', '321x181', '3x4000', '4000x3'])('of %s pixels', async (size) => {
+    const { index } = await uploaded(await still(`${size}.png`, `color=white:s=${size},format=rgb24`));
+    expect(index.video?.frames).toBe(300);
+  });
+});
+
+describe('an animated picture lasts as long as it does', () => {
+  test.each([
+    ['film.gif', []],
+    ['film.apng', ['-plays', '0']],
+  ])('%s', async (name, output) => {
+    const path = await made(name, 'testsrc2=s=320x180:r=10:d=2', ...output);
+    const { media, codes, index } = await uploaded(path);
+    expect(media.durationSeconds).toBeCloseTo(2, 1);
+    expect(index.durationSeconds).toBeCloseTo(2, 1);
+    expect(codes).toEqual([]);
+  });
+});
+
+describe('what cannot be shown as it is meant is refused by name, with the way on', () => {
+  const refused = async (path: string) =>
+    importWhole(path).then(
+      () => undefined,
+      ({ code, message }) => ({ code, message }),
+    );
+
+  test('animated WebP, which this ffmpeg does not read', async () => {
+    const path = await made('film.webp', 'testsrc2=s=64x64:r=5:d=1', '-c:v', 'libwebp_anim');
+    const { code, message } = (await refused(path)) ?? {};
+    expect(code).toBe('media_format_unsupported');
+    expect(message).toMatch(/animated WebP.*GIF/);
+  });
+
+  test('HEIC, where this ffmpeg does not read it', async () => {
+    const path = join(dir, 'photo.heic');
+    await writeFile(
+      path,
+      Buffer.concat([Buffer.from('0000001866747970', 'hex'), Buffer.from('heic\0\0\0\0mif1heic'), Buffer.alloc(500)]),
+    );
+    expect(await refused(path)).toMatchObject({
+      code: 'media_format_unsupported',
+      message: expect.stringMatching(/HEIC.*JPEG/),
+    });
+  });
+
+  test('more pixels than are taken, also beyond what a decoder opens', async () => {
+    const png = await readFile(await still('size.png'));
+    png.writeUInt32BE(30_000, 16);
+    png.writeUInt32BE(30_000, 20);
+    const path = join(dir, 'claims.png');
+    await writeFile(path, png);
+    expect(await refused(path)).toMatchObject({
+      code: 'media_too_many_pixels',
+      message: expect.stringContaining('30000 × 30000'),
+    });
+  });
+
+  test('CMYK', async () => {
+    const path = join(dir, 'print.jpg');
+    await writeFile(path, Buffer.from(CMYK, 'base64'));
+    expect(await refused(path)).toMatchObject({
+      code: 'media_colors_unsupported',
+      message: expect.stringMatching(/CMYK.*sRGB/),
+    });
+  });
+
+  test('encrypted tracks', async () => {
+    const key = '00112233445566778899aabbccddeeff';
+    const drm = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', key, '-encryption_kid', key];
+    const path = await made('drm.mp4', 'testsrc2=s=64x64:r=25:d=1', '-c:v', 'libx264', ...drm);
+    expect(await refused(path)).toMatchObject({ code: 'media_encrypted' });
+  });
+
+  test('Dolby Vision that is nothing else', async () => {
+    const path = await made(
+      'hevc.mp4',
+      'testsrc2=s=64x64:r=25:d=0.2',
+      '-c:v',
+      'libx265',
+      '-tag:v',
+      'hvc1',
+      '-x265-params',
+      'log-level=0',
+    );
+    const profile = (number: number, compatibility: number) => withDolbyVision(path, number, compatibility);
+    expect(await refused(await profile(5, 0))).toMatchObject({
+      code: 'media_colors_unsupported',
+      message: expect.stringMatching(/Dolby Vision profile 5.*HDR10/),
+    });
+    expect(await refused(await profile(8, 1))).toBeUndefined();
+  });
+});
+
+/** Puts a Dolby Vision configuration record (ETSI TS 103 572) into the sample entry of an MP4 whose moov is its last box. */
+async function withDolbyVision(path: string, profile: number, compatibility: number): Promise<string> {
+  const file = await readFile(path);
+  const record = Buffer.alloc(32);
+  record.writeUInt32BE(32, 0);
+  record.write('dvcC', 4);
+  // Version 1.0, profile (7 bits), level (6), RPU, no enhancement layer, base layer (1 each), compatibility (4).
+  record.writeUInt8(1, 8);
+  record.writeUInt16BE((profile << 9) | (1 << 3) | 0b101, 10);
+  record.writeUInt8(compatibility << 4, 12);
+  const starts = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', 'hvc1'].map((name) => file.indexOf(name) - 4);
+  const entry = starts.at(-1) ?? 0;
+  const end = entry + file.readUInt32BE(entry);
+  for (const start of starts) file.writeUInt32BE(file.readUInt32BE(start) + record.length, start);
+  const changed = `${path}.${profile}.mp4`;
+  await writeFile(changed, Buffer.concat([file.subarray(0, end), record, file.subarray(end)]));
+  return changed;
+}
+
+/** A JPEG of 16 × 16 pixels in four colours, as programs for print write it. */
+const CMYK =
+  '/9j/7gAOQWRvYmUAZAAAAAAA/9sAQwBQNzxGPDJQRkFGWlVQX3jIgnhubnj1r7mRyP///////////////////////////////////////////////////8AAFAgAEAAQBEMRAE0RAFkRAEsRAP/EAB8AAAEFAQEBAQEBAAAAAAAAAAABAgMEBQYHCAkKC//EALUQAAIBAwMCBAMFBQQEAAABfQECAwAEEQUSITFBBhNRYQcicRQygZGhCCNCscEVUtHwJDNicoIJChYXGBkaJSYnKCkqNDU2Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6g4SFhoeIiYqSk5SVlpeYmZqio6Slpqeoqaqys7S1tre4ubrCw8TFxsfIycrS09TV1tfY2drh4uPk5ebn6Onq8fLz9PX29/j5+v/aAA4EQwBNAFkASwAAPwC7UFQVdoooooooooooor//2Q==';

@@ -1,0 +1,232 @@
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { FRAMERATES, profileOf } from '../../../../../src/resources/stream/profile.ts';
+import { ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
+import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } from '../../../../kit/make/rendition.ts';
+
+const DEMO = fileURLToPath(new URL('../../../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
+
+/** Long enough to see another frame rate in the number of pictures; longer ones only take longer. */
+const SHORT = 0.4;
+const tone = `sine=440:r=48000:d=${SHORT}`;
+const white = (size: string, fps = 30) => `color=white:s=${size}:r=${fps}:d=${SHORT}`;
+
+/** Sound that begins a tenth of a second after the pictures, and these not at zero. */
+const LATE = ['-muxdelay', '3', '-af', 'asetpts=PTS+0.1/TB'];
+
+/** Rounding to another frame rate may move the end by one frame. */
+function expectFrames({ videoTimes, video }: Awaited<ReturnType<typeof rendition>>, frames: number): void {
+  expect(Math.abs(videoTimes.length - frames)).toBeLessThanOrEqual(1);
+  expect(video.profile).toBe('High');
+}
+
+describe('any source becomes a rendition that keeps its promises', () => {
+  const sources: [string, { video: string; audio?: string; output?: string[]; name?: string }][] = [
+    [
+      '50 frames a second, and 5.1 sound at 96 kHz',
+      { video: picture('320x180', 50, SHORT), audio: `anoisesrc=r=96000:d=${SHORT},pan=5.1|c0=c0|c1=c0` },
+    ],
+    [
+      'MPEG-4 in AVI with 25 frames a second and MP3 in mono',
+      {
+        video: picture('320x180', 25, SHORT),
+        audio: `${tone},aformat=channel_layouts=mono`,
+        output: ['-c:v', 'mpeg4', '-c:a', 'libmp3lame'],
+        name: 'in.avi',
+      },
+    ],
+    [
+      'a transport stream of 23.976 frames a second that begins late, with sound that begins later',
+      { video: picture('320x180', '24000/1001', SHORT), audio: tone, output: LATE, name: 'in.ts' },
+    ],
+  ];
+  test.each(sources)('%s', async (_what, { name = 'in.mp4', ...source }) => {
+    await using place = await room();
+    const made = await rendition(place, await media(place.path(name), source));
+    expectFrames(made, 12);
+  });
+
+  test('no sound, an odd size that keeps its shape between black borders, and a start that is not zero', async () => {
+    await using place = await room();
+    const source = { video: white('321x241'), output: ['-output_ts_offset', '7.3'] };
+    const made = await rendition(place, await media(place.path('in.mkv'), source));
+    expectFrames(made, 12);
+    expect(await pictureIn(made.file)).toEqual([960, 720, 160, 0]);
+  });
+
+  test('interlaced MPEG-2 in a transport stream, of pixels that are made square', async () => {
+    await using place = await room();
+    const output = ['-c:v', 'mpeg2video', '-flags', '+ildct+ilme'];
+    const source = { video: `${white('720x576', 25)},setsar=16/15`, audio: tone, output };
+    const made = await rendition(place, await media(place.path('in.ts'), source));
+    expectFrames(made, 12);
+    expect(await pictureIn(made.file)).toEqual([960, 720, 160, 0]);
+  });
+
+  test('a phone’s portrait video stands upright, and is HEVC with 10 bits', async () => {
+    await using place = await room();
+    const output = ['-c:v', 'libx265', '-pix_fmt', 'yuv420p10le', '-x265-params', 'log-level=none'];
+    const flat = await media(place.path('flat.mp4'), { video: white('640x360'), audio: tone, output });
+    const turned = place.path('turned.mp4');
+    await ffmpeg('-i', flat, '-c', 'copy', '-metadata:s:v:0', 'rotate=90', turned);
+    const made = await rendition(place, turned);
+    expectFrames(made, 12);
+    expect(await pictureIn(made.file)).toEqual([404, 720, 438, 0]);
+  });
+
+  test('sound and pictures stay together to the millisecond, whatever B-frames and open GOPs do', async () => {
+    await using place = await room();
+    const moment = (yes: string, no: string) => `'if(between(t,0.4,0.6),${yes},${no})'`;
+    const source = await media(place.path('in.mov'), {
+      video: "color=black:s=320x180:r=30:d=0.7,drawbox=t=fill:c=white:enable='between(t,0.4,0.6)'",
+      audio: `aevalsrc=${moment('sin(2*PI*1000*t)', '0')}:s=44100:d=0.7`,
+      output: ['-c:a', 'pcm_s16le', '-bf', '3', '-x264-params', 'open-gop=1:keyint=10'],
+    });
+    const { file } = await rendition(place, source);
+    const { y, heard } = await played(file);
+    expect(y.findIndex((brightness) => brightness > 100)).toBe(12);
+    expect(heard[0]).toBeCloseTo(0.4, 2);
+  });
+
+  test('to be looked at, it is small, and the first minute of what is longer', async () => {
+    await using place = await room();
+    const long = { video: 'color=white:s=160x90:r=5:d=63', audio: 'sine=440:d=63', name: 'in.mkv' };
+    const made = await rendition(place, await media(place.path('in.mkv'), long), 'video', 'preview');
+    expect(made.videoTimes).toHaveLength(1800);
+    expect(made.index.bitrateKbps).toBeLessThan(1000);
+  });
+
+  test('the demo clip, 25 frames a second and 5.1, becomes 720p30', async () => {
+    await using place = await room();
+    const begin = place.path('in.mp4');
+    await ffmpeg('-i', DEMO, '-c', 'copy', '-t', String(SHORT), begin);
+    expectFrames(await rendition(place, begin), 12);
+  });
+});
+
+// Pictures that stand still are encoded soon. All of them change at once late in a GOP, which must begin no other one: earlier
+// than half of it, an encoder would not think of that.
+const still = (seconds: number) => ({
+  video: `smptebars=s=320x180:r=25:d=${seconds},drawbox=t=fill:c=black:enable='between(t,0.5,1.5)'`,
+  audio: `sine=440:d=${seconds}`,
+});
+
+test.each(FRAMERATES)('%d frames a second, over a GOP and more', async (framerate) => {
+  await using place = await room();
+  const seconds = 2.08;
+  const source = await media(place.path('in.mp4'), still(seconds));
+  const made = await rendition(place, source, 'video', profileOf('720p', framerate));
+  expect(made.keyframes).toEqual([0, 2 * framerate]);
+  expectFrames(made, seconds * framerate);
+});
+
+// What an encoder is told of GOPs comes from the frame rate alone (plan.test.ts), and nine times as many pixels cost it nine
+// times as much: a few of them show that a quality is what it should be.
+test.each([['1080p', 60] as const, ['1440p', 30] as const, ['2160p', 24] as const])(
+  '%s in %d frames a second',
+  async (quality, framerate) => {
+    await using place = await room();
+    const source = await media(place.path('in.mp4'), still(0.2));
+    const made = await rendition(place, source, 'video', profileOf(quality, framerate));
+    expectFrames(made, 0.2 * framerate);
+  },
+);
+
+describe('sound alone', () => {
+  test.each([
+    [
+      'MP3 with cover art',
+      'in.mp3',
+      ['-map', '1:a', '-map', '0:v', '-frames:v', '1', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic'],
+    ],
+    ['mono FLAC', 'in.flac', ['-map', '1:a', '-ac', '1']],
+    ['Opus', 'in.ogg', ['-map', '1:a', '-c:a', 'libopus']],
+    ['the sound of a video', 'in.mp4', []],
+  ])('%s becomes an audio rendition', async (_what, name, output) => {
+    await using place = await room();
+    const source = await media(place.path(name), { video: picture('64x64'), audio: TONE, output });
+    const made = await rendition(place, source, 'audio');
+    expect(made.video).toBeUndefined();
+    expect(made.index.video).toBeUndefined();
+    expect(made.index.durationSeconds).toBeCloseTo(1, 1);
+  });
+
+  test('cover art does not make a video of it', async () => {
+    await using place = await room();
+    const output = ['-map', '1:a', '-map', '0:v', '-frames:v', '1', '-c:v', 'mjpeg', '-disposition:v', 'attached_pic'];
+    const source = await media(place.path('in.mp3'), { video: picture('64x64'), audio: TONE, output });
+    await expect(rendition(place, source, 'video')).rejects.toMatchObject({ code: 'media_has_no_video' });
+  });
+});
+
+describe('a rendition is made once', () => {
+  const fitting = {
+    video: `${picture('320x180', 30, 2.5)},scale=1280:720:flags=neighbor`,
+    audio: 'sine=440:r=48000:d=2.6',
+    output: [
+      ...['-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0', '-g', '60', '-sc_threshold', '0'],
+      ...['-b:v', '2M', '-maxrate', '2M', '-bufsize', '4M', '-ac', '2'],
+    ],
+  };
+
+  test('a source that fits is copied picture by picture', async () => {
+    await using place = await room();
+    const source = await media(place.path('in.mp4'), fitting);
+    const made = await rendition(place, source);
+    expect(made.video.profile).not.toBe('High');
+    const hashes = async (path: string) =>
+      (
+        await ffmpeg('-i', path, '-map', '0:v', '-c', 'copy', '-bsf:v', 'h264_mp4toannexb', '-f', 'framehash', '-')
+      ).stdout.match(/\b[0-9a-f]{64}\b/g);
+    expect(await hashes(made.file)).toEqual(await hashes(source));
+  });
+
+  test('it is read once: its header is believed, and what comes out is proven', async () => {
+    await using place = await room();
+    await mkdir(place.path('media/sources'), { recursive: true });
+    await copyFile(await media(place.path('in.mp4'), fitting), place.path('media/sources/x'));
+    const ffprobe = place.path('ffprobe');
+    await writeFile(ffprobe, `#!/bin/sh\necho asked >> '${place.path('asked')}'\nexec ffprobe "$@"\n`, { mode: 0o755 });
+    const context = { ...createContext(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
+    expect(await makeRendition(taskFor('video', '720p30'), context)).toMatchObject({
+      rendition: { durationSeconds: 2.5 },
+    });
+    expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
+  });
+
+  test('one whose keyframes are elsewhere is encoded, and the second time only looked up, unless its index is missing', async () => {
+    await using place = await room();
+    const elsewhere = { video: picture('1280x720', 30, SHORT), output: [...fitting.output, '-g', '5'] };
+    const made = await rendition(place, await media(place.path('in.mp4'), elsewhere));
+    expect(made.video.profile).toBe('High');
+    const task = taskFor('video', '720p30');
+    const first = await stat(made.file);
+    await place.storage.delete('sources/x');
+    expect(await makeRendition(task, createContext(place))).toMatchObject({ rendition: { state: 'ready' } });
+    expect((await stat(made.file)).ino).toBe(first.ino);
+    await place.storage.delete(indexKey(task.renditionKey));
+    await expect(makeRendition(task, createContext(place))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('stopping it in the middle leaves nothing', async () => {
+    await using place = await room();
+    await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
+    // So much of it is hard to encode that some comes out long before the end.
+    await media(place.path('media/sources/x.mp4'), { video: 'nullsrc=s=320x180:r=30:d=4,noise=alls=100:allf=t' });
+    const stop = new AbortController();
+    const task = { ...taskFor('video', '720p60'), sourceKey: 'sources/x.mp4' };
+    const shares: number[] = [];
+    const onProgress = (share: number) => {
+      shares.push(share);
+      stop.abort(new Error('SIGTERM'));
+    };
+    await expect(makeRendition(task, { ...createContext(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
+    expect(shares[0]).toBeLessThan(1);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
+    expect(await place.storage.head(task.renditionKey)).toBeUndefined();
+  });
+});

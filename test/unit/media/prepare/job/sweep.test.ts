@@ -1,0 +1,107 @@
+import { utimes } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../../../../src/media/prepare/job/keep-list.ts';
+import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
+import type { Storage } from '../../../../../src/media/storage/storage.ts';
+import { quiet, room } from '../../../../kit/make/prepare.ts';
+
+const HOUR = 3600;
+const at = (hours: number) => new Date(Date.UTC(2026, 5, 1) + hours * HOUR * 1000);
+const signal = new AbortController().signal;
+const all = (storage: Storage, prefix: string): Promise<string[]> => Readable.from(storage.list(prefix)).toArray();
+type Room = Awaited<ReturnType<typeof room>>;
+
+const FILES = ['sources/u1', 'sources/u2', 'renditions/aa/video-720p30.flv', 'renditions/aa/video-720p30.flv.json'];
+const put = async ({ storage }: Room, keys = FILES) => {
+  for (const key of keys) await storage.write(key, Buffer.from(key));
+};
+const keysIn = async ({ storage }: Room) => (await all(storage, '')).filter((key) => !key.startsWith('sweep/'));
+
+const swept = ({ storage }: Room, keep: string[], now: Date, shards = 1, shard = 0) => {
+  const task = {
+    action: 'sweep' as const,
+    keep: packKeep(keep, shard, shards),
+    shard,
+    shards,
+    graceSeconds: 24 * HOUR,
+  };
+  return sweep(task, { storage, signal, log: quiet }, now);
+};
+
+test('what nothing refers to is deleted when the grace time is over, with its index; the rest stays', async () => {
+  await using place = await room();
+  await put(place);
+  // However old it is: what counts is since when nothing refers to it.
+  await utimes(place.path('media/sources/u2'), at(-9999), at(-9999));
+  expect(await swept(place, ['sources/u1'], at(0))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
+  expect(await swept(place, ['sources/u1'], at(23))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
+  expect(await keysIn(place)).toHaveLength(4);
+  expect(await swept(place, ['sources/u1'], at(24))).toEqual({ action: 'swept', deleted: 2, marked: 0 });
+  expect(await keysIn(place)).toEqual(['sources/u1']);
+});
+
+test('pieces of an upload that is gone vanish all together, those of one that is being sent stay', async () => {
+  await using place = await room();
+  const pieces = (of: string) => [0, 5, 10].map((at) => `incoming/${of}/${String(at).padStart(16, '0')}-${at + 5}`);
+  await put(place, [...pieces('gone'), ...pieces('sent')]);
+  const keep = ['incoming/sent'];
+  expect(await swept(place, keep, at(0))).toEqual({ action: 'swept', deleted: 0, marked: 1 });
+  expect(await swept(place, keep, at(24))).toEqual({ action: 'swept', deleted: 1, marked: 0 });
+  expect(await keysIn(place)).toEqual(pieces('sent'));
+});
+
+test('what is referred to again in between is not forgotten a day later', async () => {
+  await using place = await room();
+  await put(place, ['sources/u1']);
+  await swept(place, [], at(0));
+  await swept(place, ['sources/u1'], at(12));
+  expect(await swept(place, [], at(30))).toMatchObject({ deleted: 0, marked: 1 });
+  expect(await swept(place, [], at(54))).toMatchObject({ deleted: 1 });
+});
+
+test('a rendition whose index is not written yet counts as one that is kept', async () => {
+  await using place = await room();
+  await put(place, ['renditions/aa/video-720p30.flv']);
+  expect(await swept(place, ['renditions/aa/video-720p30.flv'], at(0))).toMatchObject({ marked: 0 });
+});
+
+test('each part is swept for itself, and marks of another division begin anew', async () => {
+  await using place = await room();
+  const keys = Array.from({ length: 40 }, (_, i) => `sources/u${i}`);
+  await put(place, keys);
+  const first = await swept(place, [], at(0), 2, 0);
+  expect(first.marked).toBe(keys.filter((key) => shardOf(key, 2) === 0).length);
+  expect(await swept(place, [], at(30), 2, 1)).toMatchObject({ deleted: 0, marked: 40 - first.marked });
+  expect(await swept(place, [], at(30), 1)).toMatchObject({ deleted: 0, marked: 40 });
+  expect(await all(place.storage, 'sweep/')).toEqual(['sweep/1-0.json']);
+});
+
+test('marks that cannot be read delete nothing', async () => {
+  await using place = await room();
+  await put(place, ['sources/u1']);
+  for (const nonsense of ['{', '{"sources/u1":7}', '{"sources/u1":"long ago"}']) {
+    await place.storage.write('sweep/1-0.json', Buffer.from(nonsense));
+    expect(await swept(place, [], at(1000))).toMatchObject({ deleted: 0, marked: 1 });
+  }
+});
+
+test('a list holds exactly what was packed, whatever the parts', () => {
+  const keys = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { maxLength: 60 });
+  const property = fc.property(keys, fc.integer({ min: 1, max: 5 }), (all, shards) => {
+    const half = all.filter((_, i) => i % 2 === 0);
+    for (let shard = 0; shard < shards; shard++) {
+      const list = new KeepList(packKeep(half, shard, shards));
+      for (const key of all) expect(list.has(key)).toBe(half.includes(key) && shardOf(key, shards) === shard);
+    }
+  });
+  fc.assert(property);
+});
+
+test('ten thousand uploads in three profiles fit into a Job', () => {
+  const keys = Array.from({ length: 40_000 }, (_, i) => `renditions/${i}/video-720p30.flv`);
+  const shards = shardsFor(keys.length);
+  for (let shard = 0; shard < shards; shard++) expect(packKeep(keys, shard, shards).length).toBeLessThan(100_000);
+  expect(baseOf('renditions/a/video-720p30.flv.json')).toBe('renditions/a/video-720p30.flv');
+});

@@ -1,0 +1,106 @@
+/**
+ * Links that lead to where nothing may be imported from, in a network in which every one of those addresses answers: real
+ * DNS asked by the C library, real sockets, and listeners that must never see a connection.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { PUBLIC, type Report } from './hostile.ts';
+
+const run = promisify(execFile);
+/** A user namespace lets those who are not root do it as well. */
+const ROOTLESS = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+const TRAPS = ['10.0.0.1', '169.254.169.254', '100.64.0.1', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'];
+const SCRIPT = `
+  ip link set lo up
+  for address in ${PUBLIC} ${TRAPS.join(' ')}; do
+    case $address in *:*) ip -6 addr add $address/128 dev lo nodad ;; *) ip addr add $address/32 dev lo ;; esac
+  done
+  mount --bind resolv.conf /etc/resolv.conf && mount --bind nsswitch.conf /etc/nsswitch.conf && exec "$@"`;
+
+/** What becomes of the links, one after the other. */
+async function reportOn(links: string[], { allowPrivate = false } = {}): Promise<Report & { codes: string[] }> {
+  const dir = await mkdtemp(join(tmpdir(), 'hostile-'));
+  try {
+    await writeFile(join(dir, 'resolv.conf'), 'nameserver 127.0.0.1\n');
+    await writeFile(join(dir, 'nsswitch.conf'), 'hosts: dns\n');
+    const program = [
+      process.execPath,
+      resolve('test/unit/media/prepare/link/hostile.ts'),
+      String(allowPrivate),
+      ...links,
+    ];
+    const args = [...ROOTLESS, '--net', '--mount', 'sh', '-ec', SCRIPT, 'sh', ...program];
+    const report = JSON.parse((await run('unshare', args, { cwd: dir })).stdout) as Report;
+    return { ...report, codes: Object.values(report.outcomes) };
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+test('a link never leads to an address that is not public: as a literal, by DNS, through a redirect or on another port', async () => {
+  const to = (target: string) => `http://public.example/to?${encodeURIComponent(target)}`;
+  const forbidden = [
+    // Literals in every notation.
+    ...['127.0.0.1', '2130706433', '0x7f000001', '017700000001', '0177.0.0.1', '0x7f.1', '127.1', '①②⑦.⓪.⓪.①'],
+    ...['127.0.0.1.', '0', '169.254.169.254', '0xa9fea9fe', '10.0.0.1', '100.64.0.1', 'localhost', 'a.localhost.'],
+    ...['[::1]', '[::ffff:127.0.0.1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '[::]'],
+    ...['[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]', '[2002:7f00:1::]', '[fe80::1%25lo]', '[fe80::1%lo]'],
+    // Names for which DNS answers them.
+    ...['private.example', 'loopback.example', 'mixed.example', 'mapped.example', 'nat64.example', 'six.example'],
+    ...['metadata.google.internal', 'ec2.example', 'shared.example'],
+  ].map((host) => `http://${host}/film`);
+  const others = [
+    ...['http://user:word@127.0.0.1/film', 'https://169.254.169.254/', 'http://127.0.0.1:8080/film'],
+    ...['http://public.example:22/', 'http://public.example:25/', 'ftp://public.example/film', 'file:///etc/passwd'],
+    ...[
+      to('http://127.0.0.1/film'),
+      to('http://0x7f.1/film'),
+      to('http://loopback.example:8080/film'),
+      to('//[::1]/film'),
+    ],
+    ...[to(to('http://metadata.google.internal/film')), to('file:///etc/passwd'), to('gopher://public.example/')],
+    to('http://public.example:22/'),
+  ];
+  const links = ['http://public.example/film', `http://${PUBLIC}:8080/film`, ...forbidden, ...others];
+  const { codes, outcomes, connected } = await reportOn(links);
+  expect(codes.slice(0, 2)).toEqual(['ok', 'ok']);
+  expect(
+    Object.entries(outcomes)
+      .slice(2)
+      .filter(([, code]) => code !== 'link_forbidden'),
+  ).toEqual([]);
+  expect(codes).toHaveLength(links.length);
+  expect(connected).toEqual([PUBLIC]);
+});
+
+test('a name that changes its mind is held to the answer that was checked: one question for each connection', async () => {
+  const { codes, asked, connected } = await reportOn([
+    // The first answer is public and is the one that is connected to, the second is not.
+    ...['http://rebinds.example/film', 'http://rebinds.example/film'],
+    // The connection breaks in the middle, and the one for the rest would lead to the cloud's credentials.
+    'http://rebinds-later.example/drops',
+  ]);
+  expect(codes).toEqual(['ok', 'link_forbidden', 'link_forbidden']);
+  expect(asked).toEqual({ 'rebinds.example': 2, 'rebinds-later.example': 2 });
+  expect(connected).toEqual([PUBLIC]);
+});
+
+test('the traps are real: where private links are allowed they are reached, and link-local ones are not', async () => {
+  const links = [
+    'loopback.example',
+    'private.example',
+    '[fd00:ec2::254]',
+    '169.254.169.254',
+    'metadata.google.internal',
+  ];
+  const { codes, connected } = await reportOn(
+    links.map((host) => `http://${host}/film`),
+    { allowPrivate: true },
+  );
+  expect(codes).toEqual(['ok', 'ok', 'ok', 'link_forbidden', 'link_forbidden']);
+  expect(connected).toEqual(['127.0.0.1', '10.0.0.1', 'fd00:ec2::254']);
+});

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../../../src/media/prepare/transcode/frame-times.ts';
+import { Indexer } from '../../../../../src/media/prepare/transcode/indexer.ts';
+import { ORIGIN_MS } from '../../../../../src/media/prepare/transcode/plan.ts';
+import { encodedBytes, encodeTags, fileHeader, Rewriter } from '../../../../../src/media/prepare/transcode/rewriter.ts';
+import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../../../../src/media/rendition/flv.ts';
+import { FRAMERATES, type Framerate } from '../../../../../src/resources/stream/profile.ts';
+
+const tag = (type: TagType, timestampMs: number, hex: string): FlvTag => ({
+  type,
+  timestampMs,
+  body: Buffer.from(hex, 'hex'),
+  offset: 0,
+});
+const HEADERS = [tag(TAG_VIDEO, 0, '17000000000164001effe100'), tag(TAG_AUDIO, 0, 'af001190')];
+const IDR = '17010000000000000265ff';
+const P = '27010000000000000241ff';
+const pictures = (count: number, fps: Framerate) =>
+  Array.from({ length: count }, (_, i) =>
+    tag(TAG_VIDEO, ORIGIN_MS + videoSlotMs(i, fps), i % (2 * fps) === 0 ? IDR : P),
+  );
+/** As the encoder gives it: one frame of run-up before zero. */
+const sound = (count: number) =>
+  Array.from({ length: count + 1 }, (_, i) => tag(TAG_AUDIO, ORIGIN_MS - 21 + audioSlotMs(i), 'af01aabb'));
+
+function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
+  const rewriter = new Rewriter(framerate);
+  const made = [...tags.flatMap((t) => rewriter.push(t)), ...rewriter.end()];
+  const written = Buffer.alloc(encodedBytes(made));
+  encodeTags(made, written);
+  const flv = Buffer.concat([fileHeader(framerate), written]);
+  return { flv, silentFrames: rewriter.silentFrames };
+}
+
+/** The index of a file that comes in pieces. */
+function indexOf(flv: Buffer, framerate: Framerate | undefined) {
+  const indexer = new Indexer(`720p${framerate}`, framerate);
+  for (let at = 0; at < flv.length; at += 1000) indexer.push(flv.subarray(at, at + 1000));
+  return indexer.end();
+}
+
+describe('rewriting', () => {
+  test('keeps the promises for any length of pictures and sound, in any order of arrival', () => {
+    const anyCase = fc.record({
+      fps: fc.constantFrom(...FRAMERATES),
+      frames: fc.integer({ min: 1, max: 300 }),
+      aac: fc.integer({ min: 1, max: 400 }),
+      soundFirst: fc.boolean(),
+    });
+    const property = fc.property(anyCase, ({ fps, frames, aac, soundFirst }) => {
+      const tracks = soundFirst ? [...sound(aac), ...pictures(frames, fps)] : [...pictures(frames, fps), ...sound(aac)];
+      const { flv, silentFrames } = rewrite([...HEADERS, ...tracks], fps);
+      const index = indexOf(flv, fps);
+      expect(index.video?.frames).toBe(frames);
+      expect(index.audio?.frames).toBe(audioFramesFor(frames, fps));
+      expect(silentFrames).toBe(Math.max(0, audioFramesFor(frames, fps) - aac));
+    });
+    fc.assert(property, { numRuns: 60 });
+  });
+
+  test('leaves the encoder’s run-up out and keeps what is heard', () => {
+    const [lead, ...heard] = sound(3);
+    if (!lead) throw new Error('no run-up');
+    lead.body = Buffer.from('af01dead', 'hex');
+    const { flv } = rewrite([...HEADERS, lead, ...heard], undefined);
+    const bodies = parseFlv(flv).filter(({ type }) => type === TAG_AUDIO);
+    expect(bodies.map(({ body }) => body.toString('hex'))).toEqual(['af001190', 'af01aabb', 'af01aabb', 'af01aabb']);
+    expect(bodies.map(({ timestampMs }) => timestampMs)).toEqual([0, 0, 21, 43]);
+  });
+
+  test('skips the empty AAC header that ffmpeg may write first', () => {
+    const { flv } = rewrite([tag(TAG_AUDIO, 0, 'af00'), ...HEADERS, ...pictures(2, 30), ...sound(3)], 30);
+    expect(parseFlv(flv).filter(({ body }) => body.toString('hex').startsWith('af00'))).toHaveLength(1);
+  });
+
+  test.each([
+    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], 'picture 2 is at'],
+    ['a hole in the sound', [...sound(3), ...sound(9).slice(6)], 'AAC frame 3 is at'],
+    ['a reordered picture', [tag(TAG_VIDEO, ORIGIN_MS, '17010000420000000265ff')], 'reordered'],
+    ['another configuration', [tag(TAG_VIDEO, ORIGIN_MS, '17000000000164002effe100')], 'configuration changes'],
+    ['no picture at all', sound(3), 'no pictures'],
+  ])('%s is a broken promise', (_what, tags, message) => {
+    expect(() => rewrite([...HEADERS, ...tags], 30)).toThrow(message);
+  });
+});
+
+describe('the index', () => {
+  test('points at the tag of each keyframe', () => {
+    const { flv } = rewrite([...HEADERS, ...pictures(150, 30), ...sound(300)], 30);
+    const index = indexOf(flv, 30);
+    expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual([0, 60, 120]);
+    for (const { offset } of index.video?.keyframes ?? []) {
+      expect(flv.subarray(offset + 11, offset + 22).toString('hex')).toBe(IDR);
+    }
+    expect(index).toMatchObject({ sizeBytes: flv.length, durationSeconds: 5 });
+  });
+
+  test.each([
+    ['a keyframe that is missing', (hex: string, frame: number) => (frame > 0 ? P : hex)],
+    ['a keyframe inside a GOP', () => IDR],
+    ['a keyframe that is no IDR', (hex: string) => hex.replace('65ff', '41ff')],
+  ])('refuses %s', (_what, spoil) => {
+    const spoilt = pictures(90, 30).map((t, frame) => ({
+      ...t,
+      body: Buffer.from(spoil(t.body.toString('hex'), frame), 'hex'),
+    }));
+    const { flv } = rewrite([...HEADERS, ...spoilt, ...sound(300)], 30);
+    expect(() => indexOf(flv, 30)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+  });
+
+  test('refuses a file that was cut off, and one of another frame rate', () => {
+    const { flv } = rewrite([...HEADERS, ...pictures(90, 30), ...sound(300)], 30);
+    expect(() => indexOf(flv.subarray(0, flv.length - 3), 30)).toThrow(expect.objectContaining({ name: 'FlvError' }));
+    expect(() => indexOf(flv, 25)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => indexOf(flv, undefined)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+  });
+});

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CachedStorage, type CacheOptions } from '../../../../src/media/storage/cache.ts';
+import { DirectoryStorage } from '../../../../src/media/storage/directory.ts';
+import { type ReadRange, type Storage, StorageError } from '../../../../src/media/storage/storage.ts';
+import { halfWritten } from '../../../kit/make/prepare.ts';
+import { describeKeeper } from '../../../kit/make/storage-suite.ts';
+import { until } from '../../../kit/wait.ts';
+
+const MB = 2 ** 20;
+const log = pino({ level: 'silent' });
+
+let root: string;
+let origin: Origin;
+const open: CachedStorage[] = [];
+
+/** A storage in a directory that counts what it is asked, and goes away when it is told to. */
+class Origin extends DirectoryStorage {
+  away = false;
+  reads: string[] = [];
+  heads = 0;
+  override head(key: string) {
+    this.heads++;
+    return this.#answer(() => super.head(key));
+  }
+  override read(key: string, range: ReadRange = {}, signal?: AbortSignal) {
+    this.reads.push(`${key} ${range.start ?? 0}`);
+    return this.#answer(() => super.read(key, range, signal));
+  }
+  async #answer<T>(answer: () => Promise<T>): Promise<T> {
+    if (this.away) throw new StorageError('unavailable', 'It is away.');
+    return answer();
+  }
+}
+
+const cacheDir = () => join(root, 'cache');
+async function cached(changes: Partial<CacheOptions> = {}): Promise<CachedStorage> {
+  const cache = await CachedStorage.open(origin, { dir: cacheDir(), maxBytes: 64 * MB, log, ...changes });
+  open.push(cache);
+  return cache;
+}
+const bytesOf = async (storage: Storage, key: string, range?: ReadRange) => buffer(await storage.read(key, range));
+/** What is fetched or written has come to rest. */
+const quiet = (cache: CachedStorage) =>
+  until('quiet', async () => {
+    const before = JSON.stringify(cache.stats());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return JSON.stringify(cache.stats()) === before && cache.idle;
+  });
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'cache-'));
+  origin = new Origin(join(root, 'objects'));
+});
+afterEach(async () => {
+  for (const cache of open.splice(0)) await cache.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+describe('a storage behind a cache is a storage', () => {
+  let storage: Storage;
+  beforeEach(async () => {
+    storage = await cached();
+  });
+  describeKeeper('the cache', { storage: () => storage, leftovers: () => halfWritten(join(root, 'objects')) });
+});
+
+test('an object is fetched once, however often and however many read it, and is then there without the storage', async () => {
+  const data = randomBytes(5 * MB + 17);
+  await origin.write('a', data);
+  const cache = await cached();
+  const readers = await Promise.all([1, 2, 3].map(() => bytesOf(cache, 'a')));
+  expect(readers.every((read) => read.equals(data))).toBe(true);
+  await quiet(cache);
+  expect(origin.reads.toSorted()).toEqual([0, 1, 2, 3, 4, 5].map((n) => `a ${n * MB}`).toSorted());
+  expect(cache.stats()).toMatchObject({ fetchedBytes: data.length, errors: {}, failure: undefined, writable: true });
+  origin.away = true;
+  const { hits, misses } = cache.stats();
+  const range = { start: 3 * MB - 5, end: 4 * MB + 5 };
+  expect((await bytesOf(cache, 'a', range)).equals(data.subarray(range.start, range.end))).toBe(true);
+  expect(cache.stats()).toMatchObject({ hits: hits + 3, misses });
+});
+
+test('what is read is fetched ahead, the reader with the least ahead of it first', async () => {
+  await origin.write('long', randomBytes(12 * MB));
+  await origin.write('next', randomBytes(2 * MB));
+  const cache = await cached({ readAheadBytes: 8 * MB });
+  await bytesOf(cache, 'long', { start: 0, end: MB / 2 });
+  await bytesOf(cache, 'next', { start: 0, end: MB / 2 });
+  await quiet(cache);
+  expect(origin.reads.filter((read) => read.startsWith('long'))).toHaveLength(9);
+  expect(origin.reads.filter((read) => read.startsWith('next'))).toHaveLength(2);
+  origin.away = true;
+  expect(await bytesOf(cache, 'long', { start: 4 * MB, end: 9 * MB })).toHaveLength(5 * MB);
+  await expect(bytesOf(cache, 'long', { start: 9 * MB, end: 10 * MB })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(cache.stats()).toMatchObject({ failure: 'It is away.', errors: { unavailable: expect.any(Number) } });
+  origin.away = false;
+  await until('it goes on by itself', () => cache.stats().failure === undefined);
+});
+
+test('a look into an object fetches that and no more', async () => {
+  await origin.write('a', randomBytes(4 * MB));
+  const cache = await cached();
+  for (let time = 0; time < 2; time++) {
+    expect(await bytesOf(cache, 'a', { start: MB, end: MB + 20 })).toHaveLength(20);
+    await quiet(cache);
+  }
+  expect(cache.stats()).toMatchObject({ fetchedBytes: 20, hits: 1, misses: 1 });
+});
+
+test('the cache stays within its bytes, and the least recently used goes first', async () => {
+  for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await origin.write(key, randomBytes(MB - 100));
+  const cache = await cached({ maxBytes: 4 * MB + 64 * 1024 });
+  for (const key of ['a', 'b', 'c', 'd', 'a', 'e', 'f']) {
+    await bytesOf(cache, key);
+    await quiet(cache);
+    expect(cache.stats().bytes).toBeLessThanOrEqual(4 * MB + 64 * 1024);
+  }
+  expect(cache.stats().evictions).toBeGreaterThanOrEqual(2);
+  origin.away = true;
+  for (const key of ['a', 'd', 'e', 'f']) expect(await bytesOf(cache, key)).toHaveLength(MB - 100);
+  await expect(bytesOf(cache, 'b')).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('an object that has changed is never mixed with what it was, and is seen soon', async () => {
+  const [old, fresh] = [Buffer.alloc(3 * MB, 'o'), Buffer.alloc(3 * MB, 'n')];
+  await origin.write('a', old);
+  const cache = await cached({ freshMs: 0, readAheadBytes: 0 });
+  const version = (await cache.head('a'))?.version;
+  expect((await bytesOf(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
+  await origin.write('a', fresh);
+  const rest = bytesOf(cache, 'a', { start: MB, end: 2 * MB, version });
+  await expect(rest).rejects.toMatchObject({ name: 'StorageError', code: 'changed' });
+  expect((await bytesOf(cache, 'a')).equals(fresh)).toBe(true);
+  // What is kept of the version before stays what it was.
+  expect((await bytesOf(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
+  await origin.delete('a');
+  await until('gone', async () => (await cache.head('a')) === undefined);
+});
+
+test('files that are damaged, cut short or gone are read from the storage again', async () => {
+  const data = randomBytes(3 * MB);
+  await origin.write('a', data);
+  const cache = await cached();
+  await bytesOf(cache, 'a');
+  await quiet(cache);
+  const chunks = [];
+  for (const name of await readdir(cacheDir())) {
+    const path = join(cacheDir(), name);
+    const content = await readFile(path);
+    if (content.length > MB) chunks.push({ path, content });
+  }
+  const [first, second, third] = chunks as [(typeof chunks)[0], (typeof chunks)[0], (typeof chunks)[0]];
+  await writeFile(first.path, first.content.with(MB / 2, (first.content[MB / 2] ?? 0) ^ 1));
+  await truncate(second.path, 5);
+  await rm(third.path);
+  expect((await bytesOf(cache, 'a')).equals(data)).toBe(true);
+});
+
+test('a process that starts while the storage is away plays what the one before it kept', async () => {
+  const data = randomBytes(2 * MB + 5);
+  await origin.write('a', data);
+  const before = await cached();
+  await bytesOf(before, 'a');
+  await quiet(before);
+  await before.close();
+  await writeFile(join(cacheDir(), 'half.tmp'), 'left by a killed one');
+  origin.away = true;
+  const cache = await cached();
+  expect((await cache.head('a'))?.sizeBytes).toBe(data.length);
+  expect((await bytesOf(cache, 'a')).equals(data)).toBe(true);
+  await expect(cache.head('b')).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await readdir(cacheDir())).not.toContain('half.tmp');
+});
+
+test('who asks for what is known is answered at once, also while the storage hangs', async () => {
+  await origin.write('a', Buffer.from('x'));
+  const cache = await cached({ freshMs: 0, patienceMs: 100 });
+  await cache.head('a');
+  await quiet(cache);
+  const hang = Promise.withResolvers<undefined>();
+  origin.head = () => hang.promise;
+  expect((await cache.head('a'))?.sizeBytes).toBe(1);
+  const second = await cached({ patienceMs: 100 });
+  expect((await second.head('a'))?.sizeBytes).toBe(1);
+  hang.resolve(undefined);
+});
+
+test('with a directory that cannot be made, or a disk that takes nothing, all is read from the storage and nothing ahead', async () => {
+  await origin.write('a', randomBytes(3 * MB));
+  const none = await cached({ dir: '/dev/null/cache' });
+  const lost = await cached();
+  await rm(cacheDir(), { recursive: true });
+  for (const cache of [none, lost]) {
+    for (let time = 0; time < 2; time++) expect(await bytesOf(cache, 'a')).toHaveLength(3 * MB);
+    await quiet(cache);
+    expect(cache.stats()).toMatchObject({ hits: 0, writable: false, bytes: 0, errors: {} });
+  }
+});

@@ -1,0 +1,107 @@
+/** What a client has sent becomes a source as what a link serves does, once and whole, whatever happens to the Job. */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../../src/media/limits.ts';
+import { importSource } from '../../../../src/media/prepare/job/import-source.ts';
+import { appendPieces, arrivedBytes } from '../../../../src/media/storage/pieces.ts';
+import type { Storage } from '../../../../src/media/storage/storage.ts';
+import { media, quiet, room } from '../../../kit/make/prepare.ts';
+
+const KEY = 'incoming/x';
+const LIMITS = { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 1, minBytesPerSecond: 0 };
+const { signal } = new AbortController();
+type Room = Awaited<ReturnType<typeof room>>;
+
+const imported = async (
+  { storage }: Room,
+  sizeBytes: number,
+  ffprobe = 'ffprobe',
+  onProgress?: (part: number) => void,
+) => {
+  const { media: info } = await importSource(
+    { action: 'import', sent: { key: KEY, sizeBytes }, type: 'video', sourceKey: 'sources/x' },
+    {
+      ...{ storage, tools: { ffmpeg: 'ffmpeg', ffprobe }, signal, log: quiet, limits: DEFAULT_LIMITS },
+      ...(onProgress && { onProgress }),
+    },
+    LIMITS,
+  );
+  return info;
+};
+
+/** Sends it in two pieces. */
+async function sendTo(storage: Storage, content: Buffer): Promise<void> {
+  const half = Math.floor(content.length / 2);
+  for (const [start, part] of [
+    [0, content.subarray(0, half)],
+    [half, content.subarray(half)],
+  ] as const)
+    await appendPieces(storage, KEY, start, Readable.from([part]), async () => undefined);
+}
+
+async function film(place: Room): Promise<Buffer> {
+  const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
+  await sendTo(place.storage, content);
+  return content;
+}
+
+test('the source is what was sent, with its hash, and the pieces are gone', async () => {
+  await using place = await room();
+  const content = await film(place);
+  const progress: number[] = [];
+  const info = await imported(place, content.length, 'ffprobe', (part) => progress.push(part));
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  expect(info).toMatchObject({ sha256, sizeBytes: content.length, durationSeconds: 1, video: { codec: 'h264' } });
+  expect(progress.at(-1)).toBe(1);
+  expect((await readFile(place.path('media/sources/x'))).equals(content)).toBe(true);
+  expect(await arrivedBytes(place.storage, KEY)).toBe(0);
+  // The Job ended before anybody heard of it: the next one finds the source.
+  expect(await imported(place, content.length)).toEqual(info);
+});
+
+test('a fault of the moment leaves everything for the next try', async () => {
+  await using place = await room();
+  const content = await film(place);
+  await expect(imported(place, content.length, place.path('no-such-program'))).rejects.toThrow();
+  expect(await imported(place, content.length)).toMatchObject({ sizeBytes: content.length });
+});
+
+test('what is no media is media_unreadable, and no source', async () => {
+  await using place = await room();
+  await sendTo(place.storage, randomBytes(50_000));
+  await expect(imported(place, 50_000)).rejects.toMatchObject({ code: 'media_unreadable' });
+  expect(await place.storage.head('sources/x')).toBeUndefined();
+});
+
+test('pieces that are missing are told, and nothing is made of the rest', async () => {
+  await using place = await room();
+  await sendTo(place.storage, randomBytes(1000));
+  await expect(imported(place, 2000)).rejects.toMatchObject({ code: 'prepare_failed' });
+  expect(await place.storage.head('sources/x')).toBeUndefined();
+});
+
+test('what was sent in parts is put together in their order, and all of them are gone then', async () => {
+  await using place = await room();
+  const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
+  const keys = ['incoming/second', 'incoming/first', 'incoming/third'];
+  const third = Math.ceil(content.length / 3);
+  for (const [i, key] of keys.entries()) {
+    const part = content.subarray(i * third, (i + 1) * third);
+    await appendPieces(place.storage, key, 0, Readable.from([part]), async () => undefined);
+  }
+  const { media: info } = await importSource(
+    { action: 'import', sent: { key: KEY, sizeBytes: content.length, keys }, type: 'video', sourceKey: 'sources/x' },
+    {
+      storage: place.storage,
+      tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+      signal,
+      log: quiet,
+      limits: DEFAULT_LIMITS,
+    },
+    LIMITS,
+  );
+  expect(info.sha256).toBe(createHash('sha256').update(content).digest('hex'));
+  for (const key of keys) expect(await arrivedBytes(place.storage, key)).toBe(0);
+});

@@ -1,0 +1,74 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Commands } from '../../../../../src/media/streamer/control/commands.ts';
+import { type HttpOptions, serveHttp } from '../../../../../src/media/streamer/control/http.ts';
+import { silent } from '../../../../kit/real/kube.ts';
+
+let dir: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'streamer-http-'));
+  await writeFile(join(dir, 'control'), 'control-token\n');
+  await writeFile(join(dir, 'view'), 'view-token\n');
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
+  const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
+  const options = {
+    ...{ host: '127.0.0.1', port: 0, metricsPort },
+    broadcaster: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
+    profile: () => '720p30',
+    stats: () => ({ live: true, playable: true, destinations: [] }),
+    metrics: async () => new Registry(),
+    commands: new Commands({ ...controlOptions, skipped: undefined, video: undefined as never }),
+  } as unknown as HttpOptions;
+  const http = await serveHttp(options);
+  onTestFinished(() => http.close());
+  const statusOf = async (path: string, token?: string, port = http.port): Promise<number> => {
+    const gone = new AbortController();
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: gone.signal });
+    gone.abort();
+    return status;
+  };
+  return { http, statusOf };
+}
+
+test('numbers and the preview are for those with a token; health is for all', async () => {
+  const { statusOf } = await serve(join(dir, 'view'), 0);
+  for (const path of ['/stats', '/preview.flv']) {
+    const wrong = [undefined, '', 'wrong', 'view-tokenx', 'view'];
+    for (const token of wrong) expect(await statusOf(path, token), `${path} ${token}`).toBe(401);
+    for (const token of ['view-token', 'control-token']) expect(await statusOf(path, token)).toBe(200);
+  }
+  expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+});
+
+test('who may look may not control', async () => {
+  const { http } = await serve(join(dir, 'view'), 0);
+  const stop = (token: string) =>
+    fetch(`http://127.0.0.1:${http.port}/control/stop`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: '{}',
+    });
+  expect((await stop('view-token')).status).toBe(401);
+  expect((await stop('control-token')).status).toBe(200);
+});
+
+test('a token that is not there lets nobody in', async () => {
+  const { statusOf } = await serve(join(dir, 'missing'), 0);
+  for (const token of [undefined, '', 'undefined']) expect(await statusOf('/stats', token)).toBe(401);
+  expect(await statusOf('/stats', 'control-token')).toBe(200);
+});
+
+test('metrics have a port of their own, at which there is nothing else', async () => {
+  const { http, statusOf } = await serve(join(dir, 'view'), 0);
+  expect(http.metricsPort).not.toBe(http.port);
+  expect([await statusOf('/metrics'), await statusOf('/metrics', undefined, http.metricsPort)]).toEqual([404, 200]);
+  for (const path of ['/stats', '/preview.flv', '/healthz', '/control/stop'])
+    expect(await statusOf(path, 'control-token', http.metricsPort)).toBe(404);
+});

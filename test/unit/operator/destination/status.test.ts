@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { Secret } from '../../../../src/kube/core.ts';
+import { buildDestinationStatus } from '../../../../src/operator/destination/status.ts';
+import { destination, NOW } from '../../../kit/make/operator.ts';
+
+const secret = (data: Record<string, string>): Secret =>
+  ({
+    metadata: { name: 'tv-secret' },
+    data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
+  }) as Secret;
+const judged = (of: Secret | undefined) =>
+  buildDestinationStatus(destination('tv', undefined), of, NOW, { allowPrivateDestinations: false });
+const KEY = 'live_s3cr3t-k3y';
+
+describe('a destination', () => {
+  it('that can be sent to shows its URL and a hint of its key', () => {
+    expect(judged(secret({ rtmpUrl: 'rtmp://ingest.example/live\n', rtmpKey: KEY }))).toMatchObject({
+      rtmpUrl: 'rtmp://ingest.example/live',
+      rtmpKeyHint: '-k3y',
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }],
+    });
+  });
+
+  it('shows no secret that its URL holds', () => {
+    const { rtmpUrl } = judged(
+      secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush-hush-hush', rtmpKey: KEY }),
+    );
+    expect(rtmpUrl).toBe('srt://ingest.example:9000?passphrase=…');
+  });
+
+  it('whose URL holds login and key shows neither, and says that there is a login', () => {
+    const status = judged(secret({ rtmpUrl: `rtmp://u:hush@h.example/app/${KEY}?t=hush`, rtmpKey: KEY }));
+    expect(status).toMatchObject({ rtmpUrl: 'rtmp://h.example/app', hasLogin: true, rtmpKeyHint: 'hush' });
+    expect(JSON.stringify(status)).not.toContain(KEY);
+  });
+
+  it.each([
+    ['no Secret', undefined, 'DestinationSecretMissing', 'Secret "tv-secret" does not exist.'],
+    ['no key', { rtmpUrl: 'rtmp://h.example/app' }, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpKey.'],
+    ['nothing in the Secret', {}, 'DestinationSecretMissing', 'Secret "tv-secret" lacks rtmpUrl and rtmpKey.'],
+    ['a web page', { rtmpUrl: 'https://h/app', rtmpKey: KEY }, 'DestinationInvalid', 'must begin with rtmp://'],
+    [
+      'a user name without a password in the URL',
+      { rtmpUrl: `rtmp://${KEY}@h.example/app`, rtmpKey: KEY },
+      'DestinationInvalid',
+      'The rtmpPassword in Secret "tv-secret" is missing',
+    ],
+    [
+      'two logins that differ',
+      { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY, rtmpUser: 'other', rtmpPassword: KEY },
+      'DestinationInvalid',
+      'holds another login',
+    ],
+    [
+      'a login for SRT',
+      { rtmpUrl: 'srt://h.example:9000', rtmpKey: KEY, rtmpUser: 'u', rtmpPassword: KEY },
+      'DestinationInvalid',
+      'is for RTMP alone',
+    ],
+    [
+      'an option of ffmpeg’s in an SRT URL',
+      { rtmpUrl: `srt://h.example:9000?${KEY.toLowerCase()}=1`, rtmpKey: KEY },
+      'DestinationInvalid',
+      'sets an SRT option that is not allowed; use latency,',
+    ],
+    [
+      'a key in two words',
+      { rtmpUrl: 'rtmp://h.example/app', rtmpKey: `${KEY} x` },
+      'DestinationInvalid',
+      'must not hold spaces',
+    ],
+  ])('with %s is not ready, and its key is in no message', (_what, data, reason, message) => {
+    const status = judged(data && secret(data));
+    expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason });
+    expect(status.conditions?.[0]?.message).toContain(message);
+    expect(JSON.stringify(status)).not.toContain(KEY);
+    expect(status.rtmpUrl).toBeUndefined();
+  });
+});

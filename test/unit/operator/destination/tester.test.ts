@@ -1,0 +1,69 @@
+/** How many tests of destinations are made at once, and what becomes of one whose pod Kubernetes refuses. */
+import { expect, it } from 'vitest';
+import type { Pod } from '../../../../src/kube/core.ts';
+import { KubeError } from '../../../../src/kube/types.ts';
+import type { Tools } from '../../../../src/operator/caches/tools.ts';
+import { Tester } from '../../../../src/operator/destination/tester.ts';
+import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../../../src/resources/common/names.ts';
+import type { Destination } from '../../../../src/resources/destination/resource.ts';
+import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../../../kit/make/operator.ts';
+
+const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };
+const PASSED = { ok: true, stage: 'publish', message: 'Fine.', tookMs: 1 };
+
+const asked = (name: string, account: string): Destination => ({
+  ...destination(name),
+  metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: 'now' } },
+});
+
+/** A tester whose pods are made by `create`, and kept. */
+function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
+  const pods = new Map<string, Pod>();
+  const upsert = (pod: Pod) => pods.set(pod.metadata.name, pod);
+  const kube = {
+    create: async (_of: unknown, _namespace: string, pod: Pod) =>
+      create({ ...pod, metadata: { ...pod.metadata, ...meta(pod.metadata.name) } }),
+  };
+  const caches = {
+    pods: { get: (_namespace: string, name: string) => pods.get(name), upsert },
+    streams: { byIndex: () => [] },
+  };
+  const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as Tools;
+  const tester = new Tester(tools);
+  const advance = (name: string, account = name) => tester.advance(`${NAMESPACE}/${name}`, asked(name, account), SEEN);
+  return { tester, advance, pods, upsert };
+}
+
+it('twenty tests are made at once; the next one has its turn when one is over, or its destination is gone', async () => {
+  const { tester, advance, pods, upsert } = testerWith();
+  for (let n = 0; n < 20; n++) expect(await advance(`d${n}`)).toMatchObject({ make: true });
+  expect(await advance('late')).toEqual({ requeueAfterMs: 1000 });
+  expect(pods.size).toBe(20);
+  // One that is looked at again keeps its place and takes no other.
+  expect(await advance('d0')).toEqual({ requeueAfterMs: 1000 });
+  const first = pods.get('test-uid-of-d0') as Pod;
+  upsert({ ...first, status: endedPod(JSON.stringify(PASSED)).status ?? {} });
+  expect((await advance('d0')).result).toMatchObject({ ok: true });
+  expect(await advance('late')).toMatchObject({ make: true });
+  expect(await advance('later')).toEqual({ requeueAfterMs: 1000 });
+  tester.leave(`${NAMESPACE}/d1`);
+  expect(await advance('later')).toMatchObject({ make: true });
+});
+
+it('a pod that is refused is told, and takes no place', async () => {
+  const { advance } = testerWith(() => {
+    throw new KubeError(403, 'Forbidden', 'exceeded quota: pods');
+  });
+  for (let n = 0; n < 25; n++) {
+    const { result, make } = await advance(`d${n}`);
+    expect(result).toMatchObject({ ok: false, code: 'not_run', message: expect.stringContaining('exceeded quota') });
+    expect(make).toBeUndefined();
+  }
+});
+
+it('what is only passing is tried again', async () => {
+  const { advance } = testerWith(() => {
+    throw new KubeError(500, 'InternalError', 'etcd is away');
+  });
+  await expect(advance('d')).rejects.toThrow('etcd is away');
+});

@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { kubeTime } from '../../../../src/lib/clock.ts';
+import { decide, withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import { FINALIZER } from '../../../../src/resources/common/names.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resources/stream/spec.ts';
+import type { World } from '../../../kit/make/operator.ts';
+import { at, destination, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+
+/** All that a decision depends on, as words. */
+interface Scene {
+  wish: 'run' | 'stop' | 'suspend' | 'delete';
+  schedule: 'none' | 'before' | 'on' | 'after' | 'invalid';
+  /** What is missing, if anything. */
+  lacks: 'nothing' | 'media' | 'destination' | 'credit';
+  pod: 'none' | 'starting' | 'ready' | 'going' | 'ended' | 'foreign';
+  /** What Kubernetes says to a new pod. */
+  answer: 'made' | 'refused' | 'quota' | 'taken';
+  edited: boolean;
+}
+
+const SCHEDULES: Record<Scene['schedule'], Partial<LoopStreamSpec>> = {
+  none: {},
+  before: { schedule: { startAt: at(60).toISOString() } },
+  on: { schedule: { startAt: at(-60).toISOString() } },
+  after: { schedule: { endAt: at(-60).toISOString() } },
+  invalid: { schedule: { startAt: at(60).toISOString(), endAt: at(0).toISOString() } },
+};
+
+/** The stream after it was looked at in this scene. */
+function look(before: LoopStream, scene: Scene): LoopStream {
+  const { wish, schedule, lacks, pod, answer, edited } = scene;
+  const spec: LoopStreamSpec = {
+    ...stream().spec,
+    ...SCHEDULES[schedule],
+    replicas: wish === 'stop' ? 0 : 1,
+    suspend: wish === 'suspend',
+    readinessGates: [{ conditionType: 'CreditAvailable' }],
+  };
+  const generation = (before.metadata.generation ?? 1) + (edited ? 1 : 0);
+  const credit = { type: 'CreditAvailable', reason: 'X', message: 'X', lastTransitionTime: kubeTime(at(0)) };
+  const conditions = (before.status?.conditions ?? []).filter(({ type }) => type !== credit.type);
+  const of: LoopStream = {
+    ...before,
+    metadata: {
+      ...before.metadata,
+      generation,
+      ...(wish === 'delete' && { deletionTimestamp: kubeTime(at(0)), finalizers: [FINALIZER] }),
+    },
+    spec,
+    status: {
+      ...before.status,
+      conditions: [...conditions, { ...credit, status: lacks === 'credit' ? 'False' : 'True' }],
+    },
+  };
+  const target = destination();
+  const ready = target.status?.conditions?.[0];
+  if (ready) ready.observedGeneration = 99;
+  const seen: World = world({
+    uploads: lacks === 'media' ? [] : [upload()],
+    destinations: lacks === 'destination' ? [] : [target],
+  });
+  if (pod !== 'none') {
+    const phase = pod === 'ended' ? 'Failed' : 'Running';
+    seen.pod = podOf({ ...of, metadata: before.metadata }, { ready: pod === 'ready', deleted: pod === 'going', phase });
+    if (pod === 'foreign') seen.pod.metadata.ownerReferences = [];
+  }
+  let decision = decide({ ...seen, stream: of }, SETTINGS);
+  if (decision.action.do === 'create' && answer !== 'made') {
+    const words = { refused: 'spec.x: Invalid value', quota: 'exceeded quota: few', taken: undefined }[answer];
+    decision = withoutPod({ ...seen, stream: of }, decision, words);
+  }
+  const { deletionTimestamp: _, ...metadata } = of.metadata;
+  return { ...of, metadata, status: buildStatus(of, decision, pod === 'foreign' ? undefined : seen.pod, seen) };
+}
+
+const scenes = fc.record<Scene>({
+  wish: fc.constantFrom('run', 'run', 'run', 'stop', 'suspend', 'delete'),
+  schedule: fc.constantFrom('none', 'none', 'before', 'on', 'after', 'invalid'),
+  lacks: fc.constantFrom('nothing', 'nothing', 'nothing', 'media', 'destination', 'credit'),
+  pod: fc.constantFrom('none', 'none', 'starting', 'ready', 'ready', 'going', 'ended', 'foreign'),
+  answer: fc.constantFrom('made', 'made', 'refused', 'quota', 'taken'),
+  edited: fc.boolean(),
+});
+
+/** The transitions that are written above PHASES: `from → to`. */
+function written(): string[] {
+  const source = readFileSync(resolve(import.meta.dirname, '../../../../src/resources/stream/spec.ts'), 'utf8');
+  const text = source.slice(0, source.indexOf('export const PHASES')).replaceAll(/\n \* {3}/g, ' ');
+  const lines = [...text.matchAll(/^ \* to (\w+) from ([\w, ]+) \[([\w, ]*)\]: \S.*\.$/gm)];
+  expect(lines.map(([, to]) => to)).toEqual([...PHASES]);
+  return lines.flatMap(([, to, usual = '', skipping = '']) =>
+    `${usual}, ${skipping}`.split(', ').flatMap((from) => (from === '' ? [] : [`${from} → ${to}`])),
+  );
+}
+
+/** The transitions of a stream through these scenes. */
+function walked(list: readonly Scene[]): string[] {
+  let of = stream();
+  return list.flatMap((scene) => {
+    const next = look(of, scene);
+    const step = `${of.status?.phase ?? 'new'} → ${next.status?.phase}`;
+    const isNew = of.status?.phase !== next.status?.phase;
+    of = next;
+    return isNew ? [step] : [];
+  });
+}
+
+describe('the state machine', () => {
+  const table = written();
+  const walks = fc.array(scenes, { minLength: 2, maxLength: 12, size: 'max' });
+
+  it('makes no transition that is not written down, whatever happens in whatever order', () => {
+    fc.assert(
+      fc.property(walks, (list) => {
+        for (const step of walked(list)) expect(table).toContain(step);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('makes every transition that is written down', () => {
+    const seen = new Set(fc.sample(walks, { numRuns: 2500, seed: 7 }).flatMap(walked));
+    expect(table.filter((step) => !seen.has(step))).toEqual([]);
+    expect(new Set(table).size).toBe(table.length);
+  });
+});
+
+describe('the way of a stream', () => {
+  const usual: Scene = { wish: 'run', schedule: 'none', lacks: 'nothing', pod: 'none', answer: 'made', edited: false };
+  const way = (...scenes_: Partial<Scene>[]) => {
+    let of = stream();
+    return scenes_.map((scene): Phase | undefined => {
+      of = look(of, { ...usual, ...scene });
+      return of.status?.phase;
+    });
+  };
+
+  it.each<[string, Phase[], Partial<Scene>[]]>([
+    [
+      'from created to live, through a lost connection and a lost pod, to stopped',
+      [
+        'idle',
+        'waiting',
+        'starting',
+        'live',
+        'reconnecting',
+        'live',
+        'reconnecting',
+        'reconnecting',
+        'stopping',
+        'stopped',
+      ],
+      [
+        { wish: 'stop' },
+        { lacks: 'media' },
+        {},
+        { pod: 'ready' },
+        { pod: 'starting' },
+        { pod: 'ready' },
+        { pod: 'going' },
+        {},
+        { wish: 'stop', pod: 'starting' },
+        { wish: 'stop' },
+      ],
+    ],
+    [
+      'through a schedule',
+      ['scheduled', 'starting', 'live', 'stopping', 'ended', 'scheduled', 'stopped'],
+      [
+        { schedule: 'before' },
+        { schedule: 'on' },
+        { schedule: 'on', pod: 'ready' },
+        { schedule: 'after', pod: 'ready' },
+        { schedule: 'after' },
+        { schedule: 'before' },
+        { schedule: 'before', wish: 'suspend' },
+      ],
+    ],
+    [
+      'off air without credit and back',
+      ['starting', 'live', 'stopping', 'waiting', 'starting'],
+      [{}, { pod: 'ready' }, { pod: 'ready', lacks: 'credit' }, { lacks: 'credit' }, {}],
+    ],
+    [
+      'that Kubernetes refuses, until it is edited',
+      ['failed', 'failed', 'starting', 'waiting', 'starting'],
+      [{ answer: 'refused' }, {}, { edited: true }, { answer: 'quota' }, {}],
+    ],
+  ])('%s', (_what, phases, list) => {
+    expect(way(...list)).toEqual(phases);
+  });
+});

@@ -1,0 +1,206 @@
+/** What is on air stays what a stream comes back with, until that which is to follow it can be played. */
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../../src/kube/core.ts';
+import { kubeTime } from '../../../../src/lib/clock.ts';
+import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import { findCondition } from '../../../../src/resources/common/conditions.ts';
+import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
+import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
+import { type Program, programOfPod } from '../../../../src/resources/stream/program.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
+import {
+  at,
+  destination,
+  MEDIA,
+  NOW,
+  playlist,
+  podOf,
+  rendition,
+  step,
+  stream,
+  upload,
+  world,
+} from '../../../kit/make/operator.ts';
+
+/** Imported, and not prepared in any profile. */
+const unprepared = (name: string) => upload(name, { state: 'preparing', progress: 0.5, media: MEDIA });
+
+/** A list of which these are played, whatever its spec is. */
+const publishing = (version: number, ...items: string[]): Playlist => {
+  const list = playlist('list', items);
+  const published = JSON.stringify({ version, mode: 'sequential', items: list.spec.items });
+  return { ...list, metadata: { ...list.metadata, annotations: { [PUBLISHED_ANNOTATION]: published } } };
+};
+
+const asked = (): LoopStream => {
+  const { uploadRef: _, ...spec } = stream({ playlistRefs: ['list'] }).spec;
+  return stream({}, { spec });
+};
+const READY = { playlists: [publishing(1, 'film')], uploads: [upload(), unprepared('next')] };
+const PUBLISHED = { ...READY, playlists: [publishing(2, 'next')] };
+const PREPARED = { ...PUBLISHED, uploads: [upload(), upload('next')] };
+
+/** A stream that is live with the first version, and its pod. */
+function onAir(of = asked(), inWorld = READY): { of: LoopStream; pod: Pod } {
+  const pod = podOf(of, { ready: true }, world(inWorld));
+  return { of: step(of, world({ ...inWorld, pod })).stream, pod };
+}
+
+/** The same after the next version was published, which is not prepared. */
+function preparing() {
+  const { of, pod } = onAir();
+  return { of: step(of, world({ ...PUBLISHED, pod, now: at(10) })).stream, pod };
+}
+
+const edited = (of: LoopStream, spec: Partial<LoopStreamSpec>): LoopStream => ({
+  ...of,
+  spec: { ...of.spec, ...spec },
+});
+const programIn = (action: object): Program => (action as { program: Program }).program;
+
+describe('a stream whose next version is being prepared', () => {
+  it('says what it plays, and says it once', () => {
+    const { of, pod } = preparing();
+    expect(of.status).toMatchObject({
+      phase: 'live',
+      ready: false,
+      playing: { version: 1, profile: '720p30', video: { items: [{ id: 'film', rendition: rendition().key }] } },
+    });
+    const again = step(of, world({ ...PUBLISHED, pod, now: at(20) })).stream;
+    expect(sameStatus(of.status, again.status ?? {})).toBe(true);
+  });
+
+  it('comes back with it where the loop stands when its pod is lost, and still says what it waits for', () => {
+    const { of, pod } = preparing();
+    const { decision, stream: after } = step(of, world({ ...PUBLISHED, now: at(60) }));
+    expect(decision).toMatchObject({ phase: 'reconnecting', ready: false, action: { do: 'create', standby: false } });
+    expect(programIn(decision.action)).toEqual(programOfPod(pod));
+    expect(findCondition(after.status?.conditions, 'MediaReady')).toMatchObject({
+      status: 'False',
+      reason: 'MediaPreparing',
+      message: 'Upload "next", item with index 0 of playlist "list", is being prepared for 720p30.',
+    });
+    expect(after.status).toMatchObject({ epoch: kubeTime(NOW), playing: of.status?.playing });
+  });
+
+  it('comes back with it although the upload has been deleted and the next one cannot be had', () => {
+    const failed = upload('next', { state: 'failed', error: { code: 'media_unreadable', message: 'It is a text.' } });
+    for (const uploads of [[], [failed]]) {
+      const { decision } = step(preparing().of, world({ ...PUBLISHED, uploads }));
+      expect(programIn(decision.action).video.items).toMatchObject([{ id: 'film' }]);
+    }
+  });
+
+  it('goes on to the next when that is prepared, and keeps nothing then', () => {
+    const { of } = preparing();
+    const { decision, stream: back } = step(of, world({ ...PUBLISHED, now: at(60) }));
+    const pod = podOf(of, { ready: true }, world(PREPARED));
+    pod.metadata.annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(programIn(decision.action)) };
+    const next = step(back, world({ ...PREPARED, pod, now: at(90) }));
+    expect(next.decision.action).toMatchObject({
+      do: 'patch',
+      program: { version: 2, epoch: kubeTime(NOW), video: { items: [{ id: 'next' }] } },
+    });
+    expect(next.stream.status).not.toHaveProperty('playing');
+  });
+
+  it('that is lost and comes back after that was prepared, comes back with the next', () => {
+    const { decision, stream: after } = step(preparing().of, world({ ...PREPARED, now: at(60) }));
+    expect(programIn(decision.action).video.items).toMatchObject([{ id: 'next' }]);
+    expect(after.status).not.toHaveProperty('playing');
+  });
+
+  it('waits for what else is against it, and keeps what it played', () => {
+    const { of } = preparing();
+    const lost = step(of, world({ ...PUBLISHED, destinations: [destination('tv', false)] }));
+    expect(lost.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
+    expect(lost.stream.status?.playing).toEqual(of.status?.playing);
+    const back = step(lost.stream, world(PUBLISHED)).decision;
+    expect(programIn(back.action)).toMatchObject({ epoch: kubeTime(NOW), video: { items: [{ id: 'film' }] } });
+  });
+
+  it('keeps what it played while others shut it off, and while Kubernetes has no room for its pod', () => {
+    const { of, pod } = preparing();
+    const gate = { type: 'CreditAvailable', status: 'False' as const, reason: 'X', message: 'X' };
+    const conditions = [...(of.status?.conditions ?? []), { ...gate, lastTransitionTime: kubeTime(NOW) }];
+    const gated = edited(
+      { ...of, status: { ...of.status, conditions } },
+      {
+        readinessGates: [{ conditionType: gate.type }],
+      },
+    );
+    expect(step(gated, world({ ...PUBLISHED, pod })).stream.status?.playing).toEqual(of.status?.playing);
+    const { decision } = step(of, world(PUBLISHED));
+    const refused = withoutPod({ ...world(PUBLISHED), stream: of }, decision, 'exceeded quota: few');
+    const status = buildStatus(of, refused, undefined, world(PUBLISHED));
+    expect(status).toMatchObject({ phase: 'waiting', playing: of.status?.playing });
+    expect(step({ ...of, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });
+  });
+
+  it('does not take a pod of its name that is not its own', () => {
+    const foreign = podOf(asked(), { ready: true }, world(READY));
+    foreign.metadata.ownerReferences = [];
+    const { decision, stream: after } = step(preparing().of, world({ ...PUBLISHED, pod: foreign }));
+    expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
+    expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film' }]);
+  });
+
+  it('forgets what it played when it is stopped', () => {
+    const { of, pod } = preparing();
+    const off = step(edited(of, { replicas: 0 }), world({ ...PUBLISHED, pod })).stream;
+    expect(off.status).toMatchObject({ phase: 'stopping' });
+    expect(off.status).not.toHaveProperty('playing');
+    const again = step(edited(off, { replicas: 1 }), world(PUBLISHED));
+    expect(again.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
+  });
+});
+
+describe('the same of an edit of the stream', () => {
+  it.each<[string, Partial<LoopStreamSpec>, object]>([
+    ['another upload', { uploadRef: 'next' }, { uploads: [upload(), unprepared('next')] }],
+    ['another quality', { quality: '1080p' }, {}],
+    ['another frame rate', { framerate: 60 }, {}],
+    ['a list that is not there', { playlistRefs: ['gone'] }, {}],
+    ['sound that is not there', { audioPlaylistRefs: ['gone'] }, {}],
+  ])('%s', (_what, spec, objects) => {
+    const { of, pod } = onAir(stream(), { playlists: [], uploads: [upload()] });
+    const after = step(edited(of, spec), world({ ...objects, pod })).stream;
+    const { decision } = step(after, world({ ...objects, now: at(60) }));
+    expect(decision).toMatchObject({ phase: 'reconnecting', ready: false });
+    expect(programIn(decision.action)).toEqual(programOfPod(pod));
+  });
+
+  it('sends it where the stream is sent now, with its sound', () => {
+    const sound = playlist('sound', ['song'], { kind: 'audio' });
+    const song = upload('song', undefined, 'audio');
+    const both = { playlists: [sound], uploads: [upload(), song] };
+    const { of, pod } = onAir(stream({ audioPlaylistRefs: ['sound'] }), both);
+    const change = edited(of, { uploadRef: 'next', destinationRefs: ['tv', 'more'] });
+    const missing = { ...both, destinations: [destination(), destination('more')] };
+    const after = step(change, world({ ...missing, pod })).stream;
+    const program = programIn(step(after, world(missing)).decision.action);
+    expect(program).toMatchObject({ audio: { items: [{ id: 'song' }] }, destinations: ['tv', 'more'] });
+    expect(program.destinationsRevision).not.toBe(programOfPod(pod)?.destinationsRevision);
+  });
+});
+
+describe('a stream in the ordinary case', () => {
+  it('keeps nothing beside its pod: when it starts, on air, when the next version is prepared already', () => {
+    const waiting = step(asked(), world({ ...READY, uploads: [unprepared('film')] })).stream;
+    const starting = step(waiting, world(READY)).stream;
+    const { of, pod } = onAir(starting);
+    const next = step(of, world({ ...PREPARED, pod })).stream;
+    for (const { status } of [waiting, starting, of, next]) {
+      expect(status?.phase).toBeDefined();
+      expect(status).not.toHaveProperty('playing');
+    }
+  });
+
+  it('that was never on air waits until all of it can be played', () => {
+    const { decision } = step(asked(), world(PUBLISHED));
+    expect(decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
+  });
+});

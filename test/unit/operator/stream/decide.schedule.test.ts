@@ -1,0 +1,159 @@
+/** When a stream is on air by its schedule, its deadline, its owner's wish. */
+import { describe, expect, it } from 'vitest';
+import { kubeTime } from '../../../../src/lib/clock.ts';
+import { buildEvents, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
+import { findCondition } from '../../../../src/resources/common/conditions.ts';
+import { CREDIT_CONDITION, FINALIZER } from '../../../../src/resources/common/names.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { at, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+
+const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
+
+describe('one-time schedules', () => {
+  const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
+
+  it('waits for the start, is on air in the window, and ends', () => {
+    const of = stream({ schedule });
+    const before = step(of, world());
+    expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'prepare' }, requeueAt: at(60) });
+    const held = { ...of, metadata: { ...of.metadata, finalizers: [FINALIZER] } };
+    expect(step(held, world()).decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' } });
+    const inside = step(before.stream, world({ now: at(60) }));
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(120) });
+    const over = step(inside.stream, world({ pod: podOf(of), now: at(120) }));
+    expect(over.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    expect(step(over.stream, world({ now: at(121) })).decision.phase).toBe('ended');
+  });
+
+  it('does not start a stream that is stopped', () => {
+    expect(step(stopped({ schedule }), world({ now: at(61) })).decision).toMatchObject({
+      phase: 'idle',
+      action: { do: 'nothing' },
+    });
+  });
+});
+
+const DEADLINE = { startingDeadlineSeconds: 30 };
+
+describe('a window with a starting deadline', () => {
+  const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 }, ...DEADLINE };
+
+  it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
+    const of = stream({ schedule });
+    const before = step(of, world());
+    expect(before.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(60) });
+    const inside = step(before.stream, world({ now: at(61) }));
+    expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
+    const lost = step(inside.stream, world({ now: at(600) }));
+    expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
+    const over = step(lost.stream, world({ pod: podOf(of), now: at(660) }));
+    expect(over.decision).toMatchObject({ phase: 'stopping', requeueAt: at(3660) });
+    expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+
+  it('is left out when its start is missed, and that is said once', () => {
+    const before = step(stream({ schedule }), world());
+    const late = step(before.stream, world({ now: at(91) }));
+    expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
+    expect(late.decision.action.do).not.toBe('create');
+    const [event, ...others] = buildStreamEvents(before.stream.status, late.stream.status ?? {});
+    expect(event).toMatchObject({ type: 'Warning', reason: 'ScheduleMissed' });
+    expect(event?.message).toContain('2026-06-01T12:01:00Z');
+    expect(others).toEqual([]);
+    expect(
+      buildStreamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {}),
+    ).toEqual([]);
+  });
+
+  it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
+    for (const of of [stream({ schedule }), stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } })]) {
+      const { stream: before } = step(of, world());
+      const pod = podOf(of);
+      pod.metadata.creationTimestamp = kubeTime(at(60.9));
+      const { decision, stream: after } = step(
+        { ...before, status: { ...before.status, podUID: 'of another' } },
+        world({ pod, now: at(120) }),
+      );
+      expect(decision).toMatchObject({ phase: 'starting', action: { do: 'publish', podUid: pod.metadata.uid } });
+      expect(after.status?.lastScheduleTime).toBe(at(60).toISOString());
+      // One of an earlier window says nothing about this one.
+      pod.metadata.creationTimestamp = kubeTime(at(-3600));
+      expect(step(before, world({ pod, now: at(120) })).decision.action).toMatchObject({ do: 'delete' });
+    }
+  });
+
+  it('of a stream that was not ready in time is missed too', () => {
+    const notReady = step(stream({ schedule, uploadRef: 'none' }), world({ now: at(61) }));
+    expect(notReady.decision).toMatchObject({ phase: 'waiting' });
+    const ready = { ...notReady.stream, spec: stream({ schedule }).spec };
+    expect(step(ready, world({ now: at(200) })).decision).toMatchObject({ phase: 'scheduled' });
+  });
+});
+
+describe('a window that opens while a gate is closed, as it is without credit', () => {
+  const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 } };
+  const paid = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
+  const withCredit = (of: LoopStream, status: 'True' | 'False'): LoopStream => {
+    const conditions = (of.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
+    const said = { reason: 'InsufficientCredits', message: 'It is used up.', lastTransitionTime: kubeTime(at(0)) };
+    return {
+      ...of,
+      status: { ...of.status, conditions: [...conditions, { type: CREDIT_CONDITION, status, ...said }] },
+    };
+  };
+
+  it('has no pod and says why; it is taken up in its middle when there is credit, and the next one from its start', () => {
+    const none = withCredit(step(withCredit(paid({ schedule }), 'False'), world()).stream, 'False');
+    expect(none.status?.phase).toBe('scheduled');
+    const opened = step(none, world({ now: at(61) }));
+    expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, requeueAt: at(660) });
+    expect(opened.decision.lastScheduleTime).toBeUndefined();
+    expect(buildEvents(none, opened.stream.status ?? {})).toEqual([
+      { type: 'Warning', reason: 'NotReady', message: expect.stringMatching(/^It is used up\. Top up/) },
+    ]);
+    const middle = step(withCredit(opened.stream, 'True'), world({ now: at(400) }));
+    expect(middle.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
+    const over = step(withCredit(opened.stream, 'False'), world({ now: at(660) }));
+    expect(over.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
+    const next = step(withCredit(over.stream, 'True'), world({ now: at(3660) }));
+    expect(next.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(4260) });
+  });
+
+  it('is missed when there is credit only after its starting deadline, and that is said', () => {
+    const opened = step(withCredit(paid({ schedule: { ...schedule, ...DEADLINE } }), 'False'), world({ now: at(61) }));
+    expect(opened.decision.phase).toBe('waiting');
+    const late = step(withCredit(opened.stream, 'True'), world({ now: at(100) }));
+    expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });
+    expect(findCondition(late.stream.status?.conditions, 'Progressing')?.reason).toBe('ScheduleMissed');
+  });
+});
+
+describe('a suspended stream', () => {
+  it('goes off air, says why, and comes back when it is let', () => {
+    const of = stream({ suspend: true });
+    const pod = podOf(of, { ready: true });
+    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    const { stream: after, decision } = step(of, world());
+    expect(decision).toMatchObject({ phase: 'idle', action: { do: 'nothing' } });
+    expect(findCondition(after.status?.conditions, 'Progressing')?.reason).toBe('Suspended');
+    expect(step({ ...after, spec: { ...of.spec, suspend: false } }, world()).decision.action.do).toBe('create');
+  });
+});
+
+describe('a stream whose schedule is over', () => {
+  const schedule = { startAt: at(0).toISOString(), endAt: at(60).toISOString() };
+
+  it('is deleted when its time is up and nothing of it is left, and not before', () => {
+    const of = stream({ schedule, ttlSecondsAfterFinished: 30 });
+    const on = step(of, world({ pod: podOf(of), now: at(100) }));
+    expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, requeueAt: at(90) });
+    expect(step(of, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
+  });
+
+  it('is kept for ever without a limit, or when it is only stopped', () => {
+    expect(step(stream({ schedule }), world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+    const off = stopped({ schedule, ttlSecondsAfterFinished: 0 });
+    expect(step(off, world({ now: at(1e6) })).decision.action).toEqual({ do: 'nothing' });
+  });
+});

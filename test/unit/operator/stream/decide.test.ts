@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { kubeTime } from '../../../../src/lib/clock.ts';
+import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
+import { findCondition } from '../../../../src/resources/common/conditions.ts';
+import { FINALIZER } from '../../../../src/resources/common/names.ts';
+import { at, destination, NOW, podOf, step, stream, upload, world } from '../../../kit/make/operator.ts';
+
+const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
+
+describe('from created to live and back', () => {
+  it('makes a pod when everything is ready', () => {
+    const { decision } = step(stream(), world());
+    expect(decision).toMatchObject({
+      phase: 'starting',
+      ready: true,
+      epoch: kubeTime(NOW),
+      action: { do: 'create', program: { epoch: kubeTime(NOW) } },
+    });
+  });
+
+  it('is starting until a destination accepts media, then live, then reconnecting, then live', () => {
+    const one = stream();
+    let at1 = step(one, world({ pod: podOf(one) }));
+    expect(at1.decision).toMatchObject({ phase: 'starting', action: { do: 'nothing' } });
+    at1 = step(at1.stream, world({ pod: podOf(one, { ready: true }), now: at(1) }));
+    expect(at1.stream.status).toMatchObject({ phase: 'live', liveSince: kubeTime(NOW), restarts: 2, replicas: 1 });
+    at1 = step(at1.stream, world({ pod: podOf(one), now: at(2) }));
+    expect(at1.stream.status?.phase).toBe('reconnecting');
+    expect(at1.stream.status?.liveSince).toBeUndefined();
+    at1 = step(at1.stream, world({ pod: podOf(one), now: at(3) }));
+    expect(at1.stream.status?.phase).toBe('reconnecting');
+    at1 = step(at1.stream, world({ pod: podOf(one, { ready: true }), now: at(4) }));
+    expect(at1.stream.status?.phase).toBe('live');
+    expect(findCondition(at1.stream.status?.conditions, 'Live')?.lastTransitionTime).toBe(kubeTime(at(4)));
+  });
+
+  it('stops: the pod goes, the stream is stopping until it is gone, and stays stopped', () => {
+    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
+    const pod = podOf(live, { ready: true });
+    const off = { ...live, spec: { ...live.spec, replicas: 0 } };
+    const first = step(off, world({ pod }));
+    expect(first.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete', podUid: pod.metadata.uid } });
+    const second = step(first.stream, world({ pod: podOf(live, { deleted: true }) }));
+    expect(second.decision).toMatchObject({ phase: 'stopping', action: { do: 'nothing' } });
+    const third = step(second.stream, world());
+    expect(third.stream.status).toMatchObject({ phase: 'stopped', replicas: 0 });
+    expect(third.stream.status?.epoch).toBeUndefined();
+    expect(step(third.stream, world({ now: at(99) })).stream.status).toEqual(third.stream.status);
+  });
+
+  it('starts the loop anew after a stop, not after a replaced pod', () => {
+    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
+    const replaced = step(live, world({ now: at(60) }));
+    expect(replaced.decision).toMatchObject({ phase: 'reconnecting', epoch: kubeTime(NOW), action: { do: 'create' } });
+    const off = step({ ...live, spec: { ...live.spec, replicas: 0 } }, world()).stream;
+    const again = step({ ...off, spec: { ...off.spec, replicas: 1 } }, world({ now: at(60) }));
+    expect(again.decision).toMatchObject({ phase: 'starting', epoch: kubeTime(at(60)) });
+  });
+
+  it('is idle, not stopped, when it has never been on air', () => {
+    const { stream: idle } = step(stopped(), world());
+    expect(idle.status).toMatchObject({ phase: 'idle', ready: true });
+    expect(step(idle, world()).decision.phase).toBe('idle');
+  });
+});
+
+describe('readiness', () => {
+  it.each([
+    [
+      'a destination that is missing',
+      { destinations: [] },
+      'DestinationReady',
+      'DestinationNotFound',
+      'Destination "tv" does not exist.',
+    ],
+    [
+      'a destination without a Secret',
+      { destinations: [destination('tv', false)] },
+      'DestinationReady',
+      'DestinationSecretMissing',
+      'Destination "tv": Secret "tv-secret" does not exist.',
+    ],
+    ['an upload that is missing', { uploads: [] }, 'MediaReady', 'UploadNotFound', 'Upload "film" does not exist.'],
+  ])('names %s, for a stream that waits and for one that is stopped', (_what, missing, type, reason, message) => {
+    for (const [of, phase] of [
+      [stream(), 'waiting'],
+      [stopped(), 'idle'],
+    ] as const) {
+      const { decision, stream: after } = step(of, world(missing));
+      expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });
+      expect(findCondition(after.status?.conditions, type)).toMatchObject({
+        status: 'False',
+        reason,
+        message,
+        observedGeneration: 1,
+      });
+    }
+  });
+
+  it('waits while a destination has not been looked at, without calling it a problem', () => {
+    const unseen = step(stream(), world({ destinations: [{ ...destination(), status: {} }] })).stream;
+    expect(unseen.status).toMatchObject({ phase: 'waiting', ready: false });
+    expect(findCondition(unseen.status?.conditions, 'DestinationReady')?.status).toBe('Unknown');
+  });
+
+  it('names an impossible schedule', () => {
+    const schedule = { startAt: at(9).toISOString(), endAt: at(5).toISOString() };
+    const { decision } = step(stream({ schedule }), world());
+    expect(decision).toMatchObject({ phase: 'waiting', ready: false, action: { do: 'nothing' } });
+  });
+
+  it('leaves a stream on air as it is when something it needs goes away', () => {
+    const of = stream({ quality: '1080p' });
+    const pod = podOf(stream(), { ready: true });
+    for (const lost of [{ destinations: [] }, { uploads: [] }]) {
+      expect(step(of, world({ pod, ...lost })).decision).toMatchObject({
+        phase: 'live',
+        ready: false,
+        action: { do: 'nothing' },
+      });
+    }
+  });
+});
+
+describe('a pod that no longer fits', () => {
+  it('is left alone by an edit that changes nothing on air', () => {
+    const pod = podOf(stream(), { ready: true });
+    expect(step(stream({ displayName: 'Bunny TV' }), world({ pod })).decision.action).toEqual({ do: 'nothing' });
+  });
+
+  it('is handed another program without a restart', () => {
+    const pod = podOf(stream(), { ready: true });
+    const { decision } = step(stream({ uploadRef: 'other' }), world({ pod, uploads: [upload('other')] }));
+    expect(decision).toMatchObject({
+      phase: 'live',
+      action: { do: 'patch', program: { version: 2, epoch: kubeTime(NOW) } },
+    });
+  });
+
+  it('plays another frame rate once that is prepared, without a restart', () => {
+    const was = stream();
+    const pod = podOf(was, { ready: true });
+    const of = { ...step(was, world({ pod })).stream, spec: { ...was.spec, framerate: 60 as const } };
+    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'live', ready: false, action: { do: 'nothing' } });
+    const film = upload();
+    const prepared = upload('film', {
+      ...film.status,
+      renditions: [{ profile: '720p60', state: 'ready', key: `renditions/${'a'.repeat(64)}/video-720p60.flv` }],
+    });
+    expect(step(of, world({ pod, uploads: [prepared] })).decision).toMatchObject({
+      phase: 'live',
+      action: { do: 'patch', program: { version: 2, profile: '720p60', epoch: kubeTime(NOW) } },
+    });
+  });
+
+  it('is sent to others, or by another key, while the program plays on as the same version', () => {
+    const of = stream();
+    const pod = podOf(of, { ready: true });
+    const more = world({ pod, destinations: [destination(), destination('more')] });
+    const { action } = step(stream({ destinationRefs: ['tv', 'more'] }), more).decision;
+    expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
+    const renewed = destination();
+    renewed.status = { ...renewed.status, secretVersion: '2' };
+    const other = step(of, world({ pod, destinations: [renewed] })).decision.action;
+    expect(other).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv'] } });
+    expect(step(of, world({ pod })).decision.action).toEqual({ do: 'nothing' });
+  });
+
+  it('is replaced when it has ended for good', () => {
+    const pod = podOf(stream(), { phase: 'Failed' });
+    expect(step(stream(), world({ pod })).decision).toMatchObject({
+      phase: 'starting',
+      action: { do: 'create', standby: false },
+    });
+  });
+
+  it('says what keeps it from running, in the words of Kubernetes', () => {
+    const { stream: after } = step(stream(), world({ pod: podOf(stream(), { waiting: 'ImagePullBackOff' }) }));
+    expect(findCondition(after.status?.conditions, 'Progressing')).toMatchObject({
+      status: 'False',
+      reason: 'ImagePullBackOff',
+    });
+    expect(after.status?.phase).toBe('starting');
+  });
+});
+
+describe('the column of destinations', () => {
+  it('shows what people call them, and the name where nobody called one anything', () => {
+    const home = destination('dst-01j9');
+    home.spec.displayName = 'Home on YouTube';
+    const to = stream({ destinationRefs: ['dst-01j9', 'tv', 'gone'] });
+    const { status } = step(to, world({ destinations: [home, destination()] })).stream;
+    expect(status?.destinations).toBe('Home on YouTube, tv, gone');
+  });
+});
+
+describe('what Kubernetes refuses', () => {
+  it('is final until the stream is edited', () => {
+    const of = stream();
+    const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, 'exceeded quota');
+    const failed = { ...of, status: buildStatus(of, decision, undefined, world()) };
+    expect(failed.status?.phase).toBe('failed');
+    const again = step(failed, world({ now: at(600) }));
+    expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
+    expect(sameStatus(failed.status, again.stream.status ?? {})).toBe(true);
+    const edited = { ...failed, metadata: { ...failed.metadata, generation: 2 } };
+    expect(step(edited, world()).decision.action.do).toBe('create');
+  });
+
+  it('a pod of the same name that is not ours is never taken for ours nor touched', () => {
+    const foreign = podOf(stream(), { ready: true });
+    foreign.metadata.ownerReferences = [];
+    const { decision } = step(stream(), world({ pod: foreign }));
+    expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, requeueAt: at(30) });
+    expect(step(stopped(), world({ pod: foreign })).decision).toMatchObject({
+      phase: 'idle',
+      action: { do: 'nothing' },
+    });
+  });
+});
+
+describe('deletion', () => {
+  const deleted = () => {
+    const of = stream();
+    return { ...of, metadata: { ...of.metadata, deletionTimestamp: kubeTime(NOW), finalizers: ['other', FINALIZER] } };
+  };
+
+  it('lets the stream go only when nothing of its pod is left', () => {
+    const of = deleted();
+    expect(step(of, world({ pod: podOf(of, { ready: true }) })).decision).toMatchObject({
+      phase: 'stopping',
+      action: { do: 'delete' },
+    });
+    expect(step(of, world({ pod: podOf(of, { deleted: true }) })).decision.action).toEqual({ do: 'nothing' });
+    expect(step(of, world()).decision.action).toEqual({ do: 'removeFinalizer' });
+  });
+});
+
+describe('the story', () => {
+  it('tells each change once and nothing when nothing changed', () => {
+    const of = stream();
+    const starting = step(of, world({ pod: podOf(of) })).stream;
+    const live = step(starting, world({ pod: podOf(of, { ready: true }) })).stream;
+    const reasons = (before: typeof of, after: typeof of) =>
+      buildStreamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
+    expect(reasons(of, starting)).toEqual([]);
+    expect(reasons(starting, live)).toEqual(['Live']);
+    expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Live']);
+    expect(reasons(live, live)).toEqual([]);
+    const lost = step(live, world({ pod: podOf(of), uploads: [] })).stream;
+    expect(reasons(live, lost)).toEqual(['Reconnecting', 'NotReady']);
+  });
+});
+
+describe('the status', () => {
+  it('is the same for the same world, whenever it is looked at', () => {
+    const of = stream();
+    const pod = podOf(of, { ready: true });
+    const first = step(of, world({ pod })).stream;
+    const later = step(first, world({ pod, now: at(3600) })).stream;
+    expect(sameStatus(first.status, later.status ?? {})).toBe(true);
+  });
+
+  it('does not see the conditions that others keep', () => {
+    const { status = {} } = step(stream(), world()).stream;
+    const theirs = {
+      type: 'CreditAvailable',
+      status: 'True' as const,
+      reason: 'Paid',
+      message: '',
+      lastTransitionTime: kubeTime(NOW),
+    };
+    expect(sameStatus({ ...status, conditions: [theirs, ...(status.conditions ?? [])] }, status)).toBe(true);
+  });
+});

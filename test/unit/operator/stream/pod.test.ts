@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { streamerConfig } from '../../../../src/media/settings.ts';
+import { buildPod, templateHash } from '../../../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../../../src/operator/stream/program.ts';
+import { destination, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
+
+const of = stream({ destinationRefs: ['tv', 'backup.example'] });
+const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
+const pod = buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), SETTINGS);
+// The spec is plain JSON for Kubernetes; the test reads it as such.
+// biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
+const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
+const container = spec.containers[0];
+const env: Record<string, string> = Object.fromEntries(
+  container.env.map((entry: { name: string; value?: string }) => [entry.name, entry.value ?? '10.0.0.1']),
+);
+
+describe('the pod of a stream', () => {
+  it('has the name that is the lock, and belongs to the stream', () => {
+    expect(pod.metadata).toMatchObject({
+      name: 'bunny-onair',
+      namespace: 'tv',
+      labels: { 'loopstream.dev/stream': 'bunny', 'app.kubernetes.io/component': 'streamer' },
+      ownerReferences: [
+        {
+          apiVersion: 'loopstream.dev/v1alpha1',
+          kind: 'LoopStream',
+          uid: 'uid-of-bunny',
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    });
+  });
+
+  it('hands over everything that the streamer reads, and nothing by another way', () => {
+    expect(streamerConfig(env)).toMatchObject({
+      programFile: '/etc/loopstream/program/program.json',
+      destinationsFile: '/etc/loopstream/stream/destinations.json',
+      controlTokenFile: '/etc/loopstream/stream/token',
+      storageUrl: 'file:///media',
+      host: '10.0.0.1',
+      port: 9400,
+    });
+    expect(container.args).toEqual(['streamer']);
+    expect(container.command).toBeUndefined();
+  });
+
+  it('mounts all of the one Secret of its stream, readable by the group alone, so that what is in it can change', () => {
+    expect(container.volumeMounts).toContainEqual({
+      name: 'stream',
+      mountPath: '/etc/loopstream/stream',
+      readOnly: true,
+    });
+    expect(spec.volumes).toContainEqual({
+      name: 'stream',
+      secret: { secretName: 'stream-uid-of-bunny', defaultMode: 0o440 },
+    });
+    expect(JSON.stringify(spec)).not.toContain('tv-secret');
+  });
+
+  it('is made as the stream’s template says, which can take none of our labels and nothing of what confines it', () => {
+    const template = {
+      resources: { limits: { memory: '1Gi' } },
+      nodeSelector: { disk: 'ssd' },
+      tolerations: [{ key: 'media', operator: 'Exists' as const }],
+      affinity: { nodeAffinity: {} },
+      labels: { team: 'tv', 'app.kubernetes.io/component': 'mine' },
+      annotations: { note: 'x', 'loopstream.dev/program': 'mine' },
+      runtimeClassName: 'gvisor',
+      priorityClassName: 'high',
+    };
+    const as = stream({ template, disruption: 'Never' });
+    const made = buildPod(as, buildProgram(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
+    const { labels, annotations, affinity, resources, ...rest } = template;
+    expect(made.metadata.labels).toMatchObject({
+      team: 'tv',
+      'app.kubernetes.io/component': 'streamer',
+      'loopstream.dev/disruption': 'Never',
+    });
+    expect(made.metadata.annotations?.note).toBe('x');
+    expect(made.metadata.annotations?.['loopstream.dev/program']).not.toBe('mine');
+    expect(made.spec).toMatchObject({
+      ...rest,
+      affinity,
+      containers: [{ resources }],
+      securityContext: { runAsNonRoot: true },
+    });
+    expect(made.spec).toMatchObject({ automountServiceAccountToken: false });
+  });
+
+  it('gives every volume a mount and every mount a volume', () => {
+    const names = (list: { name: string }[]) => list.map(({ name }) => name).sort();
+    expect(names(container.volumeMounts)).toEqual(names(spec.volumes));
+  });
+
+  it('has no API token, and can write nowhere but to /tmp', () => {
+    expect(spec.automountServiceAccountToken).toBe(false);
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    const writable = container.volumeMounts.filter((mount: { readOnly?: boolean }) => !mount.readOnly);
+    expect(writable).toEqual([{ name: 'tmp', mountPath: '/tmp' }]);
+  });
+});
+
+describe('the template hash', () => {
+  const hash = templateHash(of, SETTINGS);
+  it.each([
+    ['another template', templateHash(stream({ ...of.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
+    ['another storage', templateHash(of, { ...SETTINGS, storageUrl: 'file:///else' })],
+    ['another image', templateHash(of, { ...SETTINGS, image: 'loopstream:2' })],
+  ])('changes with %s', (_what, other) => expect(other).not.toBe(hash));
+
+  it.each([
+    ['another log level', templateHash(of, { ...SETTINGS, logLevel: 'debug' })],
+    ['another name', templateHash(stream({ ...of.spec, displayName: 'x' }), SETTINGS)],
+    ['another upload', templateHash(stream({ ...of.spec, uploadRef: 'x' }), SETTINGS)],
+    ['another frame rate', templateHash(stream({ ...of.spec, framerate: 60 }), SETTINGS)],
+    ['a destination less', templateHash(stream({ ...of.spec, destinationRefs: ['tv'] }), SETTINGS)],
+  ])('stays with %s, which the pod takes up as it is', (_what, other) => expect(other).toBe(hash));
+});

@@ -1,0 +1,227 @@
+/**
+ * One stream, one publisher, whatever happens in whichever order: the operator's own code, two of it at once with caches of
+ * different ages, against a model of the API server, kubelets and streamers.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Pod } from '../../../../src/kube/core.ts';
+import { acquirePublisher, ensureSecret } from '../../../../src/operator/stream/secret.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { podOf, stream, world } from '../../../kit/make/operator.ts';
+import { Operator, Universe } from './universe.ts';
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A universe with two operators, each of whose requests waits until it is let on. */
+function stage() {
+  const universe = new Universe();
+  const waiting: (() => void)[] = [];
+  const pause = () => new Promise<void>((resolve) => void waiting.push(resolve));
+  const operators = [new Operator(universe, pause), new Operator(universe, pause)] as const;
+  const letOn = async (nth: number) => {
+    waiting.splice(nth % waiting.length, 1)[0]?.();
+    await tick();
+  };
+  return { universe, operators, waiting, letOn };
+}
+type Stage = ReturnType<typeof stage>;
+
+/** From a schedule's edit to its start at most three times this. */
+const SOON_MS = 400;
+const NODES = ['node-a', 'node-b', 'node-c'];
+const nth = <T>(list: readonly T[], n: number): T | undefined => list[n % (list.length || 1)];
+
+/** What people, nodes and the kernel do to a stream. */
+const TROUBLE: Record<string, (universe: Universe, n: number, pod: Pod | undefined) => void> = {
+  'a pod is deleted': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 30),
+  'a pod is deleted by force': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 0),
+  'a container crashes': (universe, _, pod) => pod && universe.crash(pod.metadata.uid),
+  'a pod is evicted': (universe, _, pod) => pod && universe.evict(pod),
+  'a node falls silent': (universe, n) => void universe.silentNodes.add(nth(NODES, n) ?? ''),
+  'a node answers again': (universe, n) => void universe.silentNodes.delete(nth([...universe.silentNodes], n) ?? ''),
+  'a node is lost': (universe, n) => {
+    const node = nth([...universe.silentNodes], n);
+    if (node !== undefined) universe.lose(node);
+  },
+  'the template is edited': (universe, n) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.template = { labels: { edition: String(n) } };
+    }),
+  'its schedule says in a moment': (universe, n) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.schedule = { startAt: new Date(universe.nowMs + (n % 4) * SOON_MS).toISOString() };
+    }),
+  'it is suspended, or not any more': (universe) =>
+    universe.edit('loopstreams/bunny', (of) => {
+      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
+      of.spec.suspend = of.spec.suspend !== true;
+    }),
+};
+const TROUBLES = Object.values(TROUBLE);
+
+async function move({ universe, operators, waiting, letOn }: Stage, kind: number, n: number): Promise<void> {
+  const operator = operators[n % 2 === 0 ? 0 : 1];
+  universe.nowMs += 100;
+  if (kind < 30) nth(universe.steps(), n)?.run();
+  else if (kind < 45 && waiting.length > 0) await letOn(n);
+  else if (kind < 55) for (let left = 40; left > 0 && waiting.length > 0; left--) await letOn(n);
+  else if (kind < 68) operator.sync();
+  else if (kind < 76) operator.sync(n >> 1);
+  else if (kind < 92) {
+    operator.look();
+    await tick();
+  } else nth(TROUBLES, n)?.(universe, n >> 4, nth(universe.pods, n >> 4));
+}
+
+/** From here on nobody does anything to it, one operator leads, and everything that can happen does. */
+async function settle({ universe, operators, waiting, letOn }: Stage): Promise<number> {
+  universe.silentNodes.clear();
+  universe.nowMs += 3 * SOON_MS;
+  universe.edit('loopstreams/bunny', ({ spec }) => void Object.assign(spec, { suspend: false }));
+  let rounds = 0;
+  for (; rounds < 60; rounds++) {
+    while (waiting.length > 0) await letOn(0);
+    const before = universe.writes;
+    operators[0].sync();
+    operators[0].look();
+    await tick();
+    while (waiting.length > 0) await letOn(0);
+    const steps = universe.steps();
+    for (const { run } of steps) run();
+    universe.nowMs += 1000;
+    check(universe);
+    if (universe.writes === before && steps.length === 0) break;
+  }
+  return rounds;
+}
+
+const check = (universe: Universe) => expect(universe.publishing.length, String(universe.publishing)).toBeLessThan(2);
+
+test('never two pods publish, and when it is left alone exactly one does', async () => {
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
+      const all = stage();
+      // New, or on air, or about to begin.
+      if (early > 1) await settle(all);
+      if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
+      for (const [kind, n] of list) {
+        await move(all, kind, n);
+        check(all.universe);
+      }
+      const rounds = await settle(all);
+      expect(rounds, JSON.stringify([all.universe.pods, all.universe.stream?.status])).toBeLessThan(60);
+      const { status } = all.universe.stream ?? {};
+      expect(all.universe.publishing).toEqual([status?.podUID]);
+      expect(status?.phase).toBe('live');
+      expect(all.universe.pods).toHaveLength(1);
+    }),
+    { numRuns: 150, endOnFailure: true },
+  );
+}, 240_000);
+
+test('while pods are deleted and the template is edited, the stream is off air only as long as a warm pod takes over', async () => {
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(moves, async (list) => {
+      const all = stage();
+      const { universe } = all;
+      await settle(all);
+      universe.lingers = true;
+      for (const [kind, n] of list) {
+        if (kind < 92) await move(all, kind, n & ~1);
+        else if (n % 3 === 0) TROUBLE['the template is edited']?.(universe, n, undefined);
+        else {
+          const onAir = universe.pods.find(({ metadata }) => universe.publishing.includes(metadata.uid));
+          if (onAir) universe.delete(`pods/${onAir.metadata.name}`, 30);
+        }
+        const warm = [...universe.processes.values()].filter(({ open, stopped }) => !open && !stopped);
+        expect(universe.publishing.length + warm.length).toBeGreaterThan(0);
+      }
+    }),
+    { numRuns: 150, endOnFailure: true },
+  );
+}, 240_000);
+
+/** Two pods of the stream, besides one that was named and is in the state that is given. */
+async function named(before: (pod: Pod) => void) {
+  const universe = new Universe();
+  const of = universe.stream as LoopStream;
+  const put = (name: string, uid: string, change: (pod: Pod) => void = () => undefined) => {
+    const pod = podOf(stream());
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    change(pod);
+    universe.objects.set(`pods/${name}`, pod as never);
+  };
+  put('bunny-onair', 'first');
+  const free = universe.kube(async () => undefined);
+  expect(await acquirePublisher({ kube: free }, { ...world(), stream: of }, 'first')).toMatchObject({
+    publisherUid: 'first',
+  });
+  put('bunny-onair', 'first', before);
+  put('bunny-onair-b', 'second');
+  return { universe, of, put };
+}
+
+test.each<[string, (pod: Pod) => void]>([
+  ['runs', () => undefined],
+  ['is being deleted', ({ metadata }) => void Object.assign(metadata, { deletionTimestamp: 'now' })],
+  [
+    'is deleted by force',
+    ({ metadata }) => void Object.assign(metadata, { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }),
+  ],
+])('no other pod is let publish while the one before %s', async (_what, before) => {
+  const { universe, of } = await named(before);
+  const kube = universe.kube(async () => undefined);
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'first',
+  });
+});
+
+test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
+  const universe = new Universe();
+  const of = universe.stream as LoopStream;
+  const kube = universe.kube(async () => undefined);
+  await ensureSecret({ kube }, { ...world(), stream: of });
+  const put = (name: string, uid: string, change = {}) => {
+    const pod = podOf(stream(), change);
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    universe.objects.set(`pods/${name}`, pod as never);
+  };
+  put('bunny-onair', 'first');
+  put('bunny-onair-b', 'second');
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'first',
+  });
+  put('bunny-onair', 'first', { phase: 'Failed' });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+    publisherUid: 'second',
+  });
+  // A Secret that is there is left as it is.
+  await ensureSecret({ kube }, { ...world(), stream: of });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'first')).toMatchObject({
+    publisherUid: 'second',
+  });
+});
+
+test('of two that let different pods publish at once, one succeeds', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const { universe, of, put } = await named(() => undefined);
+      // Nothing of the first is left, and its name has been given again.
+      put('bunny-onair', 'third');
+      const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
+      const both = ['second', 'third'].map((uid) =>
+        acquirePublisher({ kube }, { ...world(), stream: of }, uid).then(
+          ({ publisherUid }) => publisherUid === uid,
+          () => false,
+        ),
+      );
+      await scheduler.waitFor(Promise.all(both));
+      expect((await Promise.all(both)).filter(Boolean)).toHaveLength(1);
+    }),
+    { numRuns: 200 },
+  );
+});

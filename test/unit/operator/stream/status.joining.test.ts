@@ -1,0 +1,121 @@
+/** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../../../../src/kube/core.ts';
+import { decide } from '../../../../src/operator/stream/decide.ts';
+import { JOIN_INTERVAL_MS } from '../../../../src/operator/stream/program.ts';
+import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import {
+  PROGRAM_ANNOTATION,
+  PROGRAM_CHANGED_ANNOTATION,
+  SKIP_ANNOTATIONS,
+} from '../../../../src/resources/common/names.ts';
+import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
+import { isLeftOut, programOfPod } from '../../../../src/resources/stream/program.ts';
+import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
+import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
+import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+
+const importing: UploadStatus = { state: 'importing' };
+const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
+const uploadsOf = (states: Record<string, UploadStatus | undefined>) =>
+  Object.entries(states).map(([name, status]) => upload(name, status));
+
+/** A stream that has been live since NOW with those items of its list that are ready, and whose pod was changed then. */
+function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
+  const { uploadRef: _, ...rest } = stream().spec;
+  const of = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
+  const playlists = [playlist('mix', Object.keys(states))];
+  const seen = world({ playlists, uploads: uploadsOf(states) });
+  const pod = changedAt(podOf(of, { ready: true }, seen), NOW);
+  const status = {
+    ...buildStatus(of, decide({ ...seen, pod, stream: of }, SETTINGS), pod, seen),
+    podUID: pod.metadata.uid,
+  };
+  return { of: { ...of, status }, pod, playlists };
+}
+
+function annotated(pod: Pod, annotations: Record<string, string>): Pod {
+  return { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, ...annotations } } };
+}
+const changedAt = (pod: Pod, time: Date) => annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: time.toISOString() });
+
+describe('an item that becomes ready', () => {
+  const before = { a: undefined, b: importing, c: importing };
+  const { of, pod, playlists } = onAir(before);
+  const joined = { a: undefined, b: undefined, c: importing };
+  const seen = (states: Record<string, UploadStatus | undefined>, seconds: number, list: Playlist[] = playlists) =>
+    world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
+
+  it('waits for others for half a minute after the last change, and is looked at again then', () => {
+    const wait = decide({ ...seen(joined, 5), stream: of }, SETTINGS);
+    expect(wait).toMatchObject({ action: { do: 'nothing' }, requeueAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
+    expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: of }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+    });
+  });
+
+  it.each([
+    ['the last one that is missing', { a: undefined, b: undefined, c: undefined }],
+    ['the last one that can come', { a: undefined, b: undefined, c: broken }],
+  ])('joins at once when it is %s', (_what, states) => {
+    expect(decide({ ...seen(states, 5), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('joins at once while nothing plays', () => {
+    const report = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
+    expect(decide({ ...seen(joined, 5), report, stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
+    const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
+    expect(decide({ ...seen(joined, 5), pod: never, stream: of }, SETTINGS).action.do).toBe('patch');
+    const ahead = changedAt(pod, at(3600));
+    expect(decide({ ...seen(joined, 5), pod: ahead, stream: of }, SETTINGS).action.do).toBe('patch');
+  });
+
+  it('joins together with what a person changes, at once: items, order, where it is sent', () => {
+    const lists = [playlist('mix', ['c', 'b', 'a'])];
+    expect(decide({ ...seen(joined, 5, lists), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    const removed = [playlist('mix', ['a', 'b'])];
+    expect(decide({ ...seen(joined, 5, removed), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    const moved = { ...of, spec: { ...of.spec, destinationRefs: ['elsewhere'] } };
+    const destinations = [
+      destination(),
+      { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },
+    ];
+    const there = world({ playlists, uploads: uploadsOf(joined), destinations, pod, now: at(5) });
+    expect(decide({ ...there, stream: moved }, SETTINGS).action).toMatchObject({ do: 'patch' });
+  });
+
+  it('keeps no skip waiting', () => {
+    const asked = { ...of.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
+    const { action, requeueAt } = decide({ ...seen(joined, 5), stream: { ...of, metadata: asked } }, SETTINGS);
+    expect({ do: action.do, soon: requeueAt && requeueAt < at(10) }).toEqual({ do: 'nothing', soon: true });
+  });
+
+  it('does not hide the end of a window that comes before', () => {
+    const end = at(20).toISOString();
+    const scheduled = { ...of, spec: { ...of.spec, schedule: { endAt: end } } };
+    expect(decide({ ...seen(joined, 5), stream: scheduled }, SETTINGS).requeueAt).toEqual(at(20));
+  });
+});
+
+it('120 items that become ready one a second are handed over in as many versions as there are half minutes', () => {
+  const names = Array.from({ length: 120 }, (_, i) => `u${i}`);
+  const states: Record<string, UploadStatus | undefined> = Object.fromEntries(names.map((name) => [name, importing]));
+  states.u0 = undefined;
+  const { of, pod: first, playlists } = onAir(states);
+  let [pod, patches] = [first, 0];
+  for (const [second, name] of names.entries()) {
+    states[name] = undefined;
+    const { action } = decide(
+      { ...world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), stream: of },
+      SETTINGS,
+    );
+    if (action.do !== 'patch') continue;
+    patches += 1;
+    pod = changedAt(annotated(pod, { [PROGRAM_ANNOTATION]: JSON.stringify(action.program) }), at(second));
+  }
+  expect(patches).toBeLessThanOrEqual(1 + Math.ceil(120_000 / JOIN_INTERVAL_MS));
+  expect(programOfPod(pod)?.video.items.filter(isLeftOut)).toEqual([]);
+});

@@ -1,0 +1,336 @@
+/**
+ * A small world for the operator's own code: an API server with optimistic locking and finalizers, kubelets with delays of
+ * their own, caches that may be old, and pods of which the test knows whether they publish. Nothing in it waits for real
+ * time: what can happen next is a list, and the test chooses.
+ */
+
+import type { Pod, Secret } from '../../../../src/kube/core.ts';
+import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../../../src/kube/types.ts';
+import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
+import type { StreamTools } from '../../../../src/operator/stream/tools.ts';
+import { PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { destination, NAMESPACE, SETTINGS, stream, upload } from '../../../kit/make/operator.ts';
+import { silent } from '../../../kit/real/kube.ts';
+import { clone, merge } from './json.ts';
+
+type Any = Stored<KubeObject<Record<string, unknown>, Record<string, unknown>>> & { data?: Record<string, string> };
+
+const KEY = 'loopstreams/bunny';
+/** What runs on a node: a container of a pod, with what it has read of the stream's Secret. */
+interface Process {
+  pod: string;
+  node: string;
+  /** Held until it has read or was told that it may publish. */
+  open: boolean;
+  stopped: boolean;
+  /** What its files say of the publisher: kubelet brings them up to date now and then. */
+  file: string | undefined;
+}
+
+export class Universe {
+  readonly objects = new Map<string, Any>();
+  readonly processes = new Map<string, Process>();
+  /** Nodes that do not answer: nothing on them is heard or obeys, and it goes on. */
+  readonly silentNodes = new Set<string>();
+  nowMs = Date.parse('2026-06-01T12:00:00Z');
+  writes = 0;
+  lingers = false;
+  #version = 100;
+  #uids = 0;
+
+  constructor() {
+    const put = (plural: string, object: unknown) =>
+      this.#put(`${plural}/${(object as Any).metadata.name}`, object as Any);
+    put('loopstreams', stream());
+    put('destinations', destination());
+    put('uploads', upload());
+    put('secrets', { metadata: { name: 'tv-secret', uid: 's' }, data: { rtmpUrl: 'eA==', rtmpKey: 'eA==' } });
+  }
+
+  #put(key: string, object: Any): Any {
+    const stored = clone(object);
+    stored.metadata.resourceVersion = String(++this.#version);
+    this.objects.set(key, stored);
+    return clone(stored);
+  }
+
+  get stream(): LoopStream | undefined {
+    return this.objects.get(KEY) as unknown as LoopStream | undefined;
+  }
+
+  get pods(): Pod[] {
+    return [...this.objects].filter(([key]) => key.startsWith('pods/')).map(([, pod]) => pod as unknown as Pod);
+  }
+
+  /** UIDs of the pods that publish at this moment. */
+  get publishing(): string[] {
+    return [...this.processes.values()].filter(({ open, stopped }) => open && !stopped).map(({ pod }) => pod);
+  }
+
+  edit(key: string, change: (object: Any) => void): void {
+    const object = this.objects.get(key);
+    if (!object) return;
+    change(object);
+    this.#put(key, object);
+    this.#collect(key);
+  }
+
+  /** An object that is being deleted goes with its last finalizer. */
+  #collect(key: string): void {
+    const { metadata } = this.objects.get(key) ?? {};
+    if (metadata?.deletionTimestamp && metadata.deletionGracePeriodSeconds === 0 && !metadata.finalizers?.length)
+      this.objects.delete(key);
+  }
+
+  delete(key: string, graceSeconds: number): void {
+    const object = this.objects.get(key);
+    if (!object) return;
+    const { metadata, spec } = object;
+    const grace = key.startsWith('pods/') && spec.nodeName !== undefined ? graceSeconds : 0;
+    this.edit(key, (of) => {
+      of.metadata.deletionTimestamp = new Date(this.nowMs).toISOString();
+      of.metadata.deletionGracePeriodSeconds = Math.min(grace, metadata.deletionGracePeriodSeconds ?? grace);
+    });
+  }
+
+  /** A client of the API server; `pause` is waited for before each request arrives, and again before its answer does. */
+  kube(pause: () => Promise<void>): Kube {
+    const key = (of: Resource, name: string) => `${of.plural}/${name}`;
+    const fail = (status: number, reason: string) => new KubeError(status, reason, reason);
+    const request = async <T>(act: () => T): Promise<T> => {
+      await pause();
+      const answer = act();
+      await pause();
+      return answer;
+    };
+    const found = (of: Resource, name: string): Any => {
+      const object = this.objects.get(key(of, name));
+      if (!object) throw fail(404, 'NotFound');
+      return object;
+    };
+    const check = (object: Any, metadata: { uid?: string; resourceVersion?: string } = {}) => {
+      if (metadata.uid !== undefined && metadata.uid !== object.metadata.uid) throw fail(409, 'Conflict');
+      if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== object.metadata.resourceVersion)
+        throw fail(409, 'Conflict');
+    };
+    const write = (name: string, object: Any): Any => {
+      this.writes++;
+      const stored = this.#put(name, object);
+      this.#collect(name);
+      return stored;
+    };
+    const kube = {
+      get: (of: Resource, _: string, name: string) => request(() => clone(found(of, name))),
+      create: (of: Resource, _: string, object: Any) =>
+        request(() => {
+          const name = key(of, object.metadata.name);
+          if (this.objects.has(name)) throw fail(409, 'AlreadyExists');
+          const { stringData, ...rest } = clone(object) as Any & { stringData?: Record<string, string> };
+          const data = Object.entries(stringData ?? {}).map(([k, v]) => [k, Buffer.from(v).toString('base64')]);
+          const creationTimestamp = new Date(this.nowMs).toISOString();
+          const metadata = { ...rest.metadata, uid: `${name}#${++this.#uids}`, creationTimestamp };
+          return write(name, { ...rest, metadata, ...(stringData && { data: Object.fromEntries(data) }) } as Any);
+        }),
+      replace: (of: Resource, _: string, object: Any) =>
+        request(() => {
+          check(found(of, object.metadata.name), object.metadata);
+          return write(key(of, object.metadata.name), clone(object));
+        }),
+      mergePatch: (of: Resource, _: string, name: string, patch: { metadata?: Any['metadata'] }) =>
+        request(() => {
+          const object = found(of, name);
+          check(object, patch.metadata);
+          return write(key(of, name), merge(object, patch) as Any);
+        }),
+      apply: (of: Resource, _: string, object: Any) =>
+        request(() => {
+          const before = found(of, object.metadata.name);
+          check(before, object.metadata);
+          return write(key(of, object.metadata.name), { ...before, status: clone(object.status) } as Any);
+        }),
+      delete: (of: Resource, _: string, name: string, options: { uid?: string; gracePeriodSeconds?: number } = {}) =>
+        request(() => {
+          const object = this.objects.get(key(of, name));
+          if (!object || (options.uid !== undefined && options.uid !== object.metadata.uid)) return false;
+          this.writes++;
+          this.delete(key(of, name), options.gracePeriodSeconds ?? 30);
+          return true;
+        }),
+    };
+    return kube as unknown as Kube;
+  }
+
+  get #named(): string | undefined {
+    const secret = this.objects.get(
+      `secrets/${streamSecretName(this.stream?.metadata.uid ?? '')}`,
+    ) as unknown as Secret;
+    const name = secret?.data?.[PUBLISHER_KEY];
+    return name === undefined ? undefined : Buffer.from(name, 'base64').toString();
+  }
+
+  #process(uid: string): Process | undefined {
+    const process = this.processes.get(uid);
+    return process && !this.silentNodes.has(process.node) ? process : undefined;
+  }
+
+  /** What the operator says to a pod's control port. */
+  tell(uid: string, what: 'release' | 'stop'): void {
+    const process = this.#process(uid);
+    if (process && what === 'release') process.open = true;
+    if (process && what === 'stop') process.stopped = true;
+  }
+
+  /** A container ends by itself; kubelet starts it again, with the files that it has. */
+  crash(uid: string): void {
+    const process = this.#process(uid);
+    if (process) Object.assign(process, { open: false, stopped: false });
+  }
+
+  /** Kubelet ends the pod for good. */
+  evict(pod: Pod): void {
+    const { uid, name } = pod.metadata;
+    if (!this.#process(uid)) return;
+    this.processes.delete(uid);
+    this.#status(`pods/${name}`, { phase: 'Failed', reason: 'Evicted' });
+  }
+
+  /** A node that does not answer is gone for good: Kubernetes' garbage collector calls its pods failed. */
+  lose(node: string): void {
+    for (const pod of this.pods.filter(({ spec }) => spec.nodeName === node)) {
+      this.processes.delete(pod.metadata.uid);
+      this.#status(`pods/${pod.metadata.name}`, { phase: 'Failed' });
+      this.delete(`pods/${pod.metadata.name}`, 0);
+    }
+    this.silentNodes.delete(node);
+  }
+
+  #status(key: string, status: object): void {
+    this.edit(key, (pod) => {
+      pod.status = { ...pod.status, ...status };
+    });
+  }
+
+  /** What the parts of Kubernetes and the streamers would do next, each a step of its own. */
+  steps(): { what: string; run: () => void }[] {
+    return this.pods.flatMap((pod) => {
+      const { name, uid, deletionTimestamp, finalizers = [] } = pod.metadata;
+      const key = `pods/${name}`;
+      const node = pod.spec.nodeName;
+      const process = this.processes.get(uid);
+      const steps: { what: string; run: () => void }[] = [];
+      const step = (what: string, run: () => void) => void steps.push({ what: `${what} ${uid}`, run });
+      if (node === undefined) {
+        const free = ['node-a', 'node-b', 'node-c'].find((of) => !this.silentNodes.has(of));
+        if (!deletionTimestamp && free)
+          step('bind', () => this.edit(key, ({ spec }) => void Object.assign(spec, { nodeName: free })));
+        return steps;
+      }
+      if (this.silentNodes.has(node)) return steps;
+      const over = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+      const state = pod.status?.containerStatuses?.[0]?.state;
+      if (!process && !deletionTimestamp && !over)
+        step(
+          'start',
+          () => void this.processes.set(uid, { pod: uid, node, open: false, stopped: false, file: this.#named }),
+        );
+      if (process && process.file !== this.#named)
+        step('mount', () => void Object.assign(process, { file: this.#named }));
+      if (process && !process.open && process.file === uid)
+        step('read', () => void Object.assign(process, { open: true }));
+      const ready = process?.open === true && !process.stopped;
+      const said = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+      if (process && !over && (state?.running === undefined || said !== ready))
+        step('report', () =>
+          this.#status(key, {
+            phase: 'Running',
+            podIP: '10.0.0.1',
+            conditions: [
+              { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-06-01T12:00:00Z' },
+            ],
+            containerStatuses: [{ name: 'streamer', ready, restartCount: 0, started: true, state: { running: {} } }],
+          }),
+        );
+      // With `lingers`, one that publishes ends when it was told to stop, and not before: twenty seconds are long.
+      const lingers = this.lingers && process?.open === true && !process.stopped;
+      if (process && deletionTimestamp && !lingers) step('end', () => void this.processes.delete(uid));
+      if (!process && deletionTimestamp && !over)
+        step('say that it ended', () =>
+          this.#status(key, {
+            phase: 'Succeeded',
+            containerStatuses: [
+              { name: 'streamer', ready: false, restartCount: 0, state: { terminated: { exitCode: 0 } } },
+            ],
+          }),
+        );
+      if (over && deletionTimestamp && (pod.metadata.deletionGracePeriodSeconds !== 0 || finalizers.length === 0))
+        step('delete', () => this.delete(key, 0));
+      return steps;
+    });
+  }
+}
+
+/** An operator with caches of its own: they are brought up to date one object at a time, when the test says. */
+export class Operator {
+  readonly #universe: Universe;
+  readonly #cached = new Map<string, Any>();
+  readonly #reconcile: (key: string) => Promise<unknown>;
+  busy: Promise<unknown> | undefined;
+
+  constructor(universe: Universe, pause: () => Promise<void>) {
+    this.#universe = universe;
+    const cache = (plural: string) => ({
+      get: (_: string, name: string) => this.#cached.get(`${plural}/${name}`),
+      list: () => [...this.#cached].filter(([key]) => key.startsWith(`${plural}/`)).map(([, object]) => object),
+      byIndex: () => [...this.#cached].filter(([key]) => key.startsWith(`${plural}/`)).map(([, object]) => object),
+      upsert: (object: Any) => this.#hear(`${plural}/${object.metadata.name}`, clone(object)),
+    });
+    const names = ['streams', 'playlists', 'uploads', 'destinations', 'pods', 'jobs'] as const;
+    const caches = Object.fromEntries(names.map((name) => [name, cache(name === 'streams' ? 'loopstreams' : name)]));
+    const tell = (what: 'release' | 'stop') => async (pod: Pod) => {
+      await pause();
+      universe.tell(pod.metadata.uid, what);
+    };
+    const tools = {
+      kube: universe.kube(pause),
+      caches,
+      settings: SETTINGS,
+      events: { event: () => undefined },
+      fractions: new Map(),
+      streamers: { report: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
+      rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
+      clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
+      log: silent,
+      metered: false,
+    };
+    this.#reconcile = reconcileStream(tools as unknown as StreamTools);
+  }
+
+  #hear(key: string, object: Any): void {
+    const known = this.#cached.get(key);
+    if (known && BigInt(known.metadata.resourceVersion) > BigInt(object.metadata.resourceVersion)) return;
+    this.#cached.set(key, object);
+  }
+
+  /** Hears of everything, or of the nth object that it does not know as it is. */
+  sync(nth?: number): void {
+    const { objects } = this.#universe;
+    const keys = [...new Set([...objects.keys(), ...this.#cached.keys()])].filter(
+      (key) => this.#cached.get(key)?.metadata.resourceVersion !== objects.get(key)?.metadata.resourceVersion,
+    );
+    for (const key of nth === undefined ? keys : keys.slice(nth % (keys.length || 1), (nth % (keys.length || 1)) + 1)) {
+      const object = objects.get(key);
+      if (object) this.#cached.set(key, clone(object));
+      else this.#cached.delete(key);
+    }
+  }
+
+  /** Begins to look at the stream, unless it is at that already. */
+  look(): void {
+    this.busy ??= this.#reconcile(`${NAMESPACE}/bunny`)
+      .catch(() => undefined)
+      .finally(() => {
+        this.busy = undefined;
+      });
+  }
+}

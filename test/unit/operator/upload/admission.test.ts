@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../../src/kube/core.ts';
+import { Admission } from '../../../../src/operator/upload/admission.ts';
+import { importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
+import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
+import type { Upload } from '../../../../src/resources/upload/resource.ts';
+import { jobOf, MEDIA, NAMESPACE, upload } from '../../../kit/make/operator.ts';
+
+const key = (name: string) => `${NAMESPACE}/${name}`;
+const asker = (name: string) => ({ key: key(name), since: name, account: undefined });
+const fetching = (name: string, urgent = false): Wish => importWish(upload(name), urgent);
+const making = (name: string, profile = '720p30', urgent = false): Wish =>
+  renditionWish(upload(name), MEDIA, profile, urgent);
+
+const ownedBy = (account: string | undefined, of: Upload): Upload =>
+  account === undefined ? of : { ...of, metadata: { ...of.metadata, labels: { [ACCOUNT_LABEL]: account } } };
+
+/** An admission, and the Jobs that its caller has made. */
+function house(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
+  const jobs = new Map<string, Job>();
+  const admission = new Admission({
+    limits: { import: limit, rendition: limit },
+    jobs: () => [...jobs.values()],
+    isSwept,
+  });
+  const names = (wishes: Wish[]) => wishes.map(({ name }) => name);
+  return {
+    admission,
+    /** As a reconcile does: asks, makes the Jobs, settles. Answers the names of those made. */
+    ask(name: string, wishes: Wish[], account?: string) {
+      const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
+      for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
+      admission.settle(key(name));
+      return { made: names(allowed), waiting: Object.fromEntries(waiting) };
+    },
+    end: (job: string) => jobs.delete(job),
+  };
+}
+
+describe('Jobs begin', () => {
+  it('no more at a time than is allowed, and those that wait go on in the order of their uploads', () => {
+    const { ask, end, admission } = house(2);
+    for (const name of ['a', 'b']) expect(ask(name, [fetching(name)]).made).toEqual([`${name}-import`]);
+    for (const name of ['d', 'c'])
+      expect(ask(name, [fetching(name)]).waiting).toEqual({ [`${name}-import`]: 'queued' });
+    expect(admission.due()).toEqual([]);
+    end('a-import');
+    expect(admission.due()).toEqual([key('c')]);
+    expect(ask('d', [fetching('d')]).made).toEqual([]);
+    expect(ask('c', [fetching('c')]).made).toEqual(['c-import']);
+    expect(admission.due()).toEqual([]);
+  });
+
+  it('first where a started stream waits for them', () => {
+    const { ask, end, admission } = house(1);
+    ask('a', [fetching('a')]);
+    ask('b', [fetching('b')]);
+    ask('z', [fetching('z', true)]);
+    end('a-import');
+    expect(admission.due()).toEqual([key('z')]);
+    expect(ask('b', [fetching('b')]).made).toEqual([]);
+    expect(ask('z', [fetching('z', true)]).made).toEqual(['z-import']);
+  });
+
+  it('once for each rendition, whichever uploads ask for it, and another profile does not wait for that', () => {
+    const { ask, end, admission } = house(4);
+    expect(ask('a', [making('a')]).made).toEqual(['a-720p30']);
+    const b = ask('b', [making('b'), making('b', '1080p30')]);
+    expect(b).toEqual({ made: ['b-1080p30'], waiting: { 'b-720p30': 'same' } });
+    expect(admission.due()).toEqual([]);
+    end('a-720p30');
+    expect(admission.due()).toEqual([key('b')]);
+    expect(ask('b', [making('b')]).made).toEqual(['b-720p30']);
+  });
+
+  it('once, too, when both ask before a Job of either is seen', () => {
+    const { admission } = house(4);
+    expect(admission.ask(asker('a'), [making('a')]).allowed).toHaveLength(1);
+    expect(admission.ask(asker('b'), [making('b')]).allowed).toEqual([]);
+    admission.settle(key('a'));
+    // The Job of `a` could not be made: `b` need not wait for it.
+    expect(admission.due()).toEqual([key('b')]);
+  });
+
+  it('only when nothing is clearing away what they would make', () => {
+    let swept = true;
+    const { ask, admission } = house(4, () => swept);
+    expect(ask('a', [making('a')]).made).toEqual([]);
+    swept = false;
+    expect(admission.due()).toEqual([key('a')]);
+  });
+
+  it('in each namespace for itself, and for nobody who has gone', () => {
+    const { ask, end, admission } = house(1);
+    ask('a', [fetching('a')]);
+    ask('b', [fetching('b')]);
+    expect(admission.ask({ ...asker('a'), key: 'radio/a' }, [fetching('a')]).allowed).toHaveLength(1);
+    admission.leave(key('b'));
+    end('a-import');
+    expect(admission.due()).toEqual([]);
+  });
+});
+
+describe('accounts share the places', () => {
+  it('imports and renditions have places of their own', () => {
+    const { ask } = house(1);
+    expect(ask('a', [fetching('a')]).made).toEqual(['a-import']);
+    expect(ask('b', [making('b'), making('b', '1080p30')])).toEqual({
+      made: ['b-1080p30'],
+      waiting: { 'b-720p30': 'queued' },
+    });
+  });
+
+  it('an account has at most half of them, so that another one finds a place at once', () => {
+    const { ask, end, admission } = house(4);
+    for (const name of ['a', 'b']) expect(ask(name, [fetching(name)], 'A').made).toHaveLength(1);
+    for (const name of ['c', 'd'])
+      expect(ask(name, [fetching(name)], 'A').waiting).toEqual({ [`${name}-import`]: 'queued' });
+    expect(admission.due()).toEqual([]);
+    expect(ask('z', [fetching('z')], 'B').made).toEqual(['z-import']);
+    end('a-import');
+    expect(admission.due()).toEqual([key('c')]);
+  });
+
+  it('what an account waits for with a stream does not overtake the import of another account that has fewer', () => {
+    const { ask, end, admission } = house(2);
+    ask('a', [fetching('a')], 'A');
+    ask('b', [fetching('b')], 'B');
+    ask('y', [fetching('y')], 'C');
+    ask('x', [fetching('x', true)], 'A');
+    end('b-import');
+    expect(admission.due()).toEqual([key('y')]);
+  });
+
+  it('an upload of kubectl has all of them where there are no accounts, and its share where there are', () => {
+    const { ask } = house(4);
+    for (const name of ['a', 'b', 'c']) expect(ask(name, [fetching(name)]).made).toHaveLength(1);
+    expect(ask('z', [fetching('z')], 'A').made).toHaveLength(1);
+    const other = house(4);
+    other.ask('z', [fetching('z')], 'A');
+    for (const name of ['a', 'b']) expect(other.ask(name, [fetching(name)]).made).toHaveLength(1);
+    expect(other.ask('c', [fetching('c')]).made).toEqual([]);
+  });
+});

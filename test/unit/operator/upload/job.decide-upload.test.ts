@@ -1,0 +1,359 @@
+import { describe, expect, it } from 'vitest';
+import type { Job, Pod } from '../../../../src/kube/core.ts';
+import { prepareConfig } from '../../../../src/media/settings.ts';
+import { decideUpload, whileWaiting } from '../../../../src/operator/upload/decide.ts';
+import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
+import { buildJob, importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
+import { findCondition } from '../../../../src/resources/common/conditions.ts';
+import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
+import { previewOf, previewWish } from '../../../../src/resources/upload/asked.ts';
+import type { Upload } from '../../../../src/resources/upload/resource.ts';
+import { warn } from '../../../../src/resources/upload/warnings.ts';
+import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
+
+const fresh = () => upload('film', {});
+const imported = (): Upload =>
+  upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
+const COMPLETE = [{ type: 'Complete', status: 'True' }];
+const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
+
+function see(
+  of: Upload,
+  seen: {
+    profiles?: string[];
+    urgent?: string[];
+    jobs?: Job[];
+    pods?: Pod[];
+    fractions?: Record<string, number>;
+    sameSource?: string;
+    now?: Date;
+  } = {},
+) {
+  const { profiles = [], jobs = [], pods = [], now = NOW } = seen;
+  return decideUpload(of, {
+    profiles,
+    held: new Map(),
+    urgent: new Set(seen.urgent),
+    jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
+    pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
+    sameSource: () => seen.sameSource,
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
+    keepUnusedMs: 86_400_000,
+    settings: SETTINGS,
+    fractions: new Map(Object.entries(seen.fractions ?? {})),
+    now,
+  });
+}
+const error = { code: 'media_unreadable', message: 'Cut off.' } as const;
+
+describe('an upload that a client sends', () => {
+  const sent = (receivedBytes: number): Upload => ({
+    ...fresh(),
+    spec: { type: 'video', source: { sent: { sizeBytes: 100, receivedBytes } } },
+  });
+
+  it('has no Job before all of it has come, and says how far it is', () => {
+    const { create, status } = see(sent(40));
+    expect(create).toEqual([]);
+    expect(status).toMatchObject({ state: 'importing', progress: 0.2 });
+    expect(findCondition(status.conditions, 'Imported')).toMatchObject({ status: 'False', reason: 'Receiving' });
+  });
+
+  it('is imported out of its pieces then', () => {
+    const { create, status } = see(sent(100));
+    expect(status).toMatchObject({ state: 'importing', progress: 0.5 });
+    expect(create.map(({ task }) => task)).toEqual([
+      {
+        ...{ action: 'import', type: 'video', sourceKey: 'sources/uid-of-film' },
+        sent: { key: 'incoming/uid-of-film', sizeBytes: 100 },
+      },
+    ]);
+  });
+});
+
+describe('an upload with the content of another one of its account', () => {
+  const seen = { profiles: ['720p30'], sameSource: 'sources/older' };
+  const jobs = [jobOf(fresh(), importWish(fresh()))];
+
+  it('has the source of that one, for its renditions too', () => {
+    const pods = [endedPod({ action: 'import', media: MEDIA })];
+    const { status, create } = see(fresh(), { ...seen, jobs, pods });
+    expect(status.sourceKey).toBe('sources/older');
+    expect(create.map(({ task }) => task.sourceKey)).toEqual(['sources/older']);
+    expect(see({ ...fresh(), status }, { ...seen, sameSource: 'sources/another' }).status.sourceKey).toBe(
+      'sources/older',
+    );
+  });
+
+  it('keeps its own where it has been imported before', () => {
+    expect(see(imported(), seen).status.sourceKey).toBe('sources/uid-of-film');
+  });
+});
+
+describe('the import of an upload', () => {
+  it('makes the Job, once', () => {
+    const { create, status } = see(fresh());
+    expect(create.map(({ name }) => name)).toEqual(['film-import']);
+    expect(status).toMatchObject({ state: 'importing', progress: 0, observedGeneration: 1 });
+    const job = jobOf(fresh(), importWish(fresh()));
+    expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+  });
+
+  it('is ready with what the pod answered, before the Job is counted as complete too', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
+    expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
+    expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
+    expect(buildUploadEvents({}, status).map(({ reason }) => reason)).toEqual(['MediaImported']);
+  });
+
+  it.each([
+    ['the pod says so', [], endedPod({ action: 'failed', error }), 'media_unreadable'],
+    ['the pod answers nonsense', [], endedPod('?'), 'prepare_failed'],
+    ['the pod answers nothing', [], endedPod(''), 'prepare_failed'],
+    ['all tries failed without a word', failed('BackoffLimitExceeded'), endedPod('', 1), 'prepare_failed'],
+    [
+      'all tries failed, the last for a reason',
+      failed('BackoffLimitExceeded'),
+      endedPod({ action: 'failed', error }, 1),
+      'media_unreadable',
+    ],
+    ['it took too long', failed('DeadlineExceeded'), undefined, 'prepare_timeout'],
+  ])('fails for good when %s', (_what, conditions, pod, code) => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), conditions)];
+    const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
+    expect(status).toMatchObject({ state: 'failed', error: { code } });
+    expect(create).toEqual([]);
+    const later = { ...fresh(), status };
+    expect(see(later, { profiles: ['720p30'] })).toMatchObject({ create: [], remove: [], status: { state: 'failed' } });
+  });
+
+  it('goes on while a try has failed and others are left', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.state).toBe('importing');
+  });
+
+  it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), COMPLETE)];
+    expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], requeueAt: at(15) });
+    expect(see(fresh(), { jobs, now: at(16) }).remove).toEqual(jobs);
+  });
+
+  it('is tried again after an edit, when the old Job is gone', () => {
+    const jobs = [jobOf(fresh(), importWish(fresh()), failed('BackoffLimitExceeded'))];
+    const edited = { ...fresh(), status: see(fresh(), { jobs }).status };
+    edited.metadata = { ...edited.metadata, generation: 2 };
+    expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { state: 'importing' } });
+    expect(see(edited).create).toHaveLength(1);
+  });
+
+  it('waits for a Job that an upload of the same name left behind', () => {
+    const jobs = [jobOf({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, importWish(fresh()))];
+    expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+  });
+});
+
+describe('the renditions of an upload', () => {
+  const wish = (profile: string): Wish => renditionWish(imported(), MEDIA, profile);
+
+  it('are made for the profiles that streams ask for', () => {
+    const { status, create } = see(imported(), { profiles: ['720p30', '1080p60'] });
+    expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
+    expect(status).toMatchObject({ state: 'preparing', progress: 0 });
+    expect(findCondition(status.conditions, 'Prepared')?.message).toBe('Being prepared for 1080p60, 720p30.');
+  });
+
+  it('say which of them wait for their turn', () => {
+    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    const says = (...queued: string[]) => {
+      const { conditions } = whileWaiting(imported(), status, new Set(queued));
+      const { reason, message } = findCondition(conditions, 'Prepared') ?? {};
+      return [reason, message];
+    };
+    expect(says()).toEqual(['Preparing', 'Being prepared for 1080p60, 720p30.']);
+    expect(says('film-720p30')).toEqual(['Queued', 'Being prepared for 1080p60; 720p30 waits for a turn.']);
+    expect(says('film-720p30', 'film-1080p60')).toEqual(['Queued', '1080p60, 720p30 wait for a turn.']);
+    const waiting = whileWaiting(fresh(), see(fresh()).status, new Set(['film-import']));
+    expect(waiting.conditions?.map(({ reason, status: is }) => [reason, is])).toEqual([
+      ['Queued', 'False'],
+      ['Queued', 'False'],
+    ]);
+    const { create } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    expect(create.map(({ urgent }) => urgent)).toEqual([false, true]);
+  });
+
+  it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {
+    const jobs = [jobOf(imported(), wish('720p30')), jobOf(imported(), wish('1080p60'))];
+    const look = (of: Upload, ...fractions: (number | undefined)[]) =>
+      see(of, {
+        profiles: ['720p30', '1080p60'],
+        jobs,
+        fractions: Object.fromEntries(
+          jobs.flatMap(({ metadata }, index) => {
+            const fraction = fractions[index];
+            return fraction === undefined ? [] : [[metadata.uid, fraction]];
+          }),
+        ),
+      }).status;
+    const first = look(imported(), 0.4);
+    expect(first).toMatchObject({ state: 'preparing', progress: 0.2 });
+    const then = (...fractions: (number | undefined)[]) =>
+      look({ ...imported(), status: first }, ...fractions).progress;
+    expect(then(0.48, undefined)).toBe(0.2);
+    expect(then(0.6, undefined)).toBe(0.3);
+    expect(then()).toBe(0.2);
+    expect(then(0, 0)).toBe(0);
+  });
+
+  it('are ready one by one', () => {
+    const jobs = [jobOf(imported(), wish('720p30'))];
+    const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 10 }) } as const;
+    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], jobs, pods: [endedPod(made)] });
+    expect(status.renditions?.map(({ profile, state }) => [profile, state])).toEqual([
+      ['1080p60', 'pending'],
+      ['720p30', 'ready'],
+    ]);
+    expect(status).toMatchObject({ state: 'preparing', progress: 0.5 });
+  });
+
+  it('stay when their Jobs are cleared away and when nobody asks for them any more', () => {
+    const ready = upload();
+    expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
+    const [kept, ...more] = see(ready).status.renditions ?? [];
+    expect(more).toEqual([]);
+    expect(kept).toEqual({ ...ready.status?.renditions?.[0], unwantedSince: '2026-06-01T12:00:00Z' });
+  });
+
+  it('are forgotten when nobody has asked for them for long, and then made again for who asks', () => {
+    const unwanted = { ...upload(), status: see(upload()).status };
+    const day = 86_400;
+    const hourLater = see(unwanted, { now: at(3600) });
+    expect(hourLater).toMatchObject({ status: unwanted.status, requeueAt: at(day) });
+    const wanted = see(unwanted, { profiles: ['720p30'], now: at(day - 1) });
+    expect(wanted.status.renditions).toEqual(upload().status?.renditions);
+    const forgotten = see(unwanted, { now: at(day) });
+    expect(forgotten.status.renditions).toBeUndefined();
+    expect(forgotten.status.state).toBe('ready');
+    const again = see({ ...upload(), status: forgotten.status }, { profiles: ['720p30'] });
+    expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
+  });
+
+  it('add what was changed while they were made to what their import said, once', () => {
+    const told = [warn('picture_held', 'For 10.0 s.')];
+    const before = { ...imported(), status: { ...imported().status, warnings: told } };
+    const warnings = [warn('silence_added', 'For 2.0 s.'), warn('picture_held', 'For 10.1 s.')];
+    const made = endedPod({ action: 'rendition', rendition: rendition('720p30'), warnings });
+    const jobs = [jobOf(before, wish('720p30'), COMPLETE)];
+    const { status } = see(before, { profiles: ['720p30'], jobs, pods: [made] });
+    expect(status).toMatchObject({ state: 'ready', warnings: [warnings[1], warnings[0]] });
+    expect(buildUploadEvents(before.status, status)).toMatchObject([
+      { type: 'Warning', reason: 'SilenceAdded', message: warnings[0]?.message },
+      { reason: 'MediaPrepared' },
+    ]);
+    const later = see({ ...before, status }, { profiles: ['720p30'], jobs });
+    expect(later.status).toEqual(status);
+  });
+
+  it('fail for good, and say why', () => {
+    const jobs = [jobOf(imported(), wish('720p30'), failed('BackoffLimitExceeded'))];
+    const { status } = see(imported(), { profiles: ['720p30'], jobs });
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
+    expect(see({ ...imported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
+    expect(buildUploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
+  });
+});
+
+describe('an upload that somebody wants to see', () => {
+  const asked = (of: Upload, time = NOW): Upload => ({
+    ...of,
+    metadata: { ...of.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
+  });
+  const job = () => jobOf(imported(), renditionWish(imported(), MEDIA, 'preview'));
+  const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
+
+  it('has a preview made that no stream waits for, and is ready meanwhile', () => {
+    const { create, status, requeueAt } = see(asked(imported()));
+    expect(create).toMatchObject([{ name: 'film-preview', urgent: false, deadlineSeconds: 1880 }]);
+    expect(status).toMatchObject({
+      state: 'ready',
+      progress: 1,
+      renditions: [{ profile: 'preview', state: 'pending' }],
+    });
+    expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
+    expect(previewOf({ ...imported(), status })).toBe('preparing');
+    expect(requeueAt).toEqual(at(3600));
+    const queued = whileWaiting(asked(imported()), status, new Set(['film-preview']));
+    expect(queued).toEqual(status);
+  });
+
+  it('shows it when it is made, and keeps it as long as all that no stream asks for', () => {
+    const { status, create } = see(asked(imported()), { jobs: [job()], pods: [made] });
+    expect(create).toEqual([]);
+    expect(previewOf({ ...imported(), status })).toBe('ready');
+    const day = 86_400;
+    const kept = see(asked({ ...imported(), status }), { now: at(1) });
+    expect(kept).toMatchObject({ create: [], requeueAt: at(day + 1) });
+    const forgotten = see({ ...asked(imported()), status: kept.status }, { now: at(day + 1) });
+    expect(forgotten).toMatchObject({ create: [], status: { state: 'ready' } });
+    expect(forgotten.status.renditions).toBeUndefined();
+  });
+
+  it('says that it failed, which keeps no stream from it, and has it tried again when somebody asks later', () => {
+    const { status } = see(asked(imported()), { jobs: [job()], pods: [endedPod({ action: 'failed', error })] });
+    expect(status.state).toBe('ready');
+    expect(status.error).toBeUndefined();
+    expect(previewOf({ ...imported(), status })).toBe('failed');
+    expect(previewWish({ ...asked(imported()), status }, at(60))).toBeUndefined();
+    const later = { ...asked(imported()), status: see({ ...asked(imported()), status }, { now: at(3601) }).status };
+    expect(previewOf(later)).toBeNull();
+    expect(see(asked(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
+  });
+
+  it('needs none where a stream has had it prepared, nor before it has come', () => {
+    expect(see(asked(upload())).create).toEqual([]);
+    expect(previewWish(upload(), NOW)).toBeUndefined();
+    expect(previewWish(fresh(), NOW)).toBeUndefined();
+    expect(previewWish(imported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
+    expect(see(asked(imported(), at(-3601))).create).toEqual([]);
+    expect(see(asked(imported(), at(365 * 86_400))).create).toEqual([]);
+  });
+});
+
+describe('the Job', () => {
+  const of = { ...imported(), status: {} };
+  // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a Job, which is not typed here.
+  const spec = JSON.parse(JSON.stringify(buildJob(of, importWish(of), SETTINGS).spec)) as any;
+  const container = spec.template.spec.containers[0];
+
+  it('hands over everything that prepare reads', () => {
+    const env = Object.fromEntries(
+      container.env.map((entry: { name: string; value: string }) => [entry.name, entry.value]),
+    );
+    expect(prepareConfig(env)).toMatchObject({
+      task: {
+        action: 'import',
+        url: 'https://media.example/film.mp4',
+        type: 'video',
+        sourceKey: 'sources/uid-of-film',
+      },
+      resultFile: container.terminationMessagePath,
+      storageUrl: 'file:///media',
+      allowPrivateLinks: false,
+      maxSourceBytes: 20 * 2 ** 30,
+    });
+  });
+
+  it('listens where the operator asks it, on the pod’s own address', () => {
+    const port = container.env.find(({ name }: { name: string }) => name === 'LOOPSTREAM_PORT')?.value;
+    expect(container.ports).toEqual([{ name: 'progress', containerPort: Number(port), protocol: 'TCP' }]);
+    const host = container.env.find(({ name }: { name: string }) => name === 'LOOPSTREAM_HOST');
+    expect(host.valueFrom).toEqual({ fieldRef: { fieldPath: 'status.podIP' } });
+  });
+
+  it('ends, is cleared away, has no token, and counts no drained node as a failure', () => {
+    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5700, podReplacementPolicy: 'Failed' });
+    expect(spec.template.spec).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
+    expect(spec.podFailurePolicy.rules[0].action).toBe('Ignore');
+  });
+});

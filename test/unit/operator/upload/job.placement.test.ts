@@ -1,0 +1,128 @@
+import { describe, expect, it, test } from 'vitest';
+import { buildTestPod } from '../../../../src/operator/destination/test-pod.ts';
+import { type PodSettings, parseBytes } from '../../../../src/operator/pods/security.ts';
+import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
+import { buildPod } from '../../../../src/operator/stream/pod.ts';
+import { buildProgram } from '../../../../src/operator/stream/program.ts';
+import { buildJob, buildSweepJob, importWish, renditionWish } from '../../../../src/operator/upload/job.ts';
+import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+
+interface Container {
+  name: string;
+  volumeMounts?: { name: string; mountPath: string; subPath?: string; readOnly?: boolean }[];
+  resources: { requests: Record<string, string>; limits: Record<string, string> };
+}
+interface Spec {
+  containers: Container[];
+  initContainers?: Container[];
+  volumes: { name: string; emptyDir?: { sizeLimit?: string }; secret?: { secretName: string } }[];
+}
+const plain = (spec: unknown): Spec & Record<string, unknown> => JSON.parse(JSON.stringify(spec));
+const templateOf = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
+
+const of = stream();
+const objects = world({ destinations: [destination()] });
+const film = upload('film', {});
+const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
+  stream: (settings) => plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
+  test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
+  import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
+  rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
+  sweep: (settings) => {
+    const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
+    return plain(templateOf(buildSweepJob(task, settings)));
+  },
+};
+const KINDS = Object.entries(PODS);
+const SETTINGS_OF = { 'a directory': SETTINGS, S3: S3_SETTINGS };
+
+describe.each(Object.entries(SETTINGS_OF))('with media in %s', (_, settings) => {
+  it.each(KINDS)('each container of the pod of a %s has limits of memory, processor and disk', (_kind, build) => {
+    const { containers, initContainers = [] } = build(settings);
+    for (const { name, resources } of [...containers, ...initContainers]) {
+      for (const limit of ['cpu', 'memory', 'ephemeral-storage'])
+        expect(resources.limits[limit], `${name}: ${limit}`).toBeDefined();
+      // Without a request of its own the limit would be what a node must have free.
+      expect(resources.requests['ephemeral-storage'], name).toBe('0');
+    }
+  });
+
+  it.each(KINDS)(
+    'each emptyDir of the pod of a %s has a limit, and all fit into the limit of the pod',
+    (_kind, build) => {
+      const { containers, initContainers = [], volumes } = build(settings);
+      const sizes = volumes.flatMap(({ emptyDir }) => (emptyDir ? [parseBytes(emptyDir.sizeLimit)] : []));
+      expect(sizes).not.toContain(undefined);
+      const limits = [...containers, ...initContainers].map(({ resources }) =>
+        Number(parseBytes(resources.limits['ephemeral-storage'])),
+      );
+      const sum = (numbers: (number | undefined)[]) => numbers.reduce<number>((total, size) => total + (size ?? 0), 0);
+      expect(sum(limits)).toBeGreaterThan(sum(sizes));
+    },
+  );
+});
+
+const PLACEMENT = {
+  runtimeClassName: 'gvisor',
+  nodeSelector: { pool: 'untrusted' },
+  tolerations: [{ key: 'untrusted', operator: 'Exists' as const }],
+};
+
+test.each(['test', 'import', 'rendition', 'sweep'])('the pod of a %s runs where the settings say', (kind) => {
+  expect(PODS[kind]?.({ ...SETTINGS, jobPlacement: PLACEMENT })).toMatchObject(PLACEMENT);
+  expect(Object.keys(PODS[kind]?.(SETTINGS) ?? {})).not.toContain('runtimeClassName');
+});
+
+test('the settings take a placement as a stream’s template has it, and refuse anything else in one sentence', () => {
+  const env = { LOOPSTREAM_IMAGE: 'x', LOOPSTREAM_STORAGE_URL: 's3://media' };
+  const at = (value: unknown) => operatorConfig({ ...env, LOOPSTREAM_JOB_PLACEMENT: JSON.stringify(value) });
+  expect(operatorConfig(env).jobPlacement).toEqual({});
+  expect(at(PLACEMENT).jobPlacement).toEqual(PLACEMENT);
+  for (const wrong of [[], 'gvisor', { runtimeClass: 'gvisor' }, { nodeSelector: 'x' }])
+    expect(() => at(wrong)).toThrow(/^LOOPSTREAM_JOB_PLACEMENT must be a JSON object with nodeSelector, tolerations, /);
+});
+
+test('a scratch volume of the operator of the service has a limit too', () => {
+  const env = { LOOPSTREAM_IMAGE: 'x', LOOPSTREAM_STORAGE_URL: 's3://media' };
+  const at = (volume: object) => operatorConfig({ ...env, LOOPSTREAM_SCRATCH_VOLUME: JSON.stringify(volume) });
+  expect(at({ emptyDir: {} }).scratchVolume).toEqual({ emptyDir: { sizeLimit: '64Gi' } });
+  expect(at({ emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } }).scratchVolume).toMatchObject({
+    emptyDir: { sizeLimit: '1Gi' },
+  });
+  expect(at({ ephemeral: {} }).scratchVolume).toEqual({ ephemeral: {} });
+});
+
+describe('a streamer', () => {
+  it('sees what is played of the media directory, read-only, and nothing else of it', () => {
+    const storage = { storageUrl: 'file:///media/tv', storageMountPath: '/media' };
+    const mounts = (settings: PodSettings) =>
+      PODS.stream?.(settings).containers[0]?.volumeMounts?.filter(({ name }) => name === 'storage');
+    const expected = { name: 'storage', mountPath: '/media/renditions', subPath: 'renditions', readOnly: true };
+    expect(mounts(SETTINGS)).toEqual([expected]);
+    expect(mounts({ ...SETTINGS, ...storage })).toEqual([
+      { ...expected, mountPath: '/media/tv/renditions', subPath: 'tv/renditions' },
+    ]);
+  });
+
+  it('has keys for S3 that can only read, where there are some; Jobs have the others', () => {
+    const secretsOf = (kind: string, settings: PodSettings) =>
+      PODS[kind]?.(settings).volumes.flatMap(({ name, secret }) =>
+        name === 'storage-credentials' ? [secret?.secretName] : [],
+      );
+    const both = { ...S3_SETTINGS, storageReadSecret: 's3-read' };
+    expect(secretsOf('stream', both)).toEqual(['s3-read']);
+    expect(secretsOf('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
+    for (const kind of ['import', 'rendition', 'sweep']) expect(secretsOf(kind, both)).toEqual(['s3-credentials']);
+    expect(secretsOf('test', both)).toEqual([]);
+  });
+});
+
+test.each([
+  ['64Gi', 64 * 2 ** 30],
+  ['1.5G', 1.5e9],
+  ['1e3', 1000],
+  [4096, 4096],
+  ['128Mi', 2 ** 27],
+  ['x', undefined],
+  ['', undefined],
+])('%s is a quantity of %s bytes', (text, bytes) => expect(parseBytes(text)).toBe(bytes));

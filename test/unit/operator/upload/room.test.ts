@@ -1,0 +1,53 @@
+/** What an upload does with the room that its account has. */
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../../src/kube/core.ts';
+import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
+import { buildJob, type Wish } from '../../../../src/operator/upload/job.ts';
+import type { Upload } from '../../../../src/resources/upload/resource.ts';
+import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
+
+const see = (of: Upload, seen: Partial<UploadObservation> = {}) =>
+  decideUpload(of, {
+    ...{ profiles: [], held: new Map(), urgent: new Set(), jobs: new Map(), pods: new Map(), fractions: new Map() },
+    ...{ sameSource: () => undefined, grant: () => ({}), hasPreparedRoom: () => true },
+    ...{ settings: SETTINGS, keepUnusedMs: 1, now: NOW },
+    ...seen,
+  } as UploadObservation);
+
+function limited(): Upload {
+  const of = upload('film', {});
+  return { ...of, spec: { ...of.spec, source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: 1000 } };
+}
+
+describe('an import from a link', () => {
+  it('brings no more than it was granted, and keeps to what it was granted when it began', () => {
+    const { create } = see(limited(), { grant: () => ({ maxBytes: 7 }) });
+    expect(create.map(({ task }) => task)).toEqual([expect.objectContaining({ maxBytes: 7 })]);
+    const built = buildJob(limited(), create[0] as Wish, SETTINGS) as unknown as Job;
+    const job = { ...built, metadata: { ...built.metadata, uid: 'job' } };
+    const jobs = new Map([[job.metadata.name, job]]);
+    expect(see(limited(), { jobs, grant: () => 'full' })).toMatchObject({ create: [], remove: [] });
+  });
+
+  it('waits while others may bring all that is left', () => {
+    const waiting = see(limited(), { grant: () => 'wait' });
+    expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { state: 'importing' } });
+    expect(waiting.requeueAt?.getTime()).toBeGreaterThan(NOW.getTime());
+  });
+
+  it('fails where nothing is left', () => {
+    const { status } = see(limited(), { grant: () => 'full' });
+    expect(status).toMatchObject({ state: 'failed', error: { code: 'storage_full' } });
+  });
+});
+
+it('nothing more is prepared beyond what the account may have, and it is when there is room again', () => {
+  const imported = upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
+  const profiles = ['720p30'];
+  const full = see(imported, { profiles, hasPreparedRoom: () => false });
+  expect(full.create).toEqual([]);
+  expect(full.status.renditions).toMatchObject([{ state: 'failed', error: { code: 'storage_full' } }]);
+  const again = see({ ...imported, status: full.status }, { profiles });
+  expect(again.create).toHaveLength(1);
+  expect(again.status.renditions).toMatchObject([{ state: 'pending' }]);
+});

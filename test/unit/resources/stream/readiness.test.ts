@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { toReadiness } from '../../../../src/domain/streams/view.ts';
+import type { Pod } from '../../../../src/kube/core.ts';
+import { kubeTime } from '../../../../src/lib/clock.ts';
+import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
+import { type Condition, findCondition } from '../../../../src/resources/common/conditions.ts';
+import { gatesOf } from '../../../../src/resources/stream/readiness.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+
+const readinessGates = [{ conditionType: 'CreditAvailable' }];
+/** The stream with what somebody else says of it. */
+function said(of: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
+  const condition = { type: 'CreditAvailable', status, reason, message: 'The balance is used up.' };
+  const conditions = (of.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
+  const lastTransitionTime = kubeTime(at(7));
+  return { ...of, status: { ...of.status, conditions: [...conditions, { ...condition, lastTransitionTime }] } };
+}
+const events = (before: LoopStream, after: LoopStream) =>
+  buildStreamEvents(before.status, after.status ?? {}, gatesOf(before.spec, before.status?.conditions));
+
+describe('a readiness gate', () => {
+  const gated = stream({ readinessGates });
+  const live = (of: LoopStream) => podOf(of, { ready: true });
+
+  it('keeps a stream off air until somebody has said that it is open', () => {
+    const { decision, stream: after } = step(gated, world());
+    expect(decision).toMatchObject({ phase: 'waiting', ready: false, action: { do: 'nothing' } });
+    expect(toReadiness(after).issues).toMatchObject([{ code: 'not_reported', field: '' }]);
+    expect(findCondition(after.status?.conditions, 'CreditAvailable')).toBeUndefined();
+    expect(step(said(after, 'True'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
+  });
+
+  it('that closes takes the stream off air, says why everywhere, and lets it go on where it stands when it opens', () => {
+    const before = step(said(gated, 'True'), world({ pod: live(gated) })).stream;
+    expect(before.status).toMatchObject({ phase: 'live', ready: true });
+    const shut = said(before, 'False');
+    const stopping = step(shut, world({ pod: live(gated), now: at(60) }));
+    expect(stopping.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' }, epoch: kubeTime(NOW) });
+    const [, told] = events(shut, stopping.stream);
+    const fix = 'Top up the balance; the stream goes on air by itself then.';
+    expect(told).toMatchObject({ type: 'Warning', reason: 'NotReady', message: `The balance is used up. ${fix}` });
+    const waiting = step(said(stopping.stream, 'False'), world({ now: at(61) }));
+    expect(waiting.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, epoch: kubeTime(NOW) });
+    expect(events(said(stopping.stream, 'False'), waiting.stream)).toEqual([]);
+    const shown = said(waiting.stream, 'False');
+    expect(toReadiness(shown)).toEqual({
+      ready: false,
+      warnings: [],
+      issues: [
+        { code: 'insufficient_credits', message: 'The balance is used up.', fix, field: '', since: kubeTime(at(7)) },
+      ],
+    });
+    const again = step(said(waiting.stream, 'True'), world({ now: at(90) }));
+    expect(again.decision).toMatchObject({ action: { do: 'create', program: { epoch: kubeTime(NOW) } } });
+  });
+
+  it('that nobody speaks of any more takes nothing off air', () => {
+    const { decision } = step(gated, world({ pod: live(gated) }));
+    expect(decision).toMatchObject({ phase: 'live', ready: false, action: { do: 'nothing' } });
+  });
+
+  it('of another name has a code made of its reason, and a condition that is no gate keeps nothing off air', () => {
+    const other = { ...said(stream(), 'False', 'PaymentOverdue'), spec: gated.spec };
+    const [, issue] = toReadiness({ ...other, status: { ...other.status } }).issues.filter(
+      ({ code }) => code !== 'not_checked',
+    );
+    expect(issue).toBeUndefined();
+    expect(toReadiness(other).issues.at(-1)).toMatchObject({
+      code: 'payment_overdue',
+      fix: 'Have "CreditAvailable" made true; the stream goes on air by itself then.',
+    });
+    expect(step(said(stream(), 'False'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
+  });
+});
+
+describe('PodScheduled', () => {
+  const of = stream();
+  const onNode = (pod: Pod): Pod => ({ ...pod, spec: { ...pod.spec, nodeName: 'node-a' } });
+  const unschedulable = ({ metadata, spec: { nodeName: _, ...spec } }: Pod): Pod => ({
+    metadata,
+    spec,
+    status: {
+      phase: 'Pending',
+      conditions: [
+        { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes are available.' },
+      ],
+    },
+  });
+  const condition = ({ status }: LoopStream) => findCondition(status?.conditions, 'PodScheduled');
+
+  it('says that no node takes the pod, in the words of the scheduler, and it is an issue until one does', () => {
+    const { decision, stream: after } = step(of, world({ pod: unschedulable(podOf(of)) }));
+    expect(decision).toMatchObject({ phase: 'starting', ready: false });
+    const message = 'No node takes the pod: 0/3 nodes are available.';
+    expect(condition(after)).toMatchObject({
+      status: 'False',
+      reason: 'Unschedulable',
+      message,
+      observedGeneration: 1,
+    });
+    expect(toReadiness(after).issues).toMatchObject([{ code: 'unschedulable', message }]);
+    expect(events(of, after).map(({ message: told }) => told)).toContainEqual(
+      expect.stringMatching(/^No node takes the pod: .* Give the cluster a node with room for the pod, or change/),
+    );
+    const scheduled = step(after, world({ pod: onNode(podOf(of, { ready: true })) })).stream;
+    expect(condition(scheduled)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
+    expect(toReadiness(scheduled).ready).toBe(true);
+    expect(condition(step(scheduled, world()).stream)).toBeUndefined();
+  });
+
+  it('is true of a pod that is on a node, whatever the scheduler wrote late', () => {
+    const live = onNode(podOf(of, { ready: true }));
+    const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
+    const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];
+    const { decision, stream: after } = step(of, world({ pod: { ...live, status: { ...live.status, conditions } } }));
+    expect(decision.ready).toBe(true);
+    expect(condition(after)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
+  });
+
+  it('costs no write of its own: that a node was found is told when the stream is live', () => {
+    const made = step(of, world({ pod: podOf(of) })).stream;
+    expect(condition(made)?.status).toBe('Unknown');
+    const bound = step(made, world({ pod: onNode(podOf(of)), now: at(5) })).stream;
+    expect(sameStatus(made.status, bound.status ?? {})).toBe(true);
+    const live = step(bound, world({ pod: onNode(podOf(of, { ready: true })) })).stream;
+    expect(condition(live)?.status).toBe('True');
+    expect(condition(step(live, world({ pod: onNode(podOf(of)) })).stream)?.status).toBe('True');
+  });
+
+  it('says that Kubernetes refuses the pod: a quota is tried again soon and then each minute, anything else after an edit', () => {
+    for (const [refusal, reason, phase, after] of [
+      [
+        'pods "bunny-onair" is forbidden: exceeded quota: few, requested: pods=1, used: pods=5, limited: pods=5',
+        'QuotaExceeded',
+        'waiting',
+        'create',
+      ],
+      ['spec.x: Invalid value', 'PodRefused', 'failed', 'nothing'],
+    ] as const) {
+      // What is used changes with the pods of others.
+      const message = refusal.replace(' used: pods=5,', '');
+      const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, refusal);
+      expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });
+      const written = { ...of, status: buildStatus(of, decision, undefined, world()) };
+      expect(condition(written)).toMatchObject({ status: 'False', reason, message });
+      expect(toReadiness(written).issues).toHaveLength(1);
+      const next = step(written, world({ now: at(60) })).decision;
+      expect(next.action.do).toBe(after);
+      const refused = next.action.do === 'create' ? withoutPod({ ...world(), stream: written }, next, refusal) : next;
+      expect(sameStatus(written.status, buildStatus(written, refused, undefined, world()))).toBe(true);
+      if (phase !== 'waiting') continue;
+      expect(refused.requeueAt).toEqual(at(5));
+      for (const [now, again] of [[at(60), at(90)] as const, [at(600), at(660)] as const])
+        expect(withoutPod({ ...world({ now }), stream: written }, next, refusal).requeueAt).toEqual(again);
+    }
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import {
+  MAX_WARNING_CHARS,
+  MAX_WARNINGS,
+  mergeWarnings,
+  UPLOAD_WARNINGS,
+  warn,
+} from '../../../../src/resources/upload/warnings.ts';
+
+const CODES = Object.keys(UPLOAD_WARNINGS) as (keyof typeof UPLOAD_WARNINGS)[];
+
+test('every warning is a sentence that leaves room for what was measured', () => {
+  for (const code of CODES) {
+    const { message } = warn(code);
+    expect(message, code).toMatch(/^[A-Z].*\.$/);
+    expect(message.length, code).toBeLessThan(MAX_WARNING_CHARS / 2);
+  }
+  expect(warn('picture_held', 'For 10.0 s.').message).toMatch(/meanwhile\. For 10\.0 s\.$/);
+  expect(warn('picture_held', 'x'.repeat(999)).message).toHaveLength(MAX_WARNING_CHARS);
+});
+
+test('one warning of each code is kept, the newest, and no more than a status takes', () => {
+  const newer = warn('picture_held', 'For 11.0 s.');
+  const merged = mergeWarnings([newer, warn('still_picture')], undefined, [warn('picture_held', 'For 12.0 s.')]);
+  expect(merged).toEqual([warn('still_picture'), warn('picture_held', 'For 12.0 s.')]);
+  expect(mergeWarnings(CODES.map((code) => warn(code)))).toHaveLength(Math.min(CODES.length, MAX_WARNINGS));
+});
+
+test('a report with the longest warnings fits into what Kubernetes keeps of a Job', () => {
+  const warnings = CODES.slice(0, MAX_WARNINGS).map((code) => warn(code, 'x'.repeat(999)));
+  // 1000 characters for what the media is: its hash, size, codecs.
+  expect(JSON.stringify(warnings).length).toBeLessThan(4096 - 1000);
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest';
+import type { OwnedChange } from '../../../../src/domain/owned.ts';
+import type { Change } from '../../../../src/lib/paging/change.ts';
+import { createFollowers } from '../../../../src/lib/paging/followers.ts';
+import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../../../src/server/events/changes.ts';
+import { nounsFor } from '../../../../src/server/events/feed.ts';
+
+const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
+
+/** Nouns that a test can tell changes of. */
+function nouns() {
+  const of = () => createFollowers<OwnedChange | 'reset'>();
+  return {
+    ...{ stream: of(), destination: of(), upload: of(), playlist: of() },
+    ...{ balance: of(), topUp: of(), invoice: of(), deposit: of() },
+  };
+}
+
+describe('what has not been taken yet', () => {
+  test('begins with a reset, which stands for whatever came before it was taken', () => {
+    const pending = createPending();
+    pending.add(change('a'));
+    expect(pending.take()).toEqual(['reset']);
+    expect(pending.hasNews).toBe(false);
+    expect(pending.take()).toEqual([]);
+  });
+
+  test('is each thing once, and one that came and went was never told of as there', () => {
+    const pending = createPending();
+    pending.take();
+    for (const what of ['created', 'updated', 'updated'] as const) pending.add(change('a', what));
+    for (const what of ['created', 'updated', 'deleted'] as const) pending.add(change('b', what));
+    for (const what of ['updated', 'deleted'] as const) pending.add(change('c', what));
+    expect(pending.take()).toEqual([change('a', 'created'), change('b', 'deleted'), change('c', 'deleted')]);
+  });
+
+  test('does not grow beyond its bound: then all is to be read anew', () => {
+    const pending = createPending();
+    pending.take();
+    for (let i = 0; i <= MAX_PENDING; i += 1) pending.add(change(`s${i}`));
+    pending.add(change('one more'));
+    expect(pending.take()).toEqual(['reset']);
+  });
+});
+
+describe('following', () => {
+  test('wakes once until what there is was taken, and hears of no other account', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    sources.stream.tell('bob', { id: 'his', change: 'created' });
+    expect([woken, feed.hasNews]).toEqual([0, false]);
+    sources.upload.tell('ann', { id: 'u1', change: 'created' });
+    sources.playlist.tell('ann', { id: 'p1', change: 'deleted' });
+    expect(woken).toBe(1);
+    expect(feed.take()).toEqual([
+      { noun: 'upload', id: 'u1', change: 'created' },
+      { noun: 'playlist', id: 'p1', change: 'deleted' },
+    ]);
+  });
+
+  test('is of some nouns alone where one may not hear of others', () => {
+    const sources = nouns();
+    const all = [...nounsFor(new Set(['read', 'billing']))];
+    const feeds = [all, nounsFor(new Set(['read', 'write', 'destructive']))].map((of) =>
+      createChangeService(sources).follow('ann', () => undefined, of),
+    );
+    for (const feed of feeds) feed.take();
+    for (const noun of all) sources[noun].tell('ann', { id: noun, change: 'updated' });
+    const [everything, some] = feeds.map((feed) => feed.take().map((news) => (news === 'reset' ? news : news.noun)));
+    expect(everything).toEqual([
+      'stream',
+      'destination',
+      'upload',
+      'playlist',
+      'balance',
+      'topUp',
+      'invoice',
+      'deposit',
+    ]);
+    expect(some).toEqual(['stream', 'destination', 'upload', 'playlist']);
+  });
+
+  test('begins anew where changes were left out, once, with what came before', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    sources.deposit.tell('ann', { id: 'd1', change: 'updated' });
+    sources.balance.tellAll('reset');
+    sources.deposit.tell('ann', { id: 'd2', change: 'updated' });
+    expect(feed.take()).toEqual(['reset']);
+    expect(woken).toBe(1);
+  });
+
+  test('ends, and nothing of it is left', () => {
+    const sources = nouns();
+    let woken = 0;
+    const feed = createChangeService(sources).follow('ann', () => (woken += 1));
+    feed.take();
+    feed.end();
+    sources.stream.tell('ann', { id: 's1', change: 'created' });
+    expect(woken).toBe(0);
+  });
+
+  test('an account has only so many feeds, and one that ended gives its place back once', () => {
+    const service = createChangeService(nouns());
+    const feeds = Array.from({ length: MAX_FEEDS }, () => service.follow('ann', () => undefined));
+    const refused = expect.objectContaining({ code: 'too_many_feeds' });
+    expect(() => service.follow('ann', () => undefined)).toThrow(refused);
+    service.follow('bob', () => undefined).end();
+    feeds[0]?.end();
+    feeds[0]?.end();
+    service.follow('ann', () => undefined);
+    expect(() => service.follow('ann', () => undefined)).toThrow(refused);
+  });
+});

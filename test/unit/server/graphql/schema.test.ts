@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  buildSchema,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import type { TSchema } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { TopUp, TopUpCreate } from '../../../../src/billing/cards/record.ts';
+import {
+  CryptoAsset,
+  CryptoDeposit,
+  CryptoDepositCreate,
+  CryptoPayment,
+} from '../../../../src/billing/crypto/record.ts';
+import { BillingAddress, BillingAddressUpdate, Invoice } from '../../../../src/billing/invoices/record.ts';
+import { Billing, LedgerEntry, Usage, UsageLine } from '../../../../src/billing/ledger/record.ts';
+import {
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+} from '../../../../src/domain/destinations/record.ts';
+import {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistUpdate,
+  PlaylistVersion,
+  Publication,
+} from '../../../../src/domain/playlists/record.ts';
+import { LiveStats } from '../../../../src/domain/stats/record.ts';
+import {
+  Readiness,
+  ReadinessIssue,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamUpdate,
+} from '../../../../src/domain/streams/record.ts';
+import { Upload, UploadFromLink } from '../../../../src/domain/uploads/record.ts';
+import { createSchema, schemaDocument } from '../../../../src/server/graphql/schema.ts';
+import type { Operation } from '../../../../src/server/operations/list.ts';
+import { isReading, OPERATION_SCOPES } from '../../../../src/server/operations/scopes.ts';
+import type { Services } from '../../../../src/server/services.ts';
+import { schemaBreaks } from '../../../../tools/generate/graphql.ts';
+
+const committed = readFileSync(join(import.meta.dirname, '../../../../docs/schema.graphql'), 'utf8');
+const present = buildSchema(schemaDocument());
+
+describe('docs/schema.graphql', () => {
+  test('is what the code serves (mend with `make generate`)', () => expect(committed).toBe(schemaDocument()));
+
+  test('nothing in the code breaks a client of it', () => {
+    expect(schemaBreaks(committed, schemaDocument())).toEqual([]);
+  });
+
+  test.each([
+    ['a field that is gone', '  rtmpKeyHint: String!\n', ''],
+    ['a value that is gone', '  reconnecting\n', ''],
+    ['an argument that is newly needed', 'stopStream(id: ID!', 'stopStream(sure: Boolean!, id: ID!'],
+    ['an answer that may newly be missing', '  progress: Float!', '  progress: Float'],
+    ['an input that is newly needed', 'input DestinationUpdateInput {', 'input DestinationUpdateInput {\n  more: ID!'],
+  ])('%s would be seen as breaking', (_what, before, after) => {
+    const bare = committed.replace(/^ *""".*?"""\n/gms, '').replace(/,?\s*"""[^"]*"""\s*/g, ' ');
+    const text = bare.replace(/\(([^()]*)\)/g, (_all, args: string) => `(${args.trim().replace(/\s+/g, ' ')})`);
+    expect(text).toContain(before);
+    expect(schemaBreaks(text, text.replace(before, after))).toHaveLength(1);
+  });
+});
+
+describe('GraphQL has what REST has', () => {
+  const fieldsOf = (name: string): Record<string, { type: unknown }> => {
+    const type = present.getType(name);
+    expect(isObjectType(type) || isInputObjectType(type), name).toBe(true);
+    return (type as GraphQLObjectType | GraphQLInputObjectType).getFields();
+  };
+  const propertiesOf = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
+
+  test.each([
+    ['Stream', Stream],
+    ['Readiness', Readiness],
+    ['ReadinessIssue', ReadinessIssue],
+    ['StreamEvent', StreamEvent],
+    ['LiveStats', LiveStats],
+    ['Destination', Destination],
+    ['DestinationTest', DestinationTest],
+    ['Upload', Upload],
+    ['Billing', Billing],
+    ['Usage', Usage],
+    ['UsageLine', UsageLine],
+    ['LedgerEntry', LedgerEntry],
+    ['TopUp', TopUp],
+    ['Invoice', Invoice],
+    ['BillingAddress', BillingAddress],
+    ['CryptoAsset', CryptoAsset],
+    ['CryptoDeposit', CryptoDeposit],
+    ['CryptoPayment', CryptoPayment],
+    ['Playlist', Playlist],
+    ['PlaylistPublication', Publication],
+    ['PlaylistVersion', PlaylistVersion],
+    ['PlaylistDiff', PlaylistDiff],
+  ])('every field of %s', (name, schema) => {
+    // The contract: status in REST is state in GraphQL.
+    const expected = propertiesOf(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
+    expect(Object.keys(fieldsOf(name))).toEqual(expect.arrayContaining(expected));
+  });
+
+  test.each([
+    ['StreamCreateInput', StreamCreate],
+    ['StreamUpdateInput', StreamUpdate],
+    ['StreamScheduleInput', StreamSchedule],
+    ['DestinationCreateInput', DestinationCreate],
+    ['DestinationUpdateInput', DestinationUpdate],
+    ['UploadFromLinkInput', UploadFromLink],
+    ['TopUpCreateInput', TopUpCreate],
+    ['BillingAddressInput', BillingAddressUpdate],
+    ['CryptoDepositCreateInput', CryptoDepositCreate],
+    ['PlaylistCreateInput', PlaylistCreate],
+    ['PlaylistUpdateInput', PlaylistUpdate],
+    ['PlaylistChangesInput', PlaylistChanges],
+  ])('every field of %s, needed where it is needed there', (name, schema) => {
+    const needed = (schema as { required?: string[] }).required ?? [];
+    const fields = Object.entries(fieldsOf(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
+    expect(fields).toEqual(
+      propertiesOf(schema)
+        .map((field) => [field, needed.includes(field)])
+        .sort(),
+    );
+  });
+
+  test('every operation that reads has a field and every one that writes a mutation', () => {
+    // Where the name in GraphQL is another one; null: not for GraphQL.
+    const named: Record<string, string | null> = {
+      ...{ getStatus: null, getSignInOptions: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
+      getUploadPreview: null,
+      ...{ receiveStripeEvent: null, getInvoicePdf: null },
+      // tus: bytes, and headers of its own.
+      ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
+      ...{ appendToResumableUpload: null, cancelResumableUpload: null },
+      ...{
+        getStreamLiveStats: 'liveStats',
+        listStreamEvents: 'streamEvents',
+        getStreamReadiness: null,
+        getStreamSchedule: null,
+      },
+      ...{ diffPlaylistVersion: 'playlistDiff' },
+    };
+    const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
+    const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});
+    for (const [operation, scope] of Object.entries(OPERATION_SCOPES)) {
+      // What only a person who has signed in may do is done on pages, by REST alone.
+      if (scope === 'person') continue;
+      const name =
+        operation in named
+          ? named[operation]
+          : operation.replace(/^(get|list)(.)/, (_all, _verb, c) => c.toLowerCase());
+      if (name) expect(isReading(operation as Operation) ? queries : mutations, operation).toContain(name);
+    }
+    expect(mutations.every((name) => name in OPERATION_SCOPES)).toBe(true);
+  });
+
+  test('each mutation asks for its own operation before it looks at anything', async () => {
+    const mutations =
+      createSchema({} as unknown as Services)
+        .getMutationType()
+        ?.getFields() ?? {};
+    for (const [name, { resolve }] of Object.entries(mutations)) {
+      const allow = (operation: string) => {
+        throw new Error(`asked for ${operation}`);
+      };
+      await expect(resolve?.(undefined, {}, { allow }, undefined as never), name).rejects.toThrow(`asked for ${name}`);
+    }
+    expect(Object.keys(mutations).length).toBeGreaterThan(10);
+  });
+
+  test('a stream key goes in and never comes out', () => {
+    const withKey = Object.entries(present.getTypeMap()).filter(
+      ([, type]) => (isObjectType(type) || isInputObjectType(type)) && 'rtmpKey' in type.getFields(),
+    );
+    expect(withKey.map(([name]) => name).sort()).toEqual(['DestinationCreateInput', 'DestinationUpdateInput']);
+  });
+});

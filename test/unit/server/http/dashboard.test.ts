@@ -1,0 +1,70 @@
+/** The built page as browsers are sent it: packed as they can take it, and kept as long as it stays what it is. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildTestServer, type TestServer } from '../../../kit/system/server.ts';
+
+const PAGE = '<!doctype html><title>loopstream</title>';
+const SCRIPT = 'export const all = 1;';
+let dir: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'loopstream-page-'));
+  mkdirSync(join(dir, 'assets'));
+  for (const [name, text] of [
+    ['index.html', PAGE],
+    ['assets/index-abc123.js', SCRIPT],
+  ] as const) {
+    writeFileSync(join(dir, name), text);
+    writeFileSync(join(dir, `${name}.br`), brotliCompressSync(text));
+    writeFileSync(join(dir, `${name}.gz`), gzipSync(text));
+  }
+  writeFileSync(join(dir, 'assets/small-def456.js'), 'export {};');
+  server = await buildTestServer({ settings: { DASHBOARD_DIR: dir } });
+});
+afterAll(async () => {
+  await server?.app.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const get = (url: string, encoding?: string) =>
+  server.app.inject({ url, headers: { accept: 'text/html', ...(encoding && { 'accept-encoding': encoding }) } });
+
+test('a browser is sent the smallest that it takes, and who takes none the file itself', async () => {
+  const asset = '/assets/index-abc123.js';
+  const br = await get(asset, 'gzip, deflate, br, zstd');
+  expect(br.headers).toMatchObject({ 'content-encoding': 'br', 'content-type': expect.stringContaining('javascript') });
+  expect(brotliDecompressSync(br.rawPayload).toString()).toBe(SCRIPT);
+  const gz = await get(asset, 'gzip, deflate');
+  expect(gz.headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(gz.rawPayload).toString()).toBe(SCRIPT);
+  const plain = await get(asset);
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(plain.body).toBe(SCRIPT);
+  for (const { headers } of [br, gz, plain]) {
+    expect(String(headers.vary).toLowerCase()).toContain('accept-encoding');
+    expect(headers['cache-control']).toContain('immutable');
+  }
+  // One that is too small to be packed.
+  expect((await get('/assets/small-def456.js', 'br')).body).toBe('export {};');
+});
+
+test('so is the page, at each address of its own, and it is asked for anew each time', async () => {
+  for (const path of ['/', '/streams/str-1', '/sign-in?next=/']) {
+    const { statusCode, headers, rawPayload } = await get(path, 'br');
+    expect({ statusCode, type: headers['content-type'] }).toEqual({
+      statusCode: 200,
+      type: expect.stringMatching(/html/),
+    });
+    expect(brotliDecompressSync(rawPayload).toString()).toBe(PAGE);
+    expect(headers['cache-control']).toBe('no-cache');
+  }
+});
+
+test('what is packed has no address of its own', async () => {
+  for (const name of ['index-abc123.js.br', 'index-abc123.js.gz'])
+    expect((await get(`/assets/${name}`)).statusCode).toBe(404);
+});

@@ -1,0 +1,67 @@
+/** The table of limits, what an installation says in its place, and what an account is told. */
+import { describe, expect, test } from 'vitest';
+import { apiConfig } from '../../../src/server/settings.ts';
+import {
+  LIMIT_NAMES,
+  LIMIT_ROWS,
+  limitExceeded,
+  parseLimits,
+  sayAmount,
+  withOverrides,
+} from '../../../src/settings/limits.ts';
+import { ConfigError } from '../../../src/settings/settings.ts';
+
+const required = { LOOPSTREAM_DATABASE_URL: 'postgres://x', LOOPSTREAM_AUTH_SECRET: 'x'.repeat(32) };
+const limitsOf = (env: Record<string, string>) => apiConfig({ ...required, ...env }).limits;
+
+describe('the table of limits', () => {
+  test('gives no account on trial more than one that has paid', () => {
+    for (const name of LIMIT_NAMES) expect(LIMIT_ROWS[name].trial, name).toBeLessThanOrEqual(LIMIT_ROWS[name].full);
+  });
+
+  test('is overridden row by row by LOOPSTREAM_LIMITS, which wins over the older settings', () => {
+    const limits = limitsOf({
+      LOOPSTREAM_LIMITS: '{"trial":{"streams":3},"full":{"uploads":7}}',
+      ...{ LOOPSTREAM_UPLOAD_QUOTA_COUNT: '9', LOOPSTREAM_UPLOAD_QUOTA_BYTES: '10' },
+      LOOPSTREAM_MAX_SOURCE_BYTES: '11',
+    });
+    expect(limits.trial).toMatchObject({ streams: 3, destinations: LIMIT_ROWS.destinations.trial });
+    expect(limits.full).toMatchObject({ streams: 1000, uploads: 7, uploadBytes: 10, largestUploadBytes: 11 });
+    expect(limitsOf({})).toEqual(withOverrides());
+  });
+
+  test.each([
+    ['[]', 'must be JSON such as'],
+    ['{"gold":{}}', 'has no class "gold": there are trial and full'],
+    ['{"trial":3}', 'must have an object at trial'],
+    ['{"trial":{"stream":3}}', 'has no limit "stream": there are streams, '],
+    ['{"full":{"streams":-1}}', 'must have a whole number of 0 or more at full.streams'],
+    ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
+    ['{"full":', 'must be JSON'],
+  ])('names what is wrong with %s', (text, problem) => {
+    expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(ConfigError);
+    expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(problem);
+  });
+
+  test('takes what it gives', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));
+});
+
+test('an account on trial is told which limit it has met, what is used, and how to lift it', () => {
+  const of = { name: 'streams', used: 5, wanted: 1, allowed: 5, class: 'trial', full: 1000 } as const;
+  const { code, status, message, extras } = limitExceeded(of);
+  expect([code, status]).toEqual(['quota_exceeded', 403]);
+  expect(message).toBe(
+    'This account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
+      'Buying credit once raises this limit to 1,000, for good.',
+  );
+  expect(extras).toEqual({ limit: 'streams', used: 5, allowed: 5, class: 'trial' });
+  expect(limitExceeded({ ...of, class: 'full', allowed: 1000, used: 1000 }).message).not.toContain('credit');
+});
+
+test.each([
+  [0, '0 bytes'],
+  [1023, '1023 bytes'],
+  [1536, '1.5 KiB'],
+  [20 * 2 ** 30, '20 GiB'],
+  [4096 * 2 ** 40, '4096 TiB'],
+])('%d bytes are said as %s', (bytes, words) => expect(sayAmount('uploadBytes', bytes)).toBe(words));

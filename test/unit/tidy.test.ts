@@ -1,0 +1,79 @@
+/** Taste that can be executed: what no file of the project may do. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+const files = execFileSync(
+  'git',
+  ['ls-files', '--cached', '--others', '--exclude-standard', 'src', 'tools', 'test', 'scripts'],
+  {
+    cwd: ROOT,
+    encoding: 'utf8',
+  },
+)
+  .split('\n')
+  .filter((path) => /\.tsx?$/.test(path))
+  .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+
+const offenders = (bad: (file: { path: string; text: string }) => boolean): string[] =>
+  files.filter(bad).map(({ path }) => path);
+
+describe('the house is tidy', () => {
+  test('only environment.ts reads the environment', () => {
+    const reads = ({ path, text }: { path: string; text: string }) =>
+      path.startsWith('src/') && path !== 'src/settings/environment.ts' && /(?<!typeof )process\.env/.test(text);
+    expect(offenders(reads)).toEqual([]);
+  });
+
+  test('every file of src/ but the page says first what it is', () => {
+    const silent = ({ path, text }: { path: string; text: string }) =>
+      path.startsWith('src/') && !path.startsWith('src/dashboard/') && !/^(#![^\n]*\n)?\/\*\*/.test(text);
+    expect(offenders(silent)).toEqual([]);
+  });
+
+  describe('a file that calls itself pure', () => {
+    const isPure = ({ path, text }: { path: string; text: string }) =>
+      path.startsWith('src/') && /^\/\*\*(?:(?!\*\/)[\s\S])*Pure: no I\/O/.test(text);
+    // Hashes, formats and arguments are functions of values; these modules hold nothing else that matters here.
+    const HARMLESS = new Set(['node:crypto', 'node:util', 'node:buffer', 'node:path', 'node:zlib']);
+    const doesIo = ({ text }: { text: string }) =>
+      [...text.matchAll(/^import (?!type\b)[^;]*? from '((?:node:|undici|pg|fastify|pino)[^']*)'/gm)].some(
+        ([, name = '']) => !HARMLESS.has(name),
+      );
+    const readsClock = /Date\.now\(|performance\.now\(|new Date\(\)|Math\.random\(/;
+
+    test('is one of many', () => expect(files.filter(isPure).length).toBeGreaterThan(30));
+    test('imports no I/O', () => expect(offenders((file) => isPure(file) && doesIo(file))).toEqual([]));
+    test('reads no clock and draws no lots', () =>
+      expect(offenders((file) => isPure(file) && readsClock.test(file.text))).toEqual([]));
+  });
+
+  test('a unit test is named after the file that it tests, and lies where that file lies', () => {
+    const subjects = (path: string): string[] => {
+      const [name = ''] = path.slice('test/unit/'.length).split(/\.(?=[^/]*$)/, 1);
+      const stem = name.replace(/(\/|^)([^/.]+)(\.[^/]*)?$/, '$1$2');
+      const folders = stem.startsWith('kit/')
+        ? ['test/']
+        : stem.startsWith('tools/') || stem.startsWith('scripts/')
+          ? ['']
+          : ['src/'];
+      return folders.flatMap((folder) => ['.ts', '.tsx'].map((ending) => `${folder}${stem}${ending}`));
+    };
+    const orphan = ({ path }: { path: string }) =>
+      /^test\/unit\/.*\.test\.ts$/.test(path) &&
+      path !== 'test/unit/tidy.test.ts' &&
+      !subjects(path.replace(/\.test\.ts$/, '')).some((subject) => existsSync(join(ROOT, subject)));
+    expect(offenders(orphan)).toEqual([]);
+  });
+
+  test('no test is skipped or alone', () => {
+    expect(
+      offenders(
+        ({ path, text }) => path !== 'test/unit/tidy.test.ts' && /\b(it|test|describe)\.(skip|only)\(/.test(text),
+      ),
+    ).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+/** What of the chart is made from other things is current, and speaks of every value. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { type Role, SETTINGS, type Setting, type SettingName } from '../../../../../src/settings/table.ts';
+import { chartFiles } from '../../../../../tools/generate/chart/files.ts';
+import { CHART, sources } from '../../../../../tools/generate/chart/generate.ts';
+import { getDefault, leaves, type Value } from '../../../../../tools/generate/chart/schema.ts';
+import { valueFor } from '../../../../../tools/generate/chart/settings.ts';
+import { VALUES } from '../../../../../tools/generate/chart/values.ts';
+import { settingsDocument } from '../../../../../tools/generate/settings.ts';
+
+const CHART_ROLES: readonly Role[] = ['operator', 'api', 'billing'];
+
+const read = (path: string) => readFileSync(join(CHART, path), 'utf8');
+
+test('values, schema, README, definitions and rules are what they are made of (mend with `npm run generate`)', () => {
+  const files = chartFiles(sources());
+  for (const [path, text] of files) expect(read(path), path).toBe(text);
+  const made = readdirSync(join(CHART, 'files'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(CHART.length + 1));
+  expect(made.filter((path) => !files.has(path))).toEqual([]);
+});
+
+test('the chart has the version of the package', () => {
+  const { version } = parse(readFileSync(join(CHART, '../../package.json'), 'utf8'));
+  expect(parse(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
+});
+
+test('values.yaml says the defaults, the schema refuses what it does not name, and every value has its sentence', () => {
+  expect(parse(read('values.yaml'))).toEqual(getDefault(VALUES));
+  const strict = (value: Value): boolean =>
+    !value.properties || (value.additionalProperties === false && Object.values(value.properties).every(strict));
+  expect(strict(VALUES)).toBe(true);
+  for (const { path, value } of leaves(VALUES)) expect(value.description, path).toMatch(/^\S.*\.$/s);
+});
+
+test('a value that sets a setting has its sentence, default and bounds', () => {
+  const values = new Map(leaves(VALUES).map(({ path, value }) => [path, value]));
+  for (const [name, setting] of Object.entries(SETTINGS) as [SettingName, Setting][]) {
+    if (setting.chart === undefined) continue;
+    const value = values.get(setting.chart);
+    const expected = setting.type === 'list' ? { description: setting.description } : valueFor(name);
+    expect(value, `${name} at ${setting.chart}`).toMatchObject(expected);
+  }
+});
+
+test('docs/settings.md is what the table of settings says (mend with `make generate`)', () => {
+  expect(readFileSync(join(CHART, '../../docs/settings.md'), 'utf8')).toBe(settingsDocument());
+});
+
+test('every value is used', () => {
+  const templates = readdirSync(join(CHART, 'templates')).map((name) => read(`templates/${name}`));
+  const text = templates.join('\n');
+  const unused = leaves(VALUES).filter(({ path }) => !new RegExp(`\\.${path.split('.').at(-1)}\\b`).test(text));
+  expect(unused.map(({ path }) => path)).toEqual([]);
+});
+
+/** Settings that the chart leaves to `extraEnv`: few installations change them. */
+const LEFT_TO_EXTRA_ENV = [
+  'STRIPE_URL',
+  ...['HEADERS', 'BODY', 'REQUEST', 'KEEP_ALIVE', 'CONNECTION'].map((name) => `${name}_TIMEOUT_SECONDS`),
+  ...['DURATION', 'RENEW_DEADLINE', 'RETRY_PERIOD'].map((name) => `LEASE_${name}_SECONDS`),
+];
+/** The chart's own affair: probes and Services name the ports, credentials are files, and the image holds the page. */
+const FIXED = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+
+test('every setting of the operator, the API server and billing is set, or left to extraEnv', () => {
+  const text = readdirSync(join(CHART, 'templates'))
+    .map((name) => read(`templates/${name}`))
+    .join('\n');
+  const missing = (Object.entries(SETTINGS) as [SettingName, Setting][])
+    .filter(([, { roles, section }]) => section !== 'pods' && roles.some((role) => CHART_ROLES.includes(role)))
+    .map(([name]) => name)
+    .filter((name) => !new RegExp(`LOOPSTREAM_${name}(?![A-Z_])`).test(text));
+  expect(missing.filter((name) => !FIXED.includes(name)).sort()).toEqual([...LEFT_TO_EXTRA_ENV].sort());
+});

@@ -1,0 +1,79 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createMailer } from '../../../../src/lib/mail/mailer.ts';
+import { resetMail } from '../../../../src/lib/mail/templates.ts';
+import { type Mailbox, startMailbox } from '../../../../tools/local/mailbox.ts';
+import { mailboxPage, type ShownMail } from '../../../../tools/local/mailbox-page.ts';
+import { claimPort } from '../../../../tools/process/ports.ts';
+
+describe('the local mailbox', () => {
+  let dir: string;
+  let smtpPort: number;
+  let httpPort: number;
+  let mailbox: Mailbox;
+  const open = async () => {
+    mailbox = await startMailbox({ dir: join(dir, 'mail'), smtpPort, httpPort });
+  };
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'loopstream-mailbox-'));
+    [smtpPort, httpPort] = [await claimPort('smtp', 0), await claimPort('mail-port', 0)];
+    await open();
+  });
+  afterEach(async () => {
+    await mailbox.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  const send = async (to: string, url: string) => {
+    const mailer = createMailer(
+      { smtpUrl: `smtp://127.0.0.1:${smtpPort}`, from: 'a@localhost' },
+      pino({ level: 'silent' }),
+    );
+    await mailer.send(resetMail(to, url, 30));
+    await mailer.close();
+  };
+  const site = () => `http://127.0.0.1:${httpPort}`;
+
+  test('shows what was sent, newest first, to people and to programs, also after a restart', async () => {
+    await send('ada@example.com', 'http://127.0.0.1:1/first');
+    await send('bob@example.com', 'http://127.0.0.1:1/second');
+    await mailbox.close();
+    await open();
+    const mails = (await (await fetch(`${site()}/mails.json`)).json()) as ShownMail[];
+    expect(mails.map(({ to }) => to)).toEqual([['bob@example.com'], ['ada@example.com']]);
+    expect(mails[0]?.text).toContain('http://127.0.0.1:1/second');
+    const page = await (await fetch(site())).text();
+    expect(page).toContain('<a href="http://127.0.0.1:1/second">');
+    expect(page.indexOf('second')).toBeLessThan(page.indexOf('first'));
+  });
+
+  test('is for the owner of this machine: its files, and no page of elsewhere', async () => {
+    await send('ada@example.com', 'http://127.0.0.1:1/');
+    for (const name of readdirSync(join(dir, 'mail')))
+      expect(statSync(join(dir, 'mail', name)).mode & 0o077, name).toBe(0);
+    // fetch sets Host itself.
+    const status = await new Promise((resolve, reject) => {
+      request(`${site()}/mails.json`, { headers: { host: 'rebound.example.com' } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      })
+        .on('error', reject)
+        .end();
+    });
+    expect(status).toBe(421);
+    expect((await fetch(site(), { method: 'POST' })).status).toBe(405);
+    expect((await fetch(`${site()}/../etc/passwd`)).status).toBe(404);
+  });
+});
+
+test('what stands in a mail is shown as text', () => {
+  const mail = { id: '1', from: '<b>', to: ['"a"@b'], subject: '<script>', date: '"', text: '<img> http://a/"onx=1' };
+  const page = mailboxPage([mail]);
+  expect(page).not.toMatch(/<(script|img|b)>/);
+  expect(page).toContain('<a href="http://a/">');
+  expect(page).not.toContain('="onx');
+});

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { Kube } from '../../../../src/kube/types.ts';
+import { Sources } from '../../../../tools/node-agent/sources.ts';
+
+const NAMES = [{ kind: 'Secret' as const, name: 'key' }];
+
+test('pods that look again share a read for a second; one that begins sees what there is now, and so do the others then', async () => {
+  let version = 0;
+  let nowMs = 0;
+  const encoded = () => Buffer.from(String(++version)).toString('base64');
+  const kube = { get: async () => ({ data: { is: encoded() } }) } as unknown as Kube;
+  const sources = new Sources(kube, { now: () => new Date(nowMs), monotonicMs: () => nowMs });
+  const look = async (options?: { fresh: boolean }) =>
+    (await sources.bytes('tv', NAMES, options))('Secret', 'key')?.is?.toString();
+  expect(await look()).toBe('1');
+  nowMs = 500;
+  expect(await look()).toBe('1');
+  expect(await look({ fresh: true })).toBe('2');
+  nowMs = 1200;
+  expect(await look()).toBe('2');
+  nowMs = 1600;
+  expect(await look()).toBe('3');
+});
