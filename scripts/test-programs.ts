@@ -3,9 +3,9 @@
  * Kubernetes control plane, Helm, an S3 server and schemathesis, whose first builds take longer than a test may. It also
  * provides a Docker engine with the base images of Redis and Postgres.
  *
- *     test-programs.ts [file]   to the file, e.g. a pipe, a line is written once Debian's packages are there
+ *     test-programs.ts packages   Debian's packages alone, which the unit tests need
+ *     test-programs.ts all
  */
-import { writeFileSync } from 'node:fs';
 import { environment } from '../src/settings/environment.ts';
 import { ensureImageBases } from '../test/kit/real/cluster/images.ts';
 import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
@@ -24,11 +24,11 @@ import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.t
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
-const [told] = process.argv.slice(2);
+const [scope] = process.argv.slice(2);
 const { cacheDir, kubebuilderAssets } = localEnvironment();
 const hasNodes = (await whyNot()) === undefined;
 
-/** Where that cannot be, Debian's own Postgres and Redis are used, and scripts/test says why. */
+/** Where that cannot be, Debian's own Postgres and Redis are used, and the lanes say why. */
 const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
 
 /** Of Debian. */
@@ -49,7 +49,6 @@ async function ensurePackages(): Promise<void> {
   const ofNodes = hasNodes ? MACHINE_PROGRAMS : [];
   const ofEngine = canHaveEngine ? await enginePrograms() : [];
   await ensurePrograms([...PACKAGED, ...ofNodes, ...ofEngine], { env: environment(), onProgress: say });
-  if (told !== undefined) writeFileSync(told, 'installed\n');
 }
 
 /** In one go, where the node's programs are wanted too: most of them is the same code. */
@@ -59,17 +58,21 @@ const ensureKubernetes = () =>
     hasNodes ? [...PROGRAM_KEYS, ...NODE_PROGRAM_KEYS] : PROGRAM_KEYS,
   );
 
-// Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
-const packages = ensurePackages();
-await Promise.all([
-  packages,
-  ensureKubernetes(),
-  ensureGoPrograms(say),
-  ensureRtmpLogin(say),
-  hasNodes && ensureEnforcer(say),
-  ensureHelms(say),
-  ensureDefinitions(environment(), say),
-  ensureSchemathesis(say),
-  packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
-  packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
-]);
+async function ensureAll(): Promise<void> {
+  const packages = ensurePackages();
+  // Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
+  await Promise.all([
+    packages,
+    ensureKubernetes(),
+    ensureGoPrograms(say),
+    ensureRtmpLogin(say),
+    hasNodes && ensureEnforcer(say),
+    ensureHelms(say),
+    ensureDefinitions(environment(), say),
+    ensureSchemathesis(say),
+    packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
+    packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
+  ]);
+}
+
+await (scope === 'packages' ? ensurePackages() : ensureAll());

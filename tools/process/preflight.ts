@@ -3,8 +3,11 @@
  * allowed, or named.
  */
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { environment } from '../../src/settings/environment.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
+import { withFileLock } from './filelock.ts';
 import { run } from './run.ts';
 
 /** A command in PATH, or a file that is no program, e.g. a module that another one loads. */
@@ -68,11 +71,12 @@ async function exists(command: string, options: PreflightOptions): Promise<boole
   return (await run('/bin/sh', ['-c', 'command -v -- "$1"', 'sh', command], settings(options))).ok;
 }
 
-/** The last one that uses apt-get in this process: it waits for dpkg's lock, but not for that of the lists of packages. */
+/** apt-get waits for dpkg's lock, but not for that of the lists of packages. So we take turns, here and between processes. */
+const APT_LOCK = join(tmpdir(), 'loopstream-apt.lock');
 let before: Promise<unknown> = Promise.resolve();
 
 function inTurn(install: () => Promise<void>): Promise<void> {
-  const turn = before.then(install);
+  const turn = before.then(() => withFileLock(APT_LOCK, install));
   before = turn.catch(() => {});
   return turn;
 }

@@ -1,8 +1,10 @@
 /**
- * An engine for the tests' servers, for as long as nobody closes the other end of its standard input (scripts/test). Its
- * first line is the engine's address, unix://…, or why there is none. One that answers already is used as it is and left
- * alone; otherwise one of our own is started, and ended in the end.
+ * Keeps an engine for the tests' servers, until the other end of its standard input is closed (`test:engine` in package.json).
+ * Its first line is the engine's address, unix://…, or why there is none; a file named as its argument gets the same line.
+ * An engine that answers already is used as it is and left alone; otherwise one of our own is started, and ended in the end.
  */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { localEnvironment } from '../../../../tools/process/environment.ts';
 import { removeContainers } from './containers.ts';
 import { findEngine } from './find.ts';
@@ -17,7 +19,13 @@ const over = new Promise<void>((resolve) => {
   process.once('SIGINT', resolve).once('SIGTERM', resolve);
 });
 
+const [file] = process.argv.slice(2);
+
 async function keep(line: string): Promise<void> {
+  if (file !== undefined) {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, `${line}\n`);
+  }
   process.stdout.write(`${line}\n`);
   await over;
 }

@@ -1,0 +1,100 @@
+/**
+ * Sums up the reports that the lanes of `npm test` left in test-reports/. Names each failure with the beginning of its message,
+ * and prints `N passed, N failed` as the last line; the exit status is 0 only when nothing failed.
+ *
+ *     test-report.ts          sums up
+ *     test-report.ts again    first runs the files that failed once more, one lane at a time, where a lane has few of them
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+
+const LANES = ['unit', 'system', 'e2e', 'cluster', 'attack'] as const;
+type Lane = (typeof LANES)[number];
+
+interface Report {
+  numPassedTests: number;
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
+  }[];
+}
+
+interface Outcome {
+  passed: number;
+  /** A text for each failed test, and for each file that did not load. */
+  failures: string[];
+  failedFiles: string[];
+}
+
+/** More files than these fail for a reason that a second run does not take away. */
+const FEW_FILES = 3;
+const REASON_LINES = 6;
+
+const describeReason = (message = '') =>
+  stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '' && !line.includes('/node_modules/'))
+    .slice(0, REASON_LINES)
+    .map((line) => `\n      ${line.trim()}`)
+    .join('');
+
+function readOutcome(file: string): Outcome | undefined {
+  if (!existsSync(file)) return undefined;
+  const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report;
+  const failed = testResults.filter(({ status }) => status === 'failed');
+  return {
+    passed: numPassedTests,
+    failedFiles: failed.map(({ name }) => relative('.', name)),
+    failures: failed.flatMap(({ name, message, assertionResults }) => {
+      const tests = assertionResults.filter(({ status }) => status === 'failed');
+      if (tests.length === 0) return [`${relative('.', name)} did not load${describeReason(message)}`];
+      return tests.map(
+        ({ fullName, failureMessages }) => `${relative('.', name)}: ${fullName}${describeReason(failureMessages?.[0])}`,
+      );
+    }),
+  };
+}
+
+const readLog = (lane: Lane) => {
+  const file = `test-reports/${lane}.log`;
+  return existsSync(file) ? readFileSync(file, 'utf8') : '';
+};
+
+function runAgain(lane: Lane): void {
+  const { failedFiles = [] } = readOutcome(`test-reports/${lane}.json`) ?? {};
+  if (failedFiles.length === 0 || failedFiles.length > FEW_FILES) return;
+  process.stdout.write(`  … again, alone: ${failedFiles.join(', ')}\n`);
+  spawnSync(join(import.meta.dirname, 'test-lane'), [lane, ...failedFiles], { stdio: 'ignore' });
+}
+
+function summarize(): number {
+  let passed = 0;
+  const failures: string[] = [];
+  const passedAlone: string[] = [];
+  for (const lane of LANES) {
+    const first = readOutcome(`test-reports/${lane}.json`);
+    const again = readOutcome(`test-reports/${lane}.again.json`);
+    const skipped = /^skipped: .*$/m.exec(readLog(lane))?.[0];
+    if (first) {
+      const isMended = again?.failures.length === 0 && again.passed > 0;
+      passed += first.passed + (isMended ? first.failures.length : 0);
+      (isMended ? passedAlone : failures).push(...first.failures);
+    } else if (skipped) process.stdout.write(`${lane}: ${skipped}\n`);
+    else failures.push(`the ${lane} lane left no report: see above for what it needed, and test-reports/${lane}.log`);
+  }
+  if (existsSync('test-reports/lint')) passed += 1;
+  else failures.push('lint: see above, or run `make lint`');
+  const list = (title: string, items: string[]) =>
+    items.length > 0 && process.stdout.write(`\n${title}:\n${items.map((item) => `  ${item}\n`).join('')}`);
+  list('Passed only when run again, alone', passedAlone);
+  list('Failed', failures);
+  process.stdout.write(`\n${passed} passed, ${failures.length} failed\n`);
+  return failures.length > 0 ? 1 : 0;
+}
+
+if (process.argv[2] === 'again') LANES.forEach(runAgain);
+else process.exitCode = summarize();
