@@ -13,6 +13,7 @@ const CHECKED = [
   'CONTRIBUTING.md',
   'docs/architecture.md',
   'docs/billing.md',
+  'docs/crypto.md',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
