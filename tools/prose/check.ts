@@ -14,6 +14,7 @@ const CHECKED = [
   'docs/architecture.md',
   'docs/billing.md',
   'docs/crypto.md',
+  'docs/edits.md',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
