@@ -15,6 +15,7 @@ const CHECKED = [
   'docs/billing.md',
   'docs/crypto.md',
   'docs/edits.md',
+  'docs/invoices.md',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
