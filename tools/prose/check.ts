@@ -16,6 +16,7 @@ const CHECKED = [
   'docs/crypto.md',
   'docs/edits.md',
   'docs/invoices.md',
+  'docs/kubectl.md',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
