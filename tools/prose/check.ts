@@ -17,6 +17,7 @@ const CHECKED = [
   'docs/edits.md',
   'docs/invoices.md',
   'docs/kubectl.md',
+  'docs/limits.md',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
