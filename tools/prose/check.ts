@@ -19,6 +19,7 @@ const CHECKED = [
   'docs/kubectl.md',
   'docs/limits.md',
   'docs/settings.md',
+  'docs/streams.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
   ),
