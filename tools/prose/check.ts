@@ -20,6 +20,7 @@ const CHECKED = [
   'docs/limits.md',
   'docs/settings.md',
   'docs/streams.md',
+  'docs/uploads.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
   ),
