@@ -18,6 +18,7 @@ const CHECKED = [
   'docs/invoices.md',
   'docs/kubectl.md',
   'docs/limits.md',
+  'docs/oauth.md',
   'docs/settings.md',
   'docs/streams.md',
   'docs/uploads.md',
