@@ -11,6 +11,7 @@ import { PROJECT_ROOT } from '../process/root.ts';
 const CHECKED = [
   'README.md',
   'CONTRIBUTING.md',
+  'docs/agents.md',
   'docs/architecture.md',
   'docs/billing.md',
   'docs/crypto.md',
