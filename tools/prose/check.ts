@@ -19,6 +19,7 @@ const CHECKED = [
   'docs/invoices.md',
   'docs/kubectl.md',
   'docs/limits.md',
+  'docs/metrics.md',
   'docs/oauth.md',
   'docs/settings.md',
   'docs/streams.md',
