@@ -21,6 +21,7 @@ const CHECKED = [
   'docs/limits.md',
   'docs/metrics.md',
   'docs/oauth.md',
+  'docs/runbooks',
   'docs/settings.md',
   'docs/streams.md',
   'docs/uploads.md',
