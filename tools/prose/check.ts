@@ -25,6 +25,8 @@ const CHECKED = [
   'docs/settings.md',
   'docs/streams.md',
   'docs/uploads.md',
+  'test/cluster/README.md',
+  'test/crypto/README.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,
   ),
