@@ -24,6 +24,7 @@ const CHECKED = [
   'docs/runbooks',
   'docs/settings.md',
   'docs/streams.md',
+  'docs/threat-model.md',
   'docs/uploads.md',
   'test/cluster/README.md',
   'test/crypto/README.md',
