@@ -57,6 +57,13 @@ const HEAD = `# Metrics
 
 <!-- Made from what each role registers, by \`make generate\`; a test fails when it differs from that, or from what a run shows. -->
 
+To read the metrics of a role, ask its port:
+
+\`\`\`sh
+kubectl port-forward -n "$RELEASE_NS" deployment/loopstream-operator 9401 &
+curl -sS http://127.0.0.1:9401/metrics
+\`\`\`
+
 | role       | where                                  |
 | ---------- | -------------------------------------- |
 | \`operator\` | \`/metrics\` on port 9401                |
@@ -64,22 +71,24 @@ const HEAD = `# Metrics
 | \`billing\`  | \`/metrics\` on port 9404                |
 | \`streamer\` | \`/metrics\` on port 9405 of each stream |
 
-Everything is in base units (seconds, bytes). Counters begin at 0 with the process. Names that controller-runtime, client-go
-or kube-state-metrics have are theirs, so that queries and dashboards for other operators work here too.
+Alerts are in \`charts/loopstream/rules/alerts.yaml\`, and each has a [runbook](runbooks/README.md). Dashboards are in
+\`charts/loopstream/dashboards/\`.
 
-- **Each stream** is shown by the operator that leads, read from the resource when it is asked (\`loopstream_info\`,
-  \`loopstream_status_*\`). Of phases, and of a condition's three values, only the one that is so is shown, as 1: with the zeros a
-  stream would have four times as many series. 10,000 streams are 120,000 series, 14 MB of text and 0.4 MB on the wire
-  (gzip). A scrape of them takes the operator 0.06 s of processor time (0.4 s the first time) and the packing as much again in
-  another thread, a metric at a time, so that other work comes in between.
-- **Nothing of people**: no account, no name that a person gave, no address, no path with an id is a label; requests are
-  told by the pattern of their path. A test reads the scrapes of a real run for it.
-- **What plays is not a metric**, because a label with an item's name would make a series for each: \`/stats\` on the
-  streamer's port tells the current and the next item, what could not be played, and the position, as JSON.
-- When a scrape names a stream by the labels \`namespace\` and \`loopstream\`, as the chart's PodMonitor does, what the operator and
-  what the streamer tell of it can be joined. The operator's must keep its own labels (\`honorLabels\`).
+All values are in base units (seconds, bytes). Counters begin at 0 with the process. Metrics that exist in controller-runtime,
+client-go or kube-state-metrics keep those names. Queries and dashboards for other operators therefore work here too.
 
-Alerts: \`charts/loopstream/rules/alerts.yaml\`, explained in [runbooks](runbooks/README.md). Dashboards: \`charts/loopstream/dashboards/\`.
+- **Streams.** The leading operator exports each stream (\`loopstream_info\`, \`loopstream_status_*\`), read from the resource at each
+  scrape. Of the phases, and of a condition's three values, it exports only the current one, as 1: zeros would make four times as
+  many series.
+- **Cost.** 10,000 streams are 120,000 series, 14 MB of text and 0.4 MB on the wire (gzip). Their scrape takes the operator 0.06 s of
+  processor time (0.4 s the first time). The compression takes as much again in another thread, one metric at a time, so other work
+  continues in between.
+- **Personal data.** No label has an account, a name that a user gave, an address, or a path with an id. Requests are labelled by the
+  pattern of their path. A test checks the scrapes of a real run.
+- **Items.** The current item is not a metric, because a label with its name would make a series for each. \`/stats\` on the streamer's
+  port returns the current and the next item, the items that could not be played, and the position, as JSON.
+- **Joins.** If a scrape labels a stream with \`namespace\` and \`loopstream\`, as the chart's PodMonitor does, metrics of the operator
+  and of the streamer can be joined. The scrape of the operator must keep its own labels (\`honorLabels\`).
 
 `;
 

@@ -20,11 +20,11 @@ const LOOKS: Alert['looks'] = [
   [API_PODS, 'pods that restart or are not ready'],
 ];
 const MENDS = [
-  '502 on all routes: Kubernetes does not answer, or its definitions are not those of this version; see LoopStreamWatchStale.',
+  '502 on all routes: Kubernetes does not answer, or its definitions are of another version. See LoopStreamWatchStale.',
   '503 on all routes: PostgreSQL does not answer; see LoopStreamDatabaseBusy.',
-  '500: a fault of ours; the log has its story under the request id. `helm rollback` if it came with an upgrade.',
+  '500: a fault of loopstream; the log has the details under the request id. Run `helm rollback` if it came with an upgrade.',
 ];
-const UNTOUCHED = 'Viewers notice nothing. People who use the API or its page get errors.';
+const UNTOUCHED = 'Viewers notice nothing. Users of the API and of the dashboard get errors.';
 
 const alerts: Alert[] = [
   {
@@ -35,7 +35,7 @@ const alerts: Alert[] = [
     summary: 'The API fails too often.',
     description:
       'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up within days.',
-    means: 'Requests are answered 5xx, now and for a while: more than 1.44 % of an hour’s, or 0.6 % of six hours’.',
+    means: 'Requests fail with 5xx, now and for a while: more than 1.44 % of an hour’s, or 0.6 % of six hours’.',
     viewers: UNTOUCHED,
     looks: LOOKS,
     mends: MENDS,
@@ -48,7 +48,7 @@ const alerts: Alert[] = [
     summary: 'The API fails a little too often.',
     description:
       'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up before their end.',
-    means: 'A small share of requests is answered 5xx, for hours.',
+    means: 'A small share of requests fails with 5xx, for hours.',
     viewers: UNTOUCHED,
     looks: LOOKS,
     mends: MENDS,
@@ -61,15 +61,15 @@ const alerts: Alert[] = [
     summary: 'The API is slow.',
     description: 'One request in a hundred has taken more than a second for ten minutes.',
     means:
-      'The process is starved, or waits for PostgreSQL or Kubernetes. Previews, which last as long as somebody watches, are left out.',
-    viewers: 'Viewers notice nothing. The page and clients wait.',
+      'The process is starved, or waits for PostgreSQL or Kubernetes. Previews are not counted, since they last as long as somebody watches.',
+    viewers: 'Viewers notice nothing. The dashboard and clients wait.',
     looks: [
       [
         'histogram_quantile(0.99, sum by (le, route) (rate(http_request_duration_seconds_bucket[5m])))  # in Prometheus',
         'which routes',
       ],
       ['kubectl top pod -n "$RELEASE_NS" -l app.kubernetes.io/component=api', 'usage near its limits'],
-      [API_HEALTH, 'whether Kubernetes is slow'],
+      [API_HEALTH, 'the health of Kubernetes'],
     ],
     mends: [
       'More replicas: `api.autoscaling.enabled` or `api.replicas`.',
@@ -83,22 +83,22 @@ const alerts: Alert[] = [
     severity: 'warning',
     summary: 'PostgreSQL does not keep up with the API (pool {{ $labels.pool }}).',
     description: 'Queries have been waiting for a connection, or connections have been breaking, for five minutes.',
-    means: 'PostgreSQL is away, slow, or has no connection left for us.',
+    means: 'PostgreSQL is away, slow, or has no connection left.',
     viewers: 'Viewers notice nothing. Signing in and requests with a key are slow or fail.',
     looks: [
       [
         'histogram_quantile(0.99, sum by (le, pool) (rate(db_pool_use_seconds_bucket[5m])))  # in Prometheus',
-        'how long queries take',
+        'the duration of queries',
       ],
       [API_LOG, '`the database does not answer`'],
       [
         'psql "$DATABASE_URL" -c \'select state, count(*) from pg_stat_activity group by 1\'',
-        'connections and what they do',
+        'connections and their states',
       ],
     ],
     mends: [
-      'Too few connections: each replica of the API may take 14; raise `max_connections` or put a pooler before it.',
-      'A slow disk or a lock: PostgreSQL’s own tools tell.',
+      'Too few connections: each replica of the API may take 14; raise `max_connections` or put a pooler in front of it.',
+      'A slow disk or a lock: use PostgreSQL’s own tools.',
     ],
   },
 ];

@@ -92,8 +92,9 @@ const index = (): string => {
   const row = (cells: string[]) =>
     `| ${cells.map((cell, i) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length)).join(' | ')} |`;
   const lines = [row(head), row(widths.map((width) => '-'.repeat(width))), ...rows.map(row)];
-  return `# Runbooks\n\n<!-- ${MADE} -->\n\nA page for each alert of \`charts/loopstream/rules/alerts.yaml\`, which is a file of rules for any Prometheus; the chart makes a
-PrometheusRule of it (\`monitoring.prometheusRule.enabled\`).\n\n${lines.join('\n')}\n`;
+  return `# Runbooks\n\n<!-- ${MADE} -->\n\nTo handle an alert, open its page: it has the meaning, the first commands and the remedies. The rules are in
+\`charts/loopstream/rules/alerts.yaml\`, for any Prometheus. The chart makes a PrometheusRule of them
+(\`monitoring.prometheusRule.enabled\`).\n\n${lines.join('\n')}\n`;
 };
 
 /** File name → text, of docs/runbooks/. */

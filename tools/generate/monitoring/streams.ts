@@ -28,19 +28,19 @@ const onAir: Alert[] = [
     description:
       'No destination has been accepting media for two minutes, though everything that the stream needs is there.',
     means:
-      'The stream is asked to run, its media and its destinations are in order, and still no destination takes media: it is starting, reconnecting or failed.',
+      'The stream should run, and its media and destinations are in order, but no destination takes media. The stream is starting, reconnecting or failed.',
     viewers: 'Nothing, or the platform’s page for a channel that is offline.',
     looks: [
-      [DESCRIBE, 'the conditions `Live` and `Progressing` say why; the events below them tell the story'],
+      [DESCRIBE, 'the reason in the conditions `Live` and `Progressing`, and the events below them'],
       [STREAM_POD, 'a pod that is Pending has no node; one that restarts has a reason in `kubectl describe pod`'],
-      [STREAM_LOG, 'what the destination answered: refused key, no route, TLS'],
+      [STREAM_LOG, 'the answer of the destination: refused key, no route, TLS'],
       [STREAM_STATS, '`destinations[].lastError` has a stable code and a sentence'],
     ],
     mends: [
       'Pending: give the cluster room, or correct `spec.template` (node selector, tolerations, resources).',
-      'Image missing or refused by policy or quota (`PodRefused`): mend what the message names; the stream is tried again when its spec or the quota changes.',
-      'The destination refuses: correct the key in its Secret (it is taken up within minutes), or ask the platform.',
-      'The destination is unreachable from the cluster: look at egress rules (`networkPolicy.mediaAlsoTo` where its address is private), DNS and the platform’s own status.',
+      'Image missing or refused by policy or quota (`PodRefused`): correct the cause in the message. The stream is tried again when its spec or the quota changes.',
+      'The destination refuses: correct the key in its Secret (it takes effect within minutes), or ask the platform.',
+      'The destination is unreachable from the cluster: check egress rules (`networkPolicy.mediaAlsoTo` if its address is private), DNS and the platform’s own status.',
     ],
   },
   {
@@ -52,17 +52,17 @@ const onAir: Alert[] = [
     description:
       'One of its readiness conditions (DestinationReady, MediaReady, ScheduleValid) has not been True for half an hour.',
     means:
-      'The stream was started, and cannot go on air before its media is prepared, its destination exists or its schedule is mended.',
+      'The stream was started, but its media is not prepared, its destination does not exist, or its schedule is invalid.',
     viewers: 'Nothing: it has not gone on air.',
     looks: [
-      [DESCRIBE, 'the condition that is False names what is missing and what to do'],
+      [DESCRIBE, 'the False condition, which names the missing part and the remedy'],
       ['kubectl get uploads,playlists,destinations -n "$NS"', 'uploads that are importing, preparing or failed'],
       ['kubectl get jobs -n "$NS" -l app.kubernetes.io/managed-by=loopstream', 'Jobs that run, or wait for room'],
     ],
     mends: [
-      'MediaImporting, MediaPreparing: long media takes long; see LoopStreamPrepareFailing when Jobs fail. More at a time: `operator.importConcurrency`, `operator.prepareConcurrency`; an account has at most half of either.',
+      'MediaImporting, MediaPreparing: long media takes long; see LoopStreamPrepareFailing if Jobs fail. To run more at a time, raise `operator.importConcurrency` and `operator.prepareConcurrency`; an account gets at most half of either.',
       'DestinationSecretMissing: create the Secret with `rtmpUrl` and `rtmpKey`.',
-      'Everything else is the owner’s to mend; the message says what to do.',
+      'Other causes: the owner of the stream corrects them; the message names the remedy.',
     ],
   },
   {
@@ -71,7 +71,7 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Stream ${STREAM} keeps losing its destinations.`,
     description: 'It went off air and on again three times or more within half an hour.',
-    means: 'All destinations of the stream dropped, or its pod was replaced, again and again.',
+    means: 'All destinations of the stream dropped repeatedly, or its pod was replaced repeatedly.',
     viewers: 'The picture stops for some seconds each time; some platforms end the broadcast.',
     looks: [
       [
@@ -82,9 +82,9 @@ const onAir: Alert[] = [
       [DESCRIBE, 'events `Live`, `Reconnecting` with their times and reasons'],
     ],
     mends: [
-      'Pods that are replaced: look for drains, evictions and OOM kills (`kubectl get events -n "$NS"`); set requests in `spec.template.resources`.',
+      'Replaced pods: look for drains, evictions and OOM kills (`kubectl get events -n "$NS"`); set requests in `spec.template.resources`.',
       'The network: less `quality`, or another way out; many streams at once point to the cluster’s egress.',
-      'The platform: another one publishing with the same key throws this one off.',
+      'The platform: another publisher with the same key disconnects this one.',
     ],
   },
   {
@@ -114,19 +114,19 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Destination {{ $labels.destination }} of ${STREAM} takes no media.`,
     description: 'It has not been connected for five minutes, while the pod of the stream runs.',
-    means: 'The pod tries the destination again and again; the others of the stream are not touched by it.',
+    means: 'The pod retries the destination. The other destinations of the stream are not affected.',
     viewers: 'Nothing at this destination.',
     looks: [
       [
         STREAM_STATS,
         '`lastError` of the destination: `dns_failed`, `connection_refused`, `tls_failed`, `publish_rejected`, …',
       ],
-      ['kubectl get destination -n "$NS" -o wide', 'whether it is Ready, and which Secret it has'],
-      [STREAM_LOG, 'when it began, and whether attempts end at once or after a time-out'],
+      ['kubectl get destination -n "$NS" -o wide', 'its condition Ready, and its Secret'],
+      [STREAM_LOG, 'the first failure, and attempts that end immediately or after a time-out'],
     ],
     mends: [
-      'A key that was changed at the platform: write the new one into the Secret; it is taken up within minutes.',
-      'An address that does not answer: `networkPolicy.mediaAlsoTo` where it is private, the cluster’s firewall, the platform’s status page.',
+      'A key that was changed at the platform: write the new one into the Secret. It takes effect within minutes.',
+      'An address that does not answer: `networkPolicy.mediaAlsoTo` if it is private, the cluster’s firewall, the platform’s status page.',
     ],
   },
   {
@@ -135,17 +135,17 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Pictures of ${STREAM} were further apart than one frame.`,
     description: 'Within the last hour the largest step between two timestamps was longer than a frame lasts.',
-    means: 'A seam, or the stream itself, left out pictures. The streamer never does that when media arrives in time.',
+    means: 'The stream left out pictures, at a seam or elsewhere. The streamer never does so if media arrives in time.',
     viewers: 'A jump or a freeze for a moment; some platforms break the connection.',
     looks: [
-      [STREAM_STATS, '`seam.hour.maxStepMs`, `leadMs`, and which item is on air'],
+      [STREAM_STATS, '`seam.hour.maxStepMs`, `leadMs`, and the item on air'],
       ['kubectl top pod -n "$NS" -l loopstream.dev/stream="$STREAM"', 'a CPU limit that throttles'],
-      [STREAM_LOG, 'storage that answered late, a timeline that was put right'],
+      [STREAM_LOG, 'storage that answered late, a timeline that was corrected'],
     ],
     mends: [
-      'A starved pod: raise `spec.template.resources`, take CPU limits away.',
+      'A starved pod: raise `spec.template.resources`, and remove CPU limits.',
       'Slow storage: see LoopStreamCacheMissing and LoopStreamStorageFailing.',
-      'Neither: it is a fault of the streamer. Keep `/stats` and the log, and report it.',
+      'Neither: a fault of the streamer. Keep `/stats` and the log, and report it.',
     ],
   },
 ];
@@ -157,7 +157,7 @@ const media: Alert[] = [
     severity: 'warning',
     summary: `Stream ${STREAM} falls behind its own clock.`,
     description: 'Its timeline had to wait more than twice within a quarter of an hour.',
-    means: 'The pod was not given the processor, or its media, for seconds at a time.',
+    means: 'The pod got no processor time, or no media, for seconds at a time.',
     viewers: 'Buffering.',
     looks: [
       ['kubectl top pod -n "$NS" -l loopstream.dev/stream="$STREAM"', 'usage near its limit'],
@@ -165,7 +165,7 @@ const media: Alert[] = [
       [STREAM_STATS, '`leadMs` near 0 or below it'],
     ],
     mends: [
-      'Give the node fewer pods, or the stream requests (`spec.template.resources`).',
+      'Give the node fewer pods, or give the stream requests (`spec.template.resources`).',
       'A suspended or migrated node explains a single burst.',
     ],
   },
@@ -187,9 +187,9 @@ const media: Alert[] = [
       ],
     ],
     mends: [
-      'Credentials: renew the Secret; pods on air take it up within minutes.',
-      'The storage: bring it back; streams go on by themselves.',
-      'Until then do not restart pods: a new one has an empty cache.',
+      'Credentials: renew the Secret; it takes effect on pods on air within minutes.',
+      'The storage: restore it; streams recover by themselves.',
+      'Until then, restart no pods: a new one has an empty cache.',
     ],
   },
   {
@@ -203,10 +203,10 @@ const media: Alert[] = [
     summary: `The cache of stream ${STREAM} does not do its work.`,
     description: 'More than a fifth of its reads wait for the storage, or its disk takes nothing.',
     means:
-      'Media is read ahead into a cache on disk. It is too small, its disk is full, or the storage is slower than the media plays.',
-    viewers: 'Nothing, until the storage is slow or away: then the stream stops, having nothing kept.',
+      'The pod reads media ahead into a cache on disk. The cache is too small, its disk is full, or the storage is slower than the media plays.',
+    viewers: 'Nothing, until the storage is slow or away: then the stream stops, since its cache is empty.',
     looks: [
-      [STREAM_STATS, '`cache`: bytes, limit, hits and misses, whether it is writable'],
+      [STREAM_STATS, '`cache`: bytes, limit, hits, misses and whether it is writable'],
       [
         'kubectl describe pod -n "$NS" -l loopstream.dev/stream="$STREAM"',
         'the volume of the cache and events about disk',
@@ -221,20 +221,20 @@ const media: Alert[] = [
     summary: 'Media could not be made ready ({{ $labels.task }}: {{ $labels.code }}).',
     description: 'A Job that fetches or prepares an upload failed for a reason that is ours and not the file’s.',
     means:
-      'Jobs ran out of storage, of time, or failed without saying why. Files that cannot be read and links that lead nowhere are not counted here.',
+      'Jobs ran out of storage or time, or failed without a reason. Unreadable files and dead links are not counted here.',
     viewers: 'Nothing, unless a stream waits for this media.',
     looks: [
       ['kubectl get uploads -A -o wide', 'uploads in state `failed`, with their code'],
       ['kubectl get jobs -A -l app.kubernetes.io/managed-by=loopstream', 'Jobs that failed'],
       [
         'kubectl logs -n "$NS" -l app.kubernetes.io/managed-by=loopstream,app.kubernetes.io/component=prepare --tail=100',
-        'the last words of ffmpeg',
+        'the last messages of ffmpeg',
       ],
     ],
     mends: [
-      'storage_full: enlarge the volume or the bucket’s quota; `operator.sweep` clears away what nothing refers to.',
+      'storage_full: enlarge the volume or the bucket’s quota; `operator.sweep` deletes unreferenced media.',
       'prepare_timeout: nodes are too slow or too full for the media; give Jobs better nodes.',
-      'prepare_failed with an OOMKilled pod: the scratch volume counts as memory when it is a tmpfs; give `storage.scratchVolume` a disk.',
+      'prepare_failed with an OOMKilled pod: a scratch volume in tmpfs counts as memory; give `storage.scratchVolume` a disk.',
       'Then make the upload anew: a failure is final.',
     ],
   },
@@ -246,19 +246,19 @@ const media: Alert[] = [
     description:
       'Of the streams whose window began within the last quarter of an hour, one in a hundred had its pod more than 30 seconds late.',
     means:
-      'The operator was away at the start, has too much to do, or the streams lacked something when their time came. What is counted is the time until there is a pod; how long the pod takes to go live is the phase `starting`.',
+      'The operator was away at the start or has too much to do, or the streams lacked something when their time came. The metric ends when the pod exists; the phase `starting` covers its way to live.',
     viewers: 'The programme begins late.',
     looks: [
       [
         "kubectl get loopstreams -A -o custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,PHASE:.status.phase,BEGUN:.status.lastScheduleTime'",
-        'which streams have begun last, and their phase',
+        'the streams that began last, and their phase',
       ],
-      ['max by (controller) (workqueue_depth)  # in Prometheus', 'keys that wait: too few workers for so many starts'],
-      [OPERATOR_LOG, 'an operator that has begun to lead only after the start; runs that failed'],
+      ['max by (controller) (workqueue_depth)  # in Prometheus', 'waiting keys: too few workers for so many starts'],
+      [OPERATOR_LOG, 'an operator that began to lead only after the start; failed runs'],
     ],
     mends: [
       'Many starts in the same second: more `operator.workers`.',
-      'Streams that waited: have media prepared before their time (`MediaReady` before the start).',
+      'Streams that waited: prepare their media before the start (`MediaReady`).',
       'An operator that was away: two replicas (`operator.replicas`), of which one takes over within 15 seconds.',
     ],
   },
@@ -270,15 +270,15 @@ const media: Alert[] = [
     summary: 'What streams in {{ $labels.namespace }} use is not being counted.',
     description: 'Sessions of streams have not been acknowledged for so long that some had to become one.',
     means:
-      'Whoever meters the streams (`operator.metered`) is away or behind. No second is lost; how a stream’s time is split into sessions is.',
+      'The meter of the streams (`operator.metered`) is away or behind. No second is lost, but the division of time into sessions is.',
     viewers: 'Nothing.',
     looks: [
       [
         'kubectl get loopstreams -n "$NS" -o custom-columns=\'NAME:.metadata.name,ACKNOWLEDGED:.status.acknowledgedSession,SESSIONS:.status.sessions[*].number\'',
-        'sessions beyond the one that was acknowledged last',
+        'sessions after the last acknowledged one',
       ],
     ],
-    mends: ['Bring the meter back: it goes on where it was.', 'Nobody meters: `operator.metered=false`.'],
+    mends: ['Restore the meter: it continues where it was.', 'No meter: set `operator.metered=false`.'],
   },
   {
     name: 'LoopStreamTimekeepingDoubtful',
@@ -288,12 +288,12 @@ const media: Alert[] = [
     summary: 'Pods of streams in {{ $labels.namespace }} report time on air that cannot be so.',
     description: 'A pod reports more time on air than it can have had, or less than half of what the operator sees.',
     means:
-      'The pod was tampered with, the clock of its node was set while it was on air, or its image counts wrongly. More than is possible is not charged.',
+      'Somebody tampered with the pod, the clock of its node was set while it was on air, or its image counts wrongly. Impossible time is not charged.',
     viewers: 'Nothing.',
     looks: [
       [
         `kubectl get loopstreams -n "$NS" -o 'custom-columns=NAME:.metadata.name,WHY:.status.conditions[?(@.type=="TimekeepingPlausible")].message'`,
-        'which pod it is, and whether it reports too much or too little',
+        'the pod, and whether it reports too much or too little',
       ],
     ],
     mends: [
@@ -311,7 +311,7 @@ const media: Alert[] = [
     means: 'The PodMonitor is missing, does not match, or the NetworkPolicy keeps Prometheus out.',
     viewers: 'Nothing.',
     looks: [
-      ['kubectl get podmonitor,networkpolicy -n "$NS"', 'whether both are there'],
+      ['kubectl get podmonitor,networkpolicy -n "$NS"', 'both must exist'],
       [STREAM_POD, 'the label `app.kubernetes.io/component=streamer`'],
     ],
     mends: [
