@@ -271,7 +271,7 @@ export const readRoute = ({ http }: Pick<OperationDeclaration, 'http'>): { metho
 };
 
 /** Ends the description of a list. */
-export const PAGED = 'In pages: `page.nextCursor` is the `cursor` of the next one, and is null on the last.';
+export const PAGED = 'Paginated: pass `page.nextCursor` as `cursor` to get the next page. It is null on the last page.';
 
 /** Ends the description of a record. */
-export const OWNED = 'Only what the account owns is found.';
+export const OWNED = 'Objects of other accounts are not found.';

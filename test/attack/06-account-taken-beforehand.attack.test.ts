@@ -133,7 +133,7 @@ describe('a stranger signs up with an address before its owner does', () => {
           body: { code: 'INVALID_TOKEN' },
         });
     await mallory.signUp(email.toUpperCase(), HIS);
-    await smtp.mailTo(email, /have a loopstream account already/);
+    await smtp.mailTo(email, /already have a loopstream account/);
     expect(await isPassword(url, { email, password: HIS })).toBe(false);
     expect(await isPassword(url, { email, password: HERS })).toBe(true);
   });
@@ -217,7 +217,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     const { text } = await smtp.mailTo(inside.victim.email, /password was changed/);
     // Hers and his key.
     expect(text).toContain('Revoked: 2 API keys, 1 connected app and 1 passkey.');
-    expect(text).not.toContain('Still good');
+    expect(text).not.toContain('Still valid');
   });
 
   test('who is sure may keep keys and apps, sessions and passkeys end nevertheless, and the letter says what is left', async () => {
@@ -225,7 +225,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     await reset(inside.victim, { keepAccess: true });
     expect(await waysIn(inside)).toMatchObject({ session: 401, key: 200, token: 200, passkeys: 0 });
     const { text } = await smtp.mailTo(inside.victim.email, /password was changed/);
-    expect(text).toContain('Still good: 2 API keys and 1 connected app. Look whether you know each of them.');
+    expect(text).toContain('Still valid: 2 API keys and 1 connected app. Check that you recognize each of them.');
   });
 
   test('an app that he has allowed, and that has not fetched its tokens yet, gets none after a reset', async () => {

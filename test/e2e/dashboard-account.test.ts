@@ -78,7 +78,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   // Its password is right, and its address is not confirmed.
   const link = await mails.link(email, /Confirm/);
   expect(await mails.count(email)).toBe(1);
-  await page.getByRole('link', { name: 'Back to signing in' }).click();
+  await page.getByRole('link', { name: 'Back to sign-in' }).click();
   await signIn(email);
   await heading('Check your mail').waitFor();
 
@@ -96,11 +96,11 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await button('New API key').click();
   await page.getByLabel('Name').fill('<i>My</i> program');
   await expectForEverybody(page);
-  await button('Make the key').dblclick();
+  await button('Create key').dblclick();
   const key = (await page.getByTestId('new-key').textContent()) ?? '';
   expect(key).toMatch(/^lsk_/);
   await expectForEverybody(page);
-  await button('I have it').click();
+  await button('I have copied it').click();
   await heading('<i>My</i> program').waitFor();
   expect(await page.getByRole('heading', { level: 2 }).count()).toBe(1);
   await expectForEverybody(page);
@@ -132,7 +132,7 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   await button('Set the new password').click();
   await page.getByText('Your new password is set').waitFor();
   await signIn(email);
-  await page.getByText('is not right').waitFor();
+  await page.getByText('is wrong').waitFor();
   await expectForEverybody(page);
   await signIn(email, OTHER_PASSWORD);
   await page.getByTestId('user-email').waitFor();
@@ -141,7 +141,7 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   await page.goto(link);
   await page.getByRole('textbox', { name: 'New password' }).fill(PASSWORD);
   await button('Set the new password').click();
-  await page.getByText('has been used').waitFor();
+  await page.getByText('was already used').waitFor();
 
   // The session from before is over: it asks, over the page.
   await first.reload();
@@ -157,7 +157,7 @@ test('an address that is not known is answered as one that is, and nothing is se
   await heading('Check your mail').waitFor();
   await page.goto(`${site()}/sign-in`);
   await signIn('nobody@example.com');
-  await page.getByText('is not right').waitFor();
+  await page.getByText('is wrong').waitFor();
   const { email } = await newAccount(site(), mails, PASSWORD);
   await page.goto(`${site()}/sign-up`);
   await page.getByLabel('First name').fill('Another');
@@ -165,7 +165,7 @@ test('an address that is not known is answered as one that is, and nothing is se
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await button('Create account').click();
   await heading('Check your mail').waitFor();
-  await mails.link(email, /have a loopstream account already/);
+  await mails.link(email, /already have a loopstream account/);
   expect(await mails.count('nobody@example.com')).toBe(0);
   await leave();
 });
@@ -222,11 +222,11 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await page.getByText('Your name is saved.').waitFor();
   expect(await page.getByRole('button', { name: /End the session of Chrome/ }).count()).toBe(1);
 
-  await page.getByLabel('Password now').fill('not it at all');
+  await page.getByLabel('Current password').fill('not it at all');
   await page.getByRole('textbox', { name: 'New password' }).fill(OTHER_PASSWORD);
   await button('Change password').click();
   await page.getByText('This is not your password').waitFor();
-  await page.getByLabel('Password now').fill(PASSWORD);
+  await page.getByLabel('Current password').fill(PASSWORD);
   await button('Change password').click();
   await page.getByText('Your password is changed').waitFor();
   await mails.link(email, /was changed/);
@@ -243,7 +243,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await button('Delete account…').click();
   await expectForEverybody(page);
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel(/Type .* to go on/).fill(email);
+  await dialog.getByLabel(/Type .* to confirm/).fill(email);
   await dialog.getByLabel('Your password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
   await page.getByText('not the password of the account').waitFor();
@@ -251,7 +251,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
   await page.getByText('Your account is deleted').waitFor();
   await signIn(email, OTHER_PASSWORD);
-  await page.getByText('is not right').waitFor();
+  await page.getByText('is wrong').waitFor();
   await leave();
 });
 

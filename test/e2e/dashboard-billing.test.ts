@@ -66,7 +66,7 @@ test('credit that is used up is told on every page, with the way to more of it',
   await expectForEverybody(page);
   await page.getByTestId('credit-banner').getByRole('link', { name: 'Billing' }).click();
   await page.getByTestId('balance').filter({ hasText: '$0.00' }).waitFor();
-  await page.getByText('Nothing was paid by card yet.').waitFor();
+  await page.getByText('No payments by card yet.').waitFor();
   await have(420_000n);
   await page.reload();
   await page.getByTestId('balance').filter({ hasText: '$42.00' }).waitFor();
@@ -101,7 +101,7 @@ test('usage by day and by stream, and as a file, is what was booked, to the cred
 test('a card: the amount is checked and kept, pressed twice it is asked for once, and the provider’s page is gone to', async () => {
   const page = await open('/billing');
   // No payment provider is set up here, so none is offered.
-  await page.getByText('whoever runs this service grants').waitFor();
+  await page.getByText('The operators of this service grant').waitFor();
   expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0);
   await page.route('**/v1/billing', async (route) => {
     const response = await route.fetch();
@@ -139,7 +139,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
 
 test('invoices say that there is none yet; whom they are sent to is kept, and what is wrong stands at its field', async () => {
   const page = await open('/billing?form=address');
-  await page.getByText('The first one comes after a month').waitFor();
+  await page.getByText('The first invoice follows a month').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Invoice address' });
   const country = dialog.getByLabel('Country (two letters)');
   await dialog.getByLabel('Company or person').fill('<b>Lamps</b> & more');

@@ -89,7 +89,7 @@ test('the person signs in, sees who asks for what, and says no: the program is t
   await page.getByRole('button', { name: 'Sign in' }).dblclick();
   await consentAsked();
   await page.getByText('<img src=x onerror=alert(1)> Scheduler 🎬').waitFor();
-  for (const told of ['Unverified', 'never a stream key', 'for good', 'a program on this device', email])
+  for (const told of ['Unverified', 'never a stream key', 'permanently', 'a program on this device', email])
     await page.getByText(told).first().waitFor();
   await expectForEverybody(page);
   await page.getByRole('button', { name: 'Deny' }).click();
@@ -127,7 +127,7 @@ test('a request that was changed on its way is not answered, and nothing of it i
   await page.getByRole('button', { name: 'Allow' }).click();
   await page.getByText('was changed on its way').waitFor();
   await page.goto(`${site()}/consent?error=%3Cb%3Ebad&error_description=call+%2B1-555-0100`);
-  await page.getByRole('heading', { name: 'cannot be answered' }).waitFor();
+  await page.getByRole('heading', { name: 'is not valid' }).waitFor();
   expect(await page.getByText('555').count()).toBe(0);
   await expectForEverybody(page);
   expect(complaints).toEqual([]);

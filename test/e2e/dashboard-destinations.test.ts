@@ -88,7 +88,7 @@ test('a test tells each step that it passed, or the one it came to and what to d
   await row.getByRole('button', { name: /^Change / }).click();
   const dialog = page.getByRole('dialog', { name: 'Change destination' });
   await dialog.getByLabel('Address').fill('rtmp://127.0.0.1:1/live');
-  await dialog.getByText('The address is another one.').waitFor();
+  await dialog.getByText('The address has changed.').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   // What the test said was of the address before.
@@ -112,7 +112,7 @@ test('a login is asked for where somebody opens it, kept secret, changed and rem
   await made.getByLabel('Address').fill(`${system.facts.rtmpUrl}/{stream_key}`);
   await made.getByRole('textbox', { name: 'Stream key' }).fill('stream-key-5678');
   expect(await made.getByLabel('User').isVisible()).toBe(false);
-  await made.getByText('This server asks for a login').click();
+  await made.getByText('This server requires a login').click();
   await made.getByLabel('User').fill('sECRet-user');
   await expectForEverybody(page);
   await made.getByRole('button', { name: 'Add destination' }).click();
@@ -197,7 +197,7 @@ test('one that is deleted elsewhere while it is changed says so at once, and wha
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Typed with care');
   await destinations.delete(id);
-  await dialog.getByRole('alert').filter({ hasText: 'was deleted in another window' }).waitFor();
+  await dialog.getByRole('alert').filter({ hasText: 'was deleted elsewhere' }).waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Typed with care');
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });

@@ -207,7 +207,7 @@ describe('sent twice, it is done once', () => {
     await page.route('**/start**', (route) => route.abort());
     const start = page.getByRole('button', { name: 'Create and start' });
     await start.click();
-    await page.getByText('does not answer').first().waitFor();
+    await page.getByText('does not respond').first().waitFor();
     await page.unroute('**/start**');
     const detail = 'The credit is used up.';
     const refusal = {
@@ -266,7 +266,7 @@ describe('what is looked for is text of any kind', () => {
     const page = pages.owner;
     await page.goto(`${site()}${path}`);
     const field = page.getByLabel(label, { exact: true });
-    const none = page.getByText(/^(No stream is like that|No upload has this|Nothing to choose from)/);
+    const none = page.getByText(/^(No stream matches|No upload has this|No uploads to choose from)/);
     const found = page.getByTestId('stream-card').or(page.getByRole('checkbox')).or(none);
     for (const word of WORDS) {
       await field.fill('');

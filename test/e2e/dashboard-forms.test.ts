@@ -115,7 +115,7 @@ test('a session that is over when the page is loaded anew: signed in again, the 
 test('a key that is revoked in the middle: whoever comes back with another one goes on; whoever signs out leaves nothing', async () => {
   await open('/account/keys?form=new');
   await dialog().getByLabel('Name').fill('Short lived');
-  await dialog().getByRole('button', { name: 'Make the key' }).click();
+  await dialog().getByRole('button', { name: 'Create key' }).click();
   const key = (await page.getByTestId('new-key').textContent()) ?? '';
   await closeWindow(context);
   context = await openWindow(browser);

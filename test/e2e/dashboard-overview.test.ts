@@ -71,7 +71,7 @@ test('what is on air is shown by a picture of it, with how long and how fast; wh
   await card.getByText(/Mbps|kbps/).waitFor();
   const next = page.getByRole('region', { name: 'Next starts' }).getByRole('link');
   await expect.poll(() => next.allTextContents()).toEqual(['Sooner', 'Later']);
-  await page.getByText('Nothing needs you.').waitFor();
+  await page.getByText('Nothing needs your attention.').waitFor();
   await expectForEverybody(page);
   for (const { id } of [later, sooner]) await system.client.streams.delete(id);
   await leave();

@@ -182,8 +182,8 @@ test('versions tell what each changed; one is taken back, and published after a 
   await streams.create({ name: 'Night channel', ...picture, destinationID: to.id, playlistIDs: [id] });
   const page = await open(`/playlists/${id}`);
   await page.getByRole('link', { name: 'Night channel' }).waitFor();
-  await page.getByRole('button', { name: 'What changed in version 2' }).click();
-  const lines = page.getByRole('list', { name: 'What changed in version 2' });
+  await page.getByRole('button', { name: 'Changes in version 2' }).click();
+  const lines = page.getByRole('list', { name: 'Changes in version 2' });
   await lines.getByText('“Alpha” removed from place 1').waitFor();
   await lines.getByText('“Gamma” added at place 2').waitFor();
   await expectForEverybody(page);

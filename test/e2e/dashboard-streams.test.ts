@@ -45,7 +45,7 @@ test('streams are found by name and state; the address keeps what was asked for'
     await expect.poll(() => cards.count()).toBe(1);
     await expect.poll(() => page.url()).toContain('q=lightH');
     await page.getByRole('combobox', { name: 'Only streams in this state' }).selectOption('live');
-    await page.getByText('No stream is like that').waitFor();
+    await page.getByText('No stream matches').waitFor();
     await expectForEverybody(page);
     await page.goBack();
     await cards.getByRole('link', { name: 'Lighthouse' }).waitFor();
@@ -56,9 +56,9 @@ test('streams are found by name and state; the address keeps what was asked for'
 
 test('a stream on air shows its numbers as they move, its destination, and how to do the same elsewhere', async () => {
   const page = await open(`/streams/${demo()}`);
-  const numbers = page.getByRole('region', { name: 'Live numbers' });
+  const numbers = page.getByRole('region', { name: 'Live statistics' });
   await numbers.getByRole('img', { name: /^Bitrate: .* to .*/ }).waitFor();
-  await numbers.getByRole('img', { name: /^Sound to picture: .*ms/ }).waitFor();
+  await numbers.getByRole('img', { name: /^Audio-video offset: .*ms/ }).waitFor();
   await page.getByRole('region', { name: 'Destinations' }).getByText('connected', { exact: true }).waitFor();
   const snippets = page.getByRole('region', { name: 'API and kubectl' });
   const text = await snippets.locator('pre').textContent();
@@ -84,7 +84,7 @@ test('a stream is changed in place; what is wrong stands at its field, and what 
     await dialog.getByRole('checkbox', { checked: true }).uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.getByText('Enter a name.').waitFor();
-    await dialog.getByText('Choose where it is sent to.').waitFor();
+    await dialog.getByText('Choose a destination.').waitFor();
     await expectForEverybody(page);
     await dialog.getByLabel('Name').fill('A'.repeat(201));
     await dialog.getByRole('checkbox').first().check();
@@ -112,7 +112,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await dialog.getByRole('radio', { name: 'On days' }).check();
     for (const day of ['Sat', 'Sun']) await dialog.getByRole('checkbox', { name: day }).uncheck();
     await dialog.getByLabel('Goes on air at').fill(at);
-    await dialog.getByLabel('On the clocks of').selectOption('Europe/Berlin');
+    await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
     await dialog.getByLabel('Hours').fill('2');
     await dialog.getByText(new RegExp(`At ${at}`)).waitFor();
     await expectForEverybody(page);
@@ -133,7 +133,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove the schedule' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove schedule' }).click();
-    await page.getByText('None. It is on air from when you start it').waitFor();
+    await page.getByText('No schedule. You start and stop the stream yourself.').waitFor();
     expect((await system.client.streams.get(id)).recurrence).toBeNull();
     await leave();
   }));

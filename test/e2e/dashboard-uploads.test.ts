@@ -203,7 +203,7 @@ test('what a playlist plays is not deleted, and the playlist is named; then it i
   await upload('Held').getByRole('button', { name: 'Play Held' }).click();
   // No stream has had it prepared: it is, since somebody wants to see it.
   const preview = page.getByRole('dialog', { name: 'Held' });
-  await preview.getByText('Its first minute is being prepared.').waitFor();
+  await preview.getByText('The first minute is being prepared.').waitFor();
   const seconds = () => preview.getByTestId('clip-preview').evaluate((it) => (it as HTMLVideoElement).currentTime);
   await expect.poll(seconds, { timeout: 90_000 }).toBeGreaterThan(0.5);
   await page.keyboard.press('Escape');

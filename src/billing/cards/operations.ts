@@ -35,22 +35,23 @@ export const topUpOperations = [
     id: 'createTopUp',
     scope: 'billing',
     http: 'POST /billing/top-ups',
-    summary: 'Begin a top-up by card',
+    summary: 'Start a top-up by card',
     description:
-      'The answer has the address of a page of the payment provider, where the card is given. What is received there ' +
-      'is credited within seconds. 404 `topups_disabled` where no cards are taken.',
+      'Returns the address of the payment provider’s checkout page, where the card is entered. A payment is ' +
+      'credited within seconds. Fails with 404 `topups_disabled` if the service accepts no cards.',
     input: TopUpCreate,
     output: created(TopUp, ({ id }) => `/billing/top-ups/${id}`),
     errors: ['topups_disabled', 'topups_unavailable', 'upstream_unavailable'],
     examples: { input: { amountMinor: '2500', currency: 'USD' }, output: exampleTopUp },
     mcp: {
-      title: 'Make a link to top up',
+      title: 'Create a top-up link',
       description:
-        'Answers the address of a page of the payment provider, to be given to the person: a card is given there and nowhere else. What is paid is credited within seconds; get_top_up tells when it was.',
+        'Returns the address of the payment provider’s checkout page, to give to the person. The card is entered ' +
+        'there and nowhere else. The payment is credited within seconds; get_top_up reports it.',
       say: sayTopUp,
       reachesOut: true,
     },
-    graphql: { description: 'Begins a top-up: its checkoutUrl is where the card is given.' },
+    graphql: { description: 'Starts a top-up. The card is entered at checkoutUrl.' },
     run: ({ topUps }, { principal, input }) => topUps.create(principal, input),
   }),
 
@@ -58,12 +59,12 @@ export const topUpOperations = [
     id: 'listTopUps',
     scope: 'billing',
     http: 'GET /billing/top-ups',
-    summary: 'Top-ups by card, newest first',
-    description: `Payments by card, whatever became of them. ${PAGED}`,
+    summary: 'List top-ups by card, newest first',
+    description: `Returns payments by card in every state. ${PAGED}`,
     output: page(TopUp, 'TopUpList'),
     examples: { output: exampleTopUp },
-    mcp: { title: 'List top-ups', description: 'Top-ups by card, newest first.' },
-    graphql: { description: 'Top-ups by card, newest first unless orderBy says otherwise.' },
+    mcp: { title: 'List top-ups', description: 'Lists top-ups by card, newest first.' },
+    graphql: { description: 'Lists top-ups by card, newest first unless orderBy says otherwise.' },
     run: ({ topUps }, { principal, page, where }) => topUps.list(principal, page, where),
   }),
 
@@ -71,22 +72,22 @@ export const topUpOperations = [
     id: 'getTopUp',
     scope: 'billing',
     http: 'GET /billing/top-ups/{id}',
-    summary: 'One top-up by card',
-    description: `A payment by card and its state. ${OWNED}`,
+    summary: 'Get a top-up by card',
+    description: `Returns a payment by card and its state. ${OWNED}`,
     output: record(TopUp),
     examples: { output: exampleTopUp },
     mcp: {
-      title: 'Look at a top-up',
-      description: 'One top-up by card: whether it has been paid.',
+      title: 'Get a top-up',
+      description: 'Returns a top-up by card and whether it has been paid.',
       say: sayTopUp,
     },
-    graphql: { description: 'One top-up by card.' },
+    graphql: { description: 'Returns a top-up by card.' },
     run: ({ topUps }, { principal, id }) => topUps.get(principal, id),
   }),
 ] as const;
 
 const Received = Type.Object(
-  { received: Type.Boolean({ description: 'It need not be sent again.' }) },
+  { received: Type.Boolean({ description: 'The event was received and need not be sent again.' }) },
   { title: 'WebhookReceived' },
 );
 
@@ -95,10 +96,10 @@ export const receiveStripeEvent = operation({
   id: 'receiveStripeEvent',
   scope: null,
   http: 'POST /webhooks/stripe',
-  summary: 'For the payment provider alone: something has happened to a payment',
+  summary: 'Receive an event from the payment provider',
   description:
-    'The body is an event of Stripe, signed in the header `Stripe-Signature`. What it says is not believed: the ' +
-    'payment it is about is asked for anew.',
+    'Used by the payment provider alone. The body is a Stripe event, signed in the header `Stripe-Signature`. The ' +
+    'service does not rely on its content: it reads the payment again from Stripe.',
   output: record(Received),
   errors: ['webhook_forged', 'topups_disabled', 'topups_unavailable', 'upstream_unavailable', 'payload_too_large'],
   examples: { output: { received: true } },

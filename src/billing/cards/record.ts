@@ -4,25 +4,25 @@ import { STATES } from './settle.ts';
 
 const time = Type.String({ format: 'date-time' });
 const minor = (description: string) =>
-  Type.String({ pattern: '^[0-9]+$', description: `${description} In minor units (cents), as a text.` });
+  Type.String({ pattern: '^[0-9]+$', description: `${description} In minor units (cents), as a string.` });
 
 export const TopUp = Type.Object(
   {
     id: Type.String(),
     state: Type.Enum(STATES, {
       description:
-        'open: to be paid at checkoutUrl; processing: the way of paying takes days; review: paid in another currency, ' +
-        'staff look at it; disputed: the bank holds the money; charged_back: that dispute was lost.',
+        'open: can be paid at checkoutUrl. processing: the payment method takes days. review: paid in another ' +
+        'currency, staff check it. disputed: the bank holds the money. charged_back: the dispute was lost.',
     }),
-    amountMinor: minor('What was asked for.'),
-    currency: Type.String({ description: 'ISO 4217.' }),
-    paidMinor: minor('What has been received, and credited.'),
-    refundedMinor: minor('What has gone back since, by refunds and disputes.'),
+    amountMinor: minor('Requested amount.'),
+    currency: Type.String({ description: 'Currency code (ISO 4217).' }),
+    paidMinor: minor('Amount received and credited.'),
+    refundedMinor: minor('Amount returned since, by refunds and disputes.'),
     checkoutUrl: Type.Union([Type.String(), Type.Null()], {
-      description: 'The page of the payment provider where it is paid; null once it is not open any more.',
+      description: 'Checkout page of the payment provider. Null once the top-up is no longer open.',
     }),
     createdAt: time,
-    expiresAt: Type.String({ format: 'date-time', description: 'Until then it can be paid.' }),
+    expiresAt: Type.String({ format: 'date-time', description: 'Time until which the top-up can be paid.' }),
   },
   { title: 'TopUp' },
 );
@@ -32,9 +32,12 @@ export const TopUpCreate = Type.Object(
   {
     amountMinor: Type.String({
       pattern: '^[1-9][0-9]{0,11}$',
-      description: 'In minor units, as a text: 2500 is 25.00 of a currency with cents.',
+      description: 'Amount in minor units, as a string: 2500 is 25.00 of a currency with cents.',
     }),
-    currency: Type.String({ pattern: '^[A-Za-z]{3}$', description: 'ISO 4217: the one that the service bills in.' }),
+    currency: Type.String({
+      pattern: '^[A-Za-z]{3}$',
+      description: 'Currency code (ISO 4217). It must be the billing currency of the service.',
+    }),
   },
   { title: 'TopUpCreate', additionalProperties: false },
 );

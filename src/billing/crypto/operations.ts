@@ -50,15 +50,15 @@ const operation = operationsOf<{ crypto: CryptoService }>({
 });
 
 const sayDeposit = ({ id, state, address, asset, network, explanation, credits }: CryptoDeposit): string =>
-  `Deposit ${id} is ${state}; ${asset} on ${network} goes to ${address}. Credited so far: ${credits}.${explanation ? ` ${explanation.message}` : ''}`;
+  `Deposit ${id} is ${state}. Send ${asset} on ${network} to ${address}. Credited so far: ${credits}.${explanation ? ` ${explanation.message}` : ''}`;
 
 export const cryptoOperations = [
   operation({
     id: 'listCryptoAssets',
     scope: 'billing',
     http: 'GET /crypto/assets',
-    summary: 'What can be paid in crypto currencies, and what it is worth',
-    description: '404 `crypto_disabled` where the service takes none.',
+    summary: 'List crypto assets that can be paid with, and their rates',
+    description: 'Fails with 404 `crypto_disabled` if the service accepts no crypto currencies.',
     output: record(CryptoAssets),
     errors: ['crypto_disabled'],
     examples: {
@@ -79,8 +79,7 @@ export const cryptoOperations = [
     },
     mcp: {
       title: 'List crypto assets',
-      description:
-        'What the balance can be topped up with in crypto currencies, on which networks, and what a coin is worth.',
+      description: 'Lists the crypto currencies that can top up the balance, their networks and their current rates.',
       say: ({ data }) => `${data.map(({ asset, network }) => `${asset} on ${network}`).join(', ') || 'None'}.`,
     },
     run: async ({ crypto }) => ({ data: await crypto.assets() }),
@@ -90,10 +89,10 @@ export const cryptoOperations = [
     id: 'createCryptoDeposit',
     scope: 'billing',
     http: 'POST /crypto/deposits',
-    summary: 'An address to pay to, with a quote',
+    summary: 'Create a deposit address with a quote',
     description:
-      'What comes to the address until `expiresAt` is credited at the rate of the quote, what comes later at the rate of ' +
-      'its time; each payment is rounded down to whole credits. More or less than `amount` is credited as it is.',
+      'Payments until `expiresAt` are credited at the quoted rate, later ones at the rate of their time. Each ' +
+      'payment is rounded down to whole credits. More or less than `amount` is credited as received.',
     input: CryptoDepositCreate,
     output: created(CryptoDeposit, ({ id }) => `/crypto/deposits/${id}`),
     errors: ['crypto_disabled', 'crypto_unavailable', 'crypto_rate_unavailable', 'crypto_deposit_quota_exceeded'],
@@ -101,10 +100,11 @@ export const cryptoOperations = [
     mcp: {
       title: 'Create a crypto deposit',
       description:
-        'An address to pay to, with a quote that expires. It moves no money: the person pays from a wallet, to this address and on this network alone. Follow it with get_crypto_deposit.',
+        'Returns a deposit address and a quote that expires. It moves no money: the person pays from a wallet, to ' +
+        'this address and on this network only. Follow the payment with get_crypto_deposit.',
       say: sayDeposit,
     },
-    graphql: { description: 'An address to pay to, with a quote.', payload: 'deposit' },
+    graphql: { description: 'Creates a deposit address with a quote.', payload: 'deposit' },
     run: ({ crypto }, { accountId, input }) => crypto.create(accountId, input),
   }),
 
@@ -112,13 +112,13 @@ export const cryptoOperations = [
     id: 'listCryptoDeposits',
     scope: 'billing',
     http: 'GET /crypto/deposits',
-    summary: 'Crypto deposits, newest first',
-    description: `Payments by crypto currencies, whatever became of them. ${PAGED}`,
+    summary: 'List crypto deposits, newest first',
+    description: `Returns payments by crypto currency in every state. ${PAGED}`,
     output: page(CryptoDeposit, 'CryptoDepositList'),
     errors: ['crypto_disabled'],
     examples: { output: exampleDeposit },
-    mcp: { title: 'List crypto deposits', description: 'Crypto deposits of the account, newest first.' },
-    graphql: { description: 'Crypto deposits, newest first unless orderBy says otherwise.' },
+    mcp: { title: 'List crypto deposits', description: 'Lists the account’s crypto deposits, newest first.' },
+    graphql: { description: 'Lists crypto deposits, newest first unless orderBy says otherwise.' },
     run: ({ crypto }, { accountId, page, where }) => crypto.list(accountId, page, where),
   }),
 
@@ -126,17 +126,17 @@ export const cryptoOperations = [
     id: 'getCryptoDeposit',
     scope: 'billing',
     http: 'GET /crypto/deposits/{id}',
-    summary: 'One crypto deposit, as it is now',
-    description: `A payment by a crypto currency, with what the chain shows of it. ${OWNED}`,
+    summary: 'Get a crypto deposit',
+    description: `Returns a crypto deposit in its current state, with its payments on the chain. ${OWNED}`,
     output: record(CryptoDeposit),
     errors: ['crypto_disabled'],
     examples: { output: exampleDeposit },
     mcp: {
-      title: 'Look at a crypto deposit',
-      description: 'One crypto deposit as it is now: what came, how often it is confirmed, what was credited.',
+      title: 'Get a crypto deposit',
+      description: 'Returns a crypto deposit in its current state: payments, confirmations and credits.',
       say: sayDeposit,
     },
-    graphql: { description: 'One crypto deposit.' },
+    graphql: { description: 'Returns a crypto deposit.' },
     run: ({ crypto }, { accountId, id }) => crypto.get(accountId, id),
   }),
 ] as const;

@@ -10,18 +10,18 @@ const orNull = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, d
   Type.Union([schema, Type.Null()], { description });
 const Units = Type.String({ pattern: '^[0-9]+$' });
 const units = (description: string) =>
-  Type.String({ pattern: '^[0-9]+$', description: `${description} In the asset’s smallest unit, as a text.` });
+  Type.String({ pattern: '^[0-9]+$', description: `${description} In the asset’s smallest unit, as a string.` });
 
 export const CryptoAsset = Type.Object(
   {
-    asset: Type.String({ description: 'E.g. ETH.' }),
-    network: Type.String({ description: 'Where it is paid: the same asset may be on several networks.' }),
-    contract: orNull(Type.String(), 'Of a token; null for the coin of the network.'),
-    decimals: Type.Integer({ minimum: 0, description: 'Digits after the point of one whole coin.' }),
-    minimumAmount: units('What is less is not credited.'),
-    confirmations: Type.Integer({ minimum: 1, description: 'Blocks until a payment is credited.' }),
-    rate: orNull(Type.String(), 'What one coin is worth now, in `currency`; null while that is not known.'),
-    currency: Type.String({ description: 'ISO 4217.' }),
+    asset: Type.String({ description: 'Symbol of the asset, e.g. ETH.' }),
+    network: Type.String({ description: 'Network to pay on. The same asset may exist on several networks.' }),
+    contract: orNull(Type.String(), 'Contract address of a token. Null for the coin of the network.'),
+    decimals: Type.Integer({ minimum: 0, description: 'Number of decimal digits of one whole coin.' }),
+    minimumAmount: units('Smallest amount that is credited.'),
+    confirmations: Type.Integer({ minimum: 1, description: 'Number of blocks after which a payment is credited.' }),
+    rate: orNull(Type.String(), 'Current price of one coin, in `currency`. Null while it is not known.'),
+    currency: Type.String({ description: 'Currency code (ISO 4217).' }),
   },
   { title: 'CryptoAsset' },
 );
@@ -32,7 +32,7 @@ export const CryptoAssets = Type.Object({ data: Type.Array(CryptoAsset) }, { tit
 const Explanation = Type.Object(
   {
     code: Type.String({ description: 'Stable code.' }),
-    message: Type.String({ description: 'The same as a sentence for people.' }),
+    message: Type.String({ description: 'The explanation, as a sentence.' }),
   },
   { title: 'CryptoExplanation' },
 );
@@ -40,21 +40,21 @@ export type Explanation = Static<typeof Explanation>;
 
 export const CryptoPayment = Type.Object(
   {
-    txid: Type.String({ description: 'The transaction.' }),
-    index: Type.String({ description: 'Which of the transaction’s transfers.' }),
+    txid: Type.String({ description: 'Hash of the transaction.' }),
+    index: Type.String({ description: 'Position of the transfer within the transaction.' }),
     network: Type.String(),
-    asset: orNull(Type.String(), 'Null for a token that is not taken.'),
-    contract: orNull(Type.String(), 'Of a token; null for the coin of the network.'),
-    amount: units('What came.'),
+    asset: orNull(Type.String(), 'Symbol of the asset. Null for a token that the service does not accept.'),
+    contract: orNull(Type.String(), 'Contract address of a token. Null for the coin of the network.'),
+    amount: units('Received amount.'),
     state: Type.Enum(PAYMENT_STATES, {
       description:
-        'seen: in no block yet; reorged: its block has left the chain; reversed: it was credited, and taken back since; ' +
-        'dropped: another transaction has taken its place.',
+        'seen: not in a block yet. reorged: its block has left the chain. reversed: it was credited and the credit ' +
+        'was taken back. dropped: another transaction has replaced it.',
     }),
-    confirmations: orNull(Type.Integer(), 'Blocks that say so; null while it is in none.'),
-    credits: orNull(Units, 'What was credited for it.'),
-    explanation: orNull(Explanation, 'What is out of the ordinary about it.'),
-    at: time('When it came.'),
+    confirmations: orNull(Type.Integer(), 'Number of confirming blocks. Null while the payment is in no block.'),
+    credits: orNull(Units, 'Credits booked for the payment.'),
+    explanation: orNull(Explanation, 'Explanation of an unusual payment.'),
+    at: time('Time at which the payment was seen.'),
   },
   { title: 'CryptoPayment' },
 );
@@ -62,10 +62,12 @@ export type CryptoPayment = Static<typeof CryptoPayment>;
 
 const Quote = Type.Object(
   {
-    rate: Type.String({ description: 'What one coin is worth, in `currency`.' }),
-    currency: Type.String({ description: 'ISO 4217.' }),
-    credits: orNull(Units, 'What `amount` is worth; null where any amount may be paid.'),
-    expiresAt: time('What comes until then is credited at this rate; what comes later, at the rate of its time.'),
+    rate: Type.String({ description: 'Price of one coin, in `currency`.' }),
+    currency: Type.String({ description: 'Currency code (ISO 4217).' }),
+    credits: orNull(Units, 'Credits that `amount` buys. Null if any amount may be paid.'),
+    expiresAt: time(
+      'Time until which payments are credited at this rate. Later payments are credited at the rate of their time.',
+    ),
   },
   { title: 'CryptoQuote' },
 );
@@ -78,22 +80,25 @@ export const CryptoDeposit = Type.Object(
     decimals: Type.Integer({ minimum: 0 }),
     state: Type.Enum(DEPOSIT_STATES, {
       description:
-        'seen: paid, and in no block yet; confirming: in a block, `confirmations` of `neededConfirmations`; underpaid: less ' +
-        'than `amount` was credited, the rest may follow; expired: nothing came in time, and may still come; reorged: the ' +
-        'chain has changed, and it is waited for what becomes of the payment.',
+        'seen: paid, but not in a block yet. confirming: in a block, with `confirmations` of `neededConfirmations`. ' +
+        'underpaid: less than `amount` was credited, the rest may follow. expired: no payment arrived in time, but it ' +
+        'may still arrive. reorged: the chain has changed, and the payment is being checked again.',
     }),
-    confirmations: orNull(Type.Integer(), 'While it is confirming: of the payment that has the fewest.'),
+    confirmations: orNull(
+      Type.Integer(),
+      'Confirmations of the payment that has the fewest. Set while the deposit is confirming.',
+    ),
     neededConfirmations: Type.Integer({ minimum: 0 }),
-    address: Type.String({ description: 'Of this deposit alone.' }),
-    paymentUri: Type.String({ description: 'For a QR code: EIP-681 or BIP 21.' }),
-    amount: orNull(Units, 'What is to be paid, in the asset’s smallest unit; null: anything.'),
-    receivedAmount: units('What of the asset was credited.'),
+    address: Type.String({ description: 'Address to pay to. It belongs to this deposit alone.' }),
+    paymentUri: Type.String({ description: 'Payment URI for a QR code (EIP-681 or BIP 21).' }),
+    amount: orNull(Units, 'Amount to pay, in the asset’s smallest unit. Null if any amount may be paid.'),
+    receivedAmount: units('Amount credited so far.'),
     quote: Quote,
-    expiresAt: time('As in the quote.'),
-    credits: Type.String({ pattern: '^[0-9]+$', description: 'Credited so far.' }),
-    explanation: orNull(Explanation, 'What is out of the ordinary about it.'),
-    payments: Type.Array(CryptoPayment, { description: 'In the order in which they came.' }),
-    createdAt: time('When it was asked for.'),
+    expiresAt: time('The same time as in the quote.'),
+    credits: Type.String({ pattern: '^[0-9]+$', description: 'Credits booked so far.' }),
+    explanation: orNull(Explanation, 'Explanation of an unusual deposit.'),
+    payments: Type.Array(CryptoPayment, { description: 'Payments to this address, in the order of arrival.' }),
+    createdAt: time('Time at which the deposit was created.'),
   },
   { title: 'CryptoDeposit' },
 );
@@ -101,18 +106,19 @@ export type CryptoDeposit = Static<typeof CryptoDeposit>;
 
 export const CryptoDepositCreate = Type.Object(
   {
-    asset: Type.String({ minLength: 1, maxLength: 16, description: 'As the list of assets has it.' }),
-    network: Type.String({ minLength: 1, maxLength: 32, description: 'As the list of assets has it.' }),
+    asset: Type.String({ minLength: 1, maxLength: 16, description: 'Symbol of the asset, as in the list of assets.' }),
+    network: Type.String({ minLength: 1, maxLength: 32, description: 'Network to pay on, as in the list of assets.' }),
     amount: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,37}$',
-        description: 'To be paid: in the asset’s smallest unit, as a text.',
+        description: 'Amount to pay, in the asset’s smallest unit, as a string.',
       }),
     ),
     amountMinor: Type.Optional(
       Type.String({
         pattern: '^[1-9][0-9]{0,11}$',
-        description: 'Instead of `amount`: so much money, in minor units of the currency (cents), as a text.',
+        description:
+          'Amount of money, in minor units of the currency (cents), as a string. Use it instead of `amount`.',
       }),
     ),
   },

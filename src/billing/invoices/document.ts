@@ -14,12 +14,14 @@ const text = Type.String();
 export const InvoiceLine = Type.Object(
   {
     streamID: orNull(text),
-    name: Type.String({ description: 'Of the stream when it was last charged, or what was corrected and why.' }),
-    profile: orNull(Type.String({ description: 'Quality and frame rate, such as 1080p30.' })),
-    seconds: orNull(Type.String({ description: 'On air, with up to three digits after the point.' })),
-    creditsPerHour: orNull(whole('The price that held.')),
-    credits: whole('What was charged; the ledger has the same.'),
-    amountMinor: whole('The same in minor units, rounded.'),
+    name: Type.String({
+      description: 'Name that the stream had when it was last charged, or the correction and its reason.',
+    }),
+    profile: orNull(Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' })),
+    seconds: orNull(Type.String({ description: 'Time on air in seconds, with at most three decimal digits.' })),
+    creditsPerHour: orNull(whole('Price at that time.')),
+    credits: whole('Charged credits, the same as in the ledger.'),
+    amountMinor: whole('The charge in minor units, rounded.'),
   },
   { title: 'InvoiceLine' },
 );
@@ -38,7 +40,7 @@ const Party = Type.Object(
 export type Party = Static<typeof Party>;
 
 export const InvoiceTax = Type.Object(
-  { name: text, ratePercent: text, amountMinor: whole('In minor units; the total contains it.') },
+  { name: text, ratePercent: text, amountMinor: whole('Tax in minor units. The total includes it.') },
   { title: 'InvoiceTax' },
 );
 
@@ -46,20 +48,20 @@ export const KINDS = ['invoice', 'credit_note'] as const;
 
 export const Content = Type.Object({
   kind: Type.Enum(KINDS),
-  number: Type.String({ description: 'Numbers of a year have no gaps.' }),
-  issuedOn: day('In the seller’s time zone.'),
-  periodFrom: orNull(day('First day that it is for; null for a credit note by itself.')),
-  periodTo: orNull(day('Last day that it is for.')),
-  currency: Type.String({ description: 'ISO 4217.' }),
+  number: Type.String({ description: 'Invoice number. The numbers of a year have no gaps.' }),
+  issuedOn: day('Date of issue, in the seller’s time zone.'),
+  periodFrom: orNull(day('First day of the billed period. Null for a credit note without a period.')),
+  periodTo: orNull(day('Last day of the billed period.')),
+  currency: Type.String({ description: 'Currency code (ISO 4217).' }),
   lines: Type.Array(InvoiceLine),
-  roundingMinor: whole('What the lines, rounded each, are short of the total.'),
-  totalCredits: whole('Sum of the lines; the ledger has the same.'),
-  netMinor: whole('The total without taxes.'),
+  roundingMinor: whole('Difference between the total and the sum of the rounded lines.'),
+  totalCredits: whole('Sum of the lines in credits, the same as in the ledger.'),
+  netMinor: whole('Total without taxes.'),
   taxes: Type.Array(InvoiceTax),
-  totalMinor: whole('With taxes; it has been paid from the balance.'),
+  totalMinor: whole('Total with taxes, paid from the balance.'),
   seller: Party,
   buyer: Party,
-  correctsNumber: orNull(Type.String({ description: 'Number of the invoice that a credit note corrects.' })),
+  correctsNumber: orNull(Type.String({ description: 'Number of the invoice that this credit note corrects.' })),
   reason: orNull(text),
   /** Printed below the sums. */
   notes: Type.Array(text),

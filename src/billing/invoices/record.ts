@@ -10,7 +10,9 @@ export const InvoiceSummary = Type.Object(
     id: Type.String(),
     ...short,
     createdAt: Type.String({ format: 'date-time' }),
-    correctsID: Type.Union([Type.String(), Type.Null()], { description: 'The invoice that a credit note corrects.' }),
+    correctsID: Type.Union([Type.String(), Type.Null()], {
+      description: 'Id of the invoice that this credit note corrects.',
+    }),
   },
   { title: 'InvoiceSummary' },
 );
@@ -28,16 +30,16 @@ const optional = (maxLength: number, description: string) =>
 /** An empty text takes a field away again. */
 export const BillingAddress = Type.Object(
   {
-    name: optional(200, 'Of the company or person; the account’s when left out.'),
+    name: optional(200, 'Name of the company or person. Defaults to the account’s name.'),
     line1: optional(200, 'Street and number.'),
-    line2: optional(200, 'What else the address needs.'),
+    line2: optional(200, 'Second address line.'),
     postalCode: optional(20, 'Postal code.'),
     city: optional(100, 'City.'),
     region: optional(100, 'State or province.'),
     country: Type.Optional(
-      Type.String({ pattern: '^([A-Z]{2})?$', description: 'ISO 3166-1, two letters such as DE.' }),
+      Type.String({ pattern: '^([A-Z]{2})?$', description: 'Country code (ISO 3166-1 alpha-2), e.g. DE.' }),
     ),
-    taxID: optional(40, 'VAT number and the like.'),
+    taxID: optional(40, 'VAT number or other tax ID.'),
   },
   { title: 'BillingAddress', additionalProperties: false },
 );

@@ -32,15 +32,18 @@ export const exampleEntry: LedgerEntry = {
 };
 
 const sayLeft = (secondsLeft: number | null): string =>
-  secondsLeft === null ? 'nothing is on air' : `it lasts for ${Math.floor(secondsLeft / 3600)} hours as things are`;
+  secondsLeft === null
+    ? 'nothing is on air'
+    : `it lasts for ${Math.floor(secondsLeft / 3600)} hours at the current rate`;
 
 export const billingOperations = [
   operation({
     id: 'getBilling',
     scope: 'billing',
     http: 'GET /billing',
-    summary: 'What is left, and for how long',
-    description: 'The balance, what is spent by the hour at present, and how long the balance lasts at that rate.',
+    summary: 'Get the balance and how long it lasts',
+    description:
+      'Returns the balance, the current spending per hour, and the time that the balance lasts at that rate.',
     output: record(Billing),
     errors: ['billing_disabled'],
     examples: {
@@ -56,12 +59,12 @@ export const billingOperations = [
       },
     },
     mcp: {
-      title: 'Look at the balance',
-      description: 'How much credit is left, what streams on air use of it in an hour, and how long it lasts.',
+      title: 'Get the balance',
+      description: 'Returns the credit left, the hourly use of all streams on air, and how long the credit lasts.',
       say: ({ state, availableCredits, secondsLeft }) =>
         `The account is ${state}, with ${availableCredits} credits left; ${sayLeft(secondsLeft)}.`,
     },
-    graphql: { description: 'What is left, and for how long.', isNullable: true },
+    graphql: { description: 'Returns the balance and how long it lasts.', isNullable: true },
     run: ({ billing }, { principal }) => billing.get(principal),
   }),
 
@@ -69,14 +72,16 @@ export const billingOperations = [
     id: 'getUsage',
     scope: 'billing',
     http: 'GET /billing/usage',
-    summary: 'What was used, by day or by stream',
+    summary: 'Get usage by day or by stream',
     description:
-      'Its sums are those of the charges in the ledger, to the credit. A charge belongs to the day on which the time ' +
-      'on air that it is for ended. As JSON, or as CSV (RFC 4180) of its lines.',
+      'The sums equal the ledger’s charges, to the credit. A charge belongs to the day on which its time on air ' +
+      'ended. Returns JSON, or the lines as CSV (RFC 4180).',
     query: {
       ...usageFields,
       format: Type.Optional(
-        Type.Enum(['json', 'csv'], { description: 'Without it, the header Accept says: text/csv, or else JSON.' }),
+        Type.Enum(['json', 'csv'], {
+          description: 'Format of the response. If not set, the header Accept chooses: text/csv, otherwise JSON.',
+        }),
       ),
     },
     output: content<Usage>({ 'application/json': Usage, 'text/csv': Type.String({ title: 'UsageCsv' }) }),
@@ -92,9 +97,8 @@ export const billingOperations = [
       content: { 'application/json': exampleUsage, 'text/csv': 'day,credits,onAirSeconds\r\n2027-01-31,300,3600\r\n' },
     },
     mcp: {
-      title: 'Look at what was used',
-      description:
-        'What was charged, by day or by stream, and the seconds on air it was for. Days are those of timeZone.',
+      title: 'Get usage',
+      description: 'Returns charged credits and seconds on air, by day or by stream. Days are those of timeZone.',
       query: {
         from: usageFields.from,
         to: usageFields.to,
@@ -112,14 +116,14 @@ export const billingOperations = [
     id: 'listLedgerEntries',
     scope: 'billing',
     http: 'GET /billing/ledger',
-    summary: 'What was booked, the latest first',
-    description: `Each charge, top-up and correction with the balance after it. ${PAGED}`,
+    summary: 'List ledger entries, newest first',
+    description: `Returns each charge, top-up and correction with the balance after it. ${PAGED}`,
     output: page(LedgerEntry, 'LedgerEntryList'),
     errors: ['billing_disabled'],
     examples: { output: exampleEntry },
     mcp: {
-      title: 'List what was booked',
-      description: 'Each movement of the credit with the balance after it, the latest first.',
+      title: 'List ledger entries',
+      description: 'Lists each change of the balance with the balance after it, newest first.',
     },
     run: ({ billing }, { principal, page }) => billing.ledger(principal, page),
   }),

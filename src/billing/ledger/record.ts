@@ -5,7 +5,7 @@ import { KINDS } from './ledger.ts';
 const credits = (description: string) =>
   Type.String({
     pattern: '^-?[0-9]+$',
-    description: `${description} In credits, as a text: 10,000 are a unit of money.`,
+    description: `${description} In credits, as a string: 10,000 credits are one unit of money.`,
   });
 
 const time = (description: string) => Type.String({ format: 'date-time', description });
@@ -24,20 +24,21 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 export const Billing = Type.Object(
   {
     state: Type.Enum(STATES, {
-      description: 'low: less than a day is left; exhausted: it is used up; suspended: staff have locked the account.',
+      description:
+        'low: the credit lasts for less than a day. exhausted: no credit is left. suspended: staff have locked the account.',
     }),
-    balanceCredits: credits('What was paid and is not charged yet.'),
-    availableCredits: credits('Of that, what is left once the seconds that were used by now are charged.'),
-    creditsPerHour: credits('What all streams on air use at present.'),
+    balanceCredits: credits('Credits paid and not charged yet.'),
+    availableCredits: credits('Credits left after charging all time on air so far.'),
+    creditsPerHour: credits('Current use of all streams on air, per hour.'),
     secondsLeft: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'How long the credit lasts if nothing changes; null while nothing is on air.',
+      description: 'Time that the credit lasts at the current rate, in seconds. Null while nothing is on air.',
     }),
-    currency: Type.String({ description: 'ISO 4217: what is paid in.' }),
-    creditsPerMinorUnit: credits('What a minor unit of the currency (a cent) buys.'),
+    currency: Type.String({ description: 'Currency of payments (ISO 4217).' }),
+    creditsPerMinorUnit: credits('Credits that one minor unit of the currency (a cent) buys.'),
     paymentMethods: Type.Array(Type.Enum(PAYMENT_METHODS), {
       description:
-        'How credit can be bought here: card by `POST /v1/billing/top-ups`, crypto by `POST /v1/crypto/deposits`. Empty: only ' +
-        'whoever runs the service grants it.',
+        'Ways to buy credit: card by `POST /v1/billing/top-ups`, crypto by `POST /v1/crypto/deposits`. Empty if only ' +
+        'the operators of the service grant credit.',
     }),
   },
   { title: 'Billing' },
@@ -48,15 +49,20 @@ export const GROUPS = ['day', 'stream'] as const;
 
 export const usageFields = {
   from: Type.Optional(
-    Type.String({ format: 'date', description: 'First day, such as 2027-01-31; 29 days before the last one.' }),
+    Type.String({
+      format: 'date',
+      description: 'First day, e.g. 2027-01-31. Defaults to 29 days before the last day.',
+    }),
   ),
-  to: Type.Optional(Type.String({ format: 'date', description: 'Last day; today. A year at most is told at once.' })),
-  groupBy: Type.Enum(GROUPS, { default: 'day', description: 'What is summed up: each day, or each stream.' }),
+  to: Type.Optional(
+    Type.String({ format: 'date', description: 'Last day. Defaults to today. The range is at most one year.' }),
+  ),
+  groupBy: Type.Enum(GROUPS, { default: 'day', description: 'Group of each line: a day or a stream.' }),
   timeZone: Type.String({
     minLength: 1,
     maxLength: 64,
     default: 'UTC',
-    description: 'IANA name of the zone whose days are meant, e.g. Europe/Berlin.',
+    description: 'IANA time zone of the days, e.g. Europe/Berlin.',
   }),
 };
 export const UsageAsked = Type.Object(usageFields);
@@ -64,12 +70,14 @@ export type UsageAsked = Static<typeof UsageAsked>;
 
 export const UsageLine = Type.Object(
   {
-    day: Type.Union([Type.String({ format: 'date' }), Type.Null()], { description: 'null where streams are told.' }),
-    streamID: Type.Union([Type.String(), Type.Null()], {
-      description: 'null where days are told. The stream may have been deleted since.',
+    day: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+      description: 'Day of the line. Null when grouped by stream.',
     }),
-    credits: credits('What was charged.'),
-    onAirSeconds: Type.Number({ description: 'What it was charged for.' }),
+    streamID: Type.Union([Type.String(), Type.Null()], {
+      description: 'Stream of the line. Null when grouped by day. The stream may have been deleted since.',
+    }),
+    credits: credits('Charged credits.'),
+    onAirSeconds: Type.Number({ description: 'Charged time on air, in seconds.' }),
   },
   { title: 'UsageLine' },
 );
@@ -81,9 +89,9 @@ export const Usage = Type.Object(
     to: Type.String({ format: 'date' }),
     timeZone: Type.String(),
     groupBy: Type.Enum(GROUPS),
-    credits: credits('The sum of all lines.'),
-    onAirSeconds: Type.Number({ description: 'The sum of all lines.' }),
-    lines: Type.Array(UsageLine, { description: 'Each day, or each stream that used something, the most first.' }),
+    credits: credits('Sum of all lines.'),
+    onAirSeconds: Type.Number({ description: 'Sum of all lines, in seconds.' }),
+    lines: Type.Array(UsageLine, { description: 'Each day in order, or each stream with usage, highest first.' }),
   },
   { title: 'Usage' },
 );
@@ -91,17 +99,21 @@ export type Usage = Static<typeof Usage>;
 
 export const LedgerEntry = Type.Object(
   {
-    id: Type.String({ description: 'Of the transaction.' }),
-    number: Type.Integer({ description: 'Of the entry within the account: 1 for the first one, without a gap.' }),
-    kind: Type.Enum(KINDS, { description: 'charge: time on air; correction and writeoff: booked by staff.' }),
-    credits: credits('What it adds; negative where it takes away.'),
-    balanceCredits: credits('After it.'),
-    at: time('When what it stands for happened.'),
-    postedAt: time('When it was booked.'),
-    streamID: Type.Union([Type.String(), Type.Null()], { description: 'Of a charge.' }),
-    onAirSeconds: Type.Union([Type.Number(), Type.Null()], { description: 'Of a charge: what it is for.' }),
-    reference: Type.Union([Type.String(), Type.Null()], { description: 'The top-up or deposit that it belongs to.' }),
-    reason: Type.Union([Type.String(), Type.Null()], { description: 'In words, where staff gave one.' }),
+    id: Type.String({ description: 'Id of the transaction.' }),
+    number: Type.Integer({
+      description: 'Number of the entry within the account. Numbers start at 1 and have no gaps.',
+    }),
+    kind: Type.Enum(KINDS, { description: 'charge: time on air. correction and writeoff: booked by staff.' }),
+    credits: credits('Change of the balance. Negative for a charge.'),
+    balanceCredits: credits('Balance after the entry.'),
+    at: time('Time of the event that the entry records.'),
+    postedAt: time('Time at which the entry was booked.'),
+    streamID: Type.Union([Type.String(), Type.Null()], { description: 'Stream of a charge.' }),
+    onAirSeconds: Type.Union([Type.Number(), Type.Null()], { description: 'Time on air of a charge, in seconds.' }),
+    reference: Type.Union([Type.String(), Type.Null()], {
+      description: 'Top-up or deposit that the entry belongs to.',
+    }),
+    reason: Type.Union([Type.String(), Type.Null()], { description: 'Reason, if staff gave one.' }),
   },
   { title: 'LedgerEntry' },
 );

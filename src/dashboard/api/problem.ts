@@ -5,6 +5,6 @@ import { ConnectionError, ProblemError } from '../../client/index.ts';
 export function problemText(error: unknown): string {
   if (error instanceof ProblemError) return error.message;
   return error instanceof ConnectionError
-    ? 'The loopstream server does not answer. Your streams keep running without this page.'
-    : 'Something went wrong in this page. Reload it and try again.';
+    ? 'The loopstream server does not respond. Your streams keep running without this page.'
+    : 'Something failed in this page. Reload it and try again.';
 }

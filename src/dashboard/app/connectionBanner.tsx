@@ -10,8 +10,8 @@ export function ConnectionBanner() {
   if (lostAt === undefined) return null;
   return (
     <Banner icon={IconWifiOff}>
-      Connection lost <time>{formatAgo(new Date(lostAt), new Date(now))}</time>, retrying. Your streams run on without
-      this page.
+      Connection lost <time>{formatAgo(new Date(lostAt), new Date(now))}</time>. The page retries. Your streams keep
+      running without it.
     </Banner>
   );
 }

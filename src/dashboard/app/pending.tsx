@@ -26,11 +26,11 @@ export function PageFailure() {
             leftSection={<IconRefresh size={16} aria-hidden />}
             onClick={() => location.reload()}
           >
-            Load it again
+            Load again
           </Button>
         }
       >
-        The connection may be lost, or loopstream has just been updated. Your streams keep running without this page.
+        The connection may be lost, or loopstream was updated a moment ago. Your streams keep running without this page.
       </Notice>
     </div>
   );

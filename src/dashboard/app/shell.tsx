@@ -128,7 +128,7 @@ export function Shell() {
     if (!failed) return null;
     return (
       <main className={classes.main}>
-        <Failure title="loopstream does not answer" error={failed} retry={again} />
+        <Failure title="loopstream does not respond" error={failed} retry={again} />
       </main>
     );
   }

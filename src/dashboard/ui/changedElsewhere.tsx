@@ -12,8 +12,8 @@ export function ChangedElsewhere({ fields, labels }: ChangedElsewhereProps) {
   const names = [...new Set(fields.map((field) => labels[field] ?? field))];
   return (
     <p className={classes.warning} role="alert" data-testid="elsewhere">
-      Changed elsewhere meanwhile: {names.join(', ').toLowerCase()}. Saving puts yours in its place; Cancel keeps the
-      other.
+      Changed elsewhere in the meantime: {names.join(', ').toLowerCase()}. Save replaces these changes with yours.
+      Cancel keeps them.
     </p>
   );
 }

@@ -36,8 +36,8 @@ export function Missing({ kind }: { kind: DetailKind }) {
   useTitle(title);
   return (
     <Notice title={title} actions={<Ways kind={kind} />}>
-      No {kind.noun} of yours has this address. It may have been deleted, or belong to another account. Look for it
-      among all of yours, or make a new one.
+      Your account has no {kind.noun} at this address. It may have been deleted, or belong to another account. Look in
+      the list, or create a new one.
     </Notice>
   );
 }
@@ -49,7 +49,7 @@ export function Deleted({ kind, name }: { kind: DetailKind; name: string }) {
   return (
     <div role="alert">
       <Notice title={title} actions={<Ways kind={kind} />}>
-        This {kind.noun} was deleted in another window, or by a program. {kind.remains}
+        This {kind.noun} was deleted elsewhere, in another window or by a program. {kind.remains}
       </Notice>
     </div>
   );

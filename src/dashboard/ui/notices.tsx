@@ -38,13 +38,13 @@ export function Failure({ title, error, retry }: { title: string; error: unknown
 
 export const NotFound = () => (
   <Notice
-    title="Nothing here"
+    title="Page not found"
     actions={
       <Link to="/" className={classes.backHome}>
         Overview
       </Link>
     }
   >
-    No page has this address.
+    There is no page at this address.
   </Notice>
 );

@@ -10,18 +10,18 @@ export const getMe = operation({
   id: 'getMe',
   scope: 'read',
   http: 'GET /me',
-  summary: 'The current user',
-  description: 'The user whose key or token it is.',
+  summary: 'Get the current user',
+  description: 'Returns the user who owns the API key or token.',
   output: record(User),
   isOpenWhileSuspended: true,
   isUncached: true,
   examples: { output: exampleUser },
   mcp: {
-    title: 'Whose account this is',
-    description: 'The user in whose name the tools act.',
-    say: ({ firstName, email }) => `The account is that of ${firstName} (${email}).`,
+    title: 'Get the current user',
+    description: 'Returns the user on whose behalf the tools act.',
+    say: ({ firstName, email }) => `The account belongs to ${firstName} (${email}).`,
   },
-  graphql: { description: 'The current user.' },
+  graphql: { description: 'Returns the current user.' },
   run: ({ account }, { principal }) => account.me(principal),
 });
 
@@ -29,9 +29,8 @@ export const getLimits = operation({
   id: 'getLimits',
   scope: 'read',
   http: 'GET /limits',
-  summary: 'What the account may have, and has',
-  description:
-    'What goes beyond a limit is refused with `quota_exceeded`, or with a code of its own, and with the name of the limit.',
+  summary: 'Get the limits of the account and their use',
+  description: 'A request beyond a limit fails with `quota_exceeded`, or with a code of its own, and names the limit.',
   output: record(AccountLimits),
   isOpenWhileSuspended: true,
   examples: {
@@ -42,16 +41,17 @@ export const getLimits = operation({
     },
   },
   mcp: {
-    title: 'Look at the limits of the account',
+    title: 'Get the limits of the account',
     description:
-      'How many streams, destinations, uploads and other things the account may have, and has. The larger limits of the class full come with the first credit.',
+      'Returns the account’s limits and their use: streams, destinations, uploads and more. The first purchase of ' +
+      'credit raises them to the class full.',
     say: ({ class: column, limits, howToLift }) => {
       const near = limits.filter(({ used, allowed }) => used !== null && used >= 0.8 * allowed);
       const met = near.map(({ description, used, allowed }) => `${description}: ${used} of ${allowed}`);
       return `The account is of the class ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'It is close to no limit.'} ${howToLift ?? ''}`.trim();
     },
   },
-  graphql: { description: 'What the account may have, and has.' },
+  graphql: { description: 'Returns the limits of the account and their use.' },
   run: ({ account }, { principal }) => account.limits(principal),
 });
 

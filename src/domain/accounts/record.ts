@@ -17,23 +17,25 @@ export type User = Static<typeof User>;
 
 const AccountLimit = Type.Object(
   {
-    name: Type.Enum(LIMIT_NAMES, { description: 'Stable; `limit` of a problem is one of these.' }),
-    description: Type.String({ description: 'What is limited, for people.' }),
+    name: Type.Enum(LIMIT_NAMES, { description: 'Stable name, the same as `limit` in a problem.' }),
+    description: Type.String({ description: 'The limited thing, in words.' }),
     unit: Type.Enum(LIMIT_UNITS),
     used: Type.Union([Type.Number(), Type.Null()], {
-      description: 'What the account has of it; null where nothing adds up, such as the size of one upload.',
+      description: 'Amount in use. Null for a limit that has no sum, such as the size of one upload.',
     }),
-    allowed: Type.Number({ description: 'What the account may have.' }),
-    full: Type.Number({ description: 'The same in the class `full`.' }),
+    allowed: Type.Number({ description: 'Amount that the account may use.' }),
+    full: Type.Number({ description: 'Amount that the class `full` may use.' }),
   },
   { title: 'AccountLimit' },
 );
 
 export const AccountLimits = Type.Object(
   {
-    class: Type.Enum(ACCOUNT_CLASSES, { description: 'trial: no credit was ever bought or given.' }),
+    class: Type.Enum(ACCOUNT_CLASSES, {
+      description: 'trial: no credit was ever bought or granted. full: the account has had credit.',
+    }),
     howToLift: Type.Union([Type.String(), Type.Null()], {
-      description: 'How the limits of the class `full` are had; null for who has them.',
+      description: 'Way to get the limits of the class `full`. Null if the account already has them.',
     }),
     limits: Type.Array(AccountLimit),
   },
@@ -52,10 +54,12 @@ export const ApiKey = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    hint: Type.String({ description: 'What it begins with.' }),
+    hint: Type.String({ description: 'First characters of the key.' }),
     createdAt: time,
     expiresAt: timeOrNull,
-    lastUsedAt: Type.Union([time, Type.Null()], { description: 'As of a minute ago at most; null: never.' }),
+    lastUsedAt: Type.Union([time, Type.Null()], {
+      description: 'Time of the last use, accurate to a minute. Null if the key was never used.',
+    }),
   },
   { title: 'ApiKey' },
 );
@@ -64,7 +68,7 @@ export type ApiKey = Static<typeof ApiKey>;
 export const CreatedApiKey = Type.Object(
   {
     ...ApiKey.properties,
-    key: Type.String({ description: 'The key itself. It is shown this once, and nowhere kept.' }),
+    key: Type.String({ description: 'The key itself. It is shown only once and not stored.' }),
   },
   { title: 'CreatedApiKey' },
 );
@@ -76,13 +80,13 @@ export const ApiKeyCreate = Type.Object(
       minLength: 1,
       maxLength: MAX_KEY_NAME,
       pattern: DISPLAY_NAME_PATTERN,
-      description: 'What it is for.',
+      description: 'Purpose of the key.',
     }),
     expiresInDays: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: MAX_KEY_DAYS,
-        description: 'Without it, the key is good until it is revoked.',
+        description: 'Days until the key expires. If not set, the key is valid until it is revoked.',
       }),
     ),
   },
@@ -93,9 +97,11 @@ export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
 export const PersonSession = Type.Object(
   {
     id: Type.String(),
-    isCurrent: Type.Boolean({ description: 'Whether it is the one that asks.' }),
-    userAgent: Type.Union([Type.String(), Type.Null()], { description: 'What the browser calls itself.' }),
-    address: Type.Union([Type.String(), Type.Null()], { description: 'From where it was begun.' }),
+    isCurrent: Type.Boolean({ description: 'True for the session that sends this request.' }),
+    userAgent: Type.Union([Type.String(), Type.Null()], { description: 'User agent of the browser.' }),
+    address: Type.Union([Type.String(), Type.Null()], {
+      description: 'IP address from which the session was started.',
+    }),
     createdAt: time,
     expiresAt: time,
   },
@@ -105,13 +111,13 @@ export type PersonSession = Static<typeof PersonSession>;
 
 export const ConnectedApp = Type.Object(
   {
-    id: Type.String({ description: 'The client id.' }),
-    name: Type.Union([Type.String(), Type.Null()], { description: 'What its maker calls it.' }),
-    uri: Type.Union([Type.String(), Type.Null()], { description: 'Its maker’s page.' }),
-    isVerified: Type.Boolean({ description: 'Whether somebody here has checked who made it.' }),
-    scopes: Type.Array(Type.String(), { description: 'What was allowed.' }),
+    id: Type.String({ description: 'OAuth client id.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the app, chosen by its developer.' }),
+    uri: Type.Union([Type.String(), Type.Null()], { description: 'Web page of the app’s developer.' }),
+    isVerified: Type.Boolean({ description: 'True if staff have verified the developer of the app.' }),
+    scopes: Type.Array(Type.String(), { description: 'Scopes that the person granted.' }),
     connectedAt: time,
-    lastUsedAt: Type.Union([time, Type.Null()], { description: 'When it last got a token.' }),
+    lastUsedAt: Type.Union([time, Type.Null()], { description: 'Time at which the app last received a token.' }),
   },
   { title: 'ConnectedApp' },
 );
@@ -121,17 +127,17 @@ export const PasskeyRecord = Type.Object(
   {
     id: Type.String(),
     name: Type.Union([Type.String(), Type.Null()]),
-    isSynced: Type.Boolean({ description: 'Whether the device keeps it elsewhere too, and not for itself alone.' }),
+    isSynced: Type.Boolean({ description: 'True if the device syncs the passkey to other devices.' }),
     createdAt: timeOrNull,
   },
-  { title: 'Passkey', description: 'Without what proves it.' },
+  { title: 'Passkey', description: 'A passkey, without its credentials.' },
 );
 export type PasskeyRecord = Static<typeof PasskeyRecord>;
 
 export const OutsideSignIn = Type.Object(
   {
     provider: Type.String(),
-    subject: Type.String({ description: 'Who the person is there.' }),
+    subject: Type.String({ description: 'Id of the person at the provider.' }),
     createdAt: time,
   },
   { title: 'OutsideSignIn' },
@@ -140,10 +146,10 @@ export type OutsideSignIn = Static<typeof OutsideSignIn>;
 
 export const SignInOptions = Type.Object(
   {
-    signUp: Type.Boolean({ description: 'Whether strangers may make accounts.' }),
-    passwordReset: Type.Boolean({ description: 'Whether links are sent by mail.' }),
+    signUp: Type.Boolean({ description: 'True if anyone may create an account.' }),
+    passwordReset: Type.Boolean({ description: 'True if the service mails links to reset a password.' }),
     providers: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }, { title: 'SignInProvider' }), {
-      description: 'Where else people may sign in.',
+      description: 'Other providers to sign in with.',
     }),
   },
   { title: 'SignInOptions' },
@@ -153,12 +159,12 @@ export type SignInOptions = Static<typeof SignInOptions>;
 export const AccountDelete = Type.Object(
   {
     password: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Of the account, where it has one.' }),
+      Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account, if it has one.' }),
     ),
     email: Type.String({
       minLength: 1,
       maxLength: 254,
-      description: 'The account’s address, so that nobody deletes one by mistake.',
+      description: 'Email address of the account, to confirm the deletion.',
     }),
   },
   { title: 'AccountDelete', additionalProperties: false },
@@ -170,20 +176,25 @@ export const Export = Type.Object(
   {
     exportedAt: time,
     user: User,
-    streams: Documents('As `GET /v1/streams/{id}` shows each.'),
-    destinations: Documents('As `GET /v1/destinations/{id}` shows each.'),
-    uploads: Documents('As `GET /v1/uploads/{id}` shows each.'),
-    playlists: Documents('As `GET /v1/playlists/{id}` shows each.'),
+    streams: Documents('Each as `GET /v1/streams/{id}` returns it.'),
+    destinations: Documents('Each as `GET /v1/destinations/{id}` returns it.'),
+    uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
+    playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
     apiKeys: Type.Array(ApiKey),
     sessions: Type.Array(PersonSession),
     connectedApps: Type.Array(ConnectedApp),
     passkeys: Type.Array(PasskeyRecord),
-    outsideSignIns: Type.Array(OutsideSignIn, { description: 'Accounts elsewhere that let the person in here.' }),
-    billingAddress: Type.Unsafe<object>({ type: 'object', description: 'As `GET /v1/billing/address` shows it.' }),
-    ledger: Documents('What was booked, oldest first, as `GET /v1/billing/ledger` shows each.'),
-    topUps: Documents('As `GET /v1/billing/top-ups/{id}` shows each.'),
-    deposits: Documents('As `GET /v1/crypto/deposits/{id}` shows each.'),
-    invoices: Documents('As `GET /v1/billing/invoices/{id}` shows each.'),
+    outsideSignIns: Type.Array(OutsideSignIn, {
+      description: 'Accounts at other providers that can sign in to this account.',
+    }),
+    billingAddress: Type.Unsafe<object>({
+      type: 'object',
+      description: 'The address as `GET /v1/billing/address` returns it.',
+    }),
+    ledger: Documents('Ledger entries, oldest first, each as `GET /v1/billing/ledger` returns it.'),
+    topUps: Documents('Each as `GET /v1/billing/top-ups/{id}` returns it.'),
+    deposits: Documents('Each as `GET /v1/crypto/deposits/{id}` returns it.'),
+    invoices: Documents('Each as `GET /v1/billing/invoices/{id}` returns it.'),
   },
   { title: 'AccountExport' },
 );

@@ -24,7 +24,7 @@ export const exampleDestination: Destination = {
 };
 
 const sayDestination = ({ name, id, rtmpUrl }: Destination): string =>
-  `Destination "${name}" (${id}) is ${rtmpUrl}; its stream key is kept and not shown.`;
+  `Destination "${name}" (${id}) is ${rtmpUrl}. Its stream key is stored and not shown.`;
 
 export const destinationOperations = [
   operation({
@@ -32,7 +32,7 @@ export const destinationOperations = [
     scope: 'write',
     http: 'POST /destinations',
     summary: 'Create a destination',
-    description: 'Keeps the address and the key to publish to. The key is never told again.',
+    description: 'Stores the URL and the stream key to publish to. The key is never returned again.',
     input: DestinationCreate,
     output: created(Destination, ({ id }) => `/destinations/${id}`),
     errors: ['destination_forbidden'],
@@ -43,10 +43,12 @@ export const destinationOperations = [
     mcp: {
       title: 'Create a destination',
       description:
-        'A place to stream to: the ingest URL and the stream key, which the platform shows. A server that asks for a login gets rtmpUser and rtmpPassword too. Key and login are never told again. Call test_destination to see whether it is right.',
+        'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
+        'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
+        'test_destination.',
       say: sayDestination,
     },
-    graphql: { description: 'Creates a destination. Its key goes in and never comes out.' },
+    graphql: { description: 'Creates a destination. Its key is never returned.' },
     run: ({ destinations }, { accountId, input }) => destinations.create(accountId, input),
   }),
 
@@ -54,15 +56,16 @@ export const destinationOperations = [
     id: 'listDestinations',
     scope: 'read',
     http: 'GET /destinations',
-    summary: 'Destinations, newest first',
-    description: `Where the account’s streams can be sent, without keys. ${PAGED}`,
+    summary: 'List destinations, newest first',
+    description: `Returns the account’s destinations, without their keys. ${PAGED}`,
     output: page(Destination, 'DestinationList'),
     examples: { output: exampleDestination },
     mcp: {
       title: 'List destinations',
-      description: 'Destinations of the account, newest first; of a stream key only the last four characters are told.',
+      description:
+        'Lists the account’s destinations, newest first. Of a stream key, only the last four characters are shown.',
     },
-    graphql: { description: 'Destinations, newest first unless orderBy says otherwise.' },
+    graphql: { description: 'Lists destinations, newest first unless orderBy says otherwise.' },
     run: ({ destinations }, { accountId, page, where }) => destinations.list(accountId, page, where),
   }),
 
@@ -70,17 +73,17 @@ export const destinationOperations = [
     id: 'getDestination',
     scope: 'read',
     http: 'GET /destinations/{id}',
-    summary: 'One destination',
-    description: `A destination, without its key. ${OWNED}`,
+    summary: 'Get a destination',
+    description: `Returns a destination, without its key. ${OWNED}`,
     output: record(Destination),
     examples: { output: exampleDestination },
     mcp: {
-      title: 'Look at a destination',
+      title: 'Get a destination',
       description:
-        'One destination; of its stream key only the last four characters are told. test_destination tries it.',
+        'Returns a destination. Of its stream key, only the last four characters are shown. test_destination tests it.',
       say: sayDestination,
     },
-    graphql: { description: 'One destination.' },
+    graphql: { description: 'Returns a destination.' },
     run: ({ destinations }, { accountId, id }) => destinations.get(accountId, id),
   }),
 
@@ -89,7 +92,7 @@ export const destinationOperations = [
     scope: 'write',
     http: 'PATCH /destinations/{id}',
     summary: 'Change a destination',
-    description: 'A stream on air is published again with what is new.',
+    description: 'A stream on air is published again with the new values.',
     input: DestinationUpdate,
     output: record(Destination),
     errors: ['destination_forbidden', 'conflict'],
@@ -97,12 +100,13 @@ export const destinationOperations = [
     mcp: {
       title: 'Change a destination',
       description:
-        'Sets name, URL, key or login anew; an empty rtmpUser and rtmpPassword end the login. A stream on air is published again with what is new, which viewers may see as a short break.',
+        'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
+        'published again, which viewers may see as a short break.',
       say: sayDestination,
       isRepeatable: true,
       takesAway: true,
     },
-    graphql: { description: 'Changes a destination. A stream on air is published again with what is new.' },
+    graphql: { description: 'Changes a destination. A stream on air is published again with the new values.' },
     run: ({ destinations }, { accountId, id, input }) => destinations.update(accountId, id, input),
   }),
 
@@ -111,14 +115,14 @@ export const destinationOperations = [
     scope: 'destructive',
     http: 'DELETE /destinations/{id}',
     summary: 'Delete a destination',
-    description: '409 `destination_in_use` while a stream sends to it.',
+    description: 'Fails with 409 `destination_in_use` while a stream uses it.',
     output: deleted,
     errors: ['destination_in_use', 'conflict'],
     mcp: {
       title: 'Delete a destination',
-      description: 'Deletes a destination and its stream key. Refused while a stream sends to it.',
+      description: 'Deletes a destination and its stream key. Fails while a stream uses it.',
     },
-    graphql: { description: 'Deletes a destination; `destination_in_use` while a stream sends to it.' },
+    graphql: { description: 'Deletes a destination. Fails with `destination_in_use` while a stream uses it.' },
     run: ({ destinations }, { accountId, id }) => destinations.delete(accountId, id),
   }),
 
@@ -126,11 +130,11 @@ export const destinationOperations = [
     id: 'testDestination',
     scope: 'write',
     http: 'POST /destinations/{id}/test',
-    summary: 'Publish to a destination for a moment',
+    summary: 'Test a destination',
     description:
-      'Black pictures and silence for two seconds, sent from where streams are; the answer says how far that came. ' +
-      'Requests that come while a test is under way are one with it. ' +
-      '409 `destination_on_air` while a stream is sent there, which a second publisher would cut off.',
+      'Publishes two seconds of black video and silence from the place that streams publish from. Returns the last ' +
+      'step that the test reached. Requests during a running test share it. Fails with 409 `destination_on_air` ' +
+      'while a stream is sent there, because a second publisher would interrupt it.',
     output: record(DestinationTest),
     errors: ['destination_on_air', 'conflict'],
     examples: {
@@ -145,12 +149,15 @@ export const destinationOperations = [
     mcp: {
       title: 'Test a destination',
       description:
-        'Publishes black pictures and silence for two seconds and tells how far that came; it may take half a minute. Refused while a stream is sent there.',
-      say: ({ ok, stage, message }) => (ok ? `It works. ${message}` : `It came as far as ${stage}. ${message}`),
+        'Publishes two seconds of black video and silence, and reports the last step reached. It may take half a ' +
+        'minute. Fails while a stream is sent there.',
+      say: ({ ok, stage, message }) =>
+        ok ? `It works. ${message}` : `The test ended at the step ${stage}. ${message}`,
       reachesOut: true,
     },
     graphql: {
-      description: 'Publishes to a destination for a moment; `destination_on_air` while a stream is sent there.',
+      description:
+        'Tests a destination by publishing for two seconds. Fails with `destination_on_air` while a stream is sent there.',
       payload: 'test',
     },
     run: ({ destinations }, { accountId, id }) => destinations.test(accountId, id),

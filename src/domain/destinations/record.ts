@@ -12,22 +12,23 @@ const RtmpUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
   description:
-    'Ingest URL: rtmp://, rtmps:// or srt://, with options of SRT. A user name and password, the key, or a placeholder for it such as `{stream_key}` may be in it and are taken out. Secrets in it are write-only.',
+    'Ingest URL: rtmp://, rtmps:// or srt://, with SRT options. A user name and password, the key, or a ' +
+    'placeholder for it such as `{stream_key}` are taken out of the URL. Its secrets are write-only.',
 });
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
   pattern: `^\\s*[^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
-  description: `Stream key; write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Empty where the URL ends with it, and where SRT needs none.`,
+  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Empty if the URL ends with it, or if SRT needs none.`,
 });
 const RtmpUser = Type.String({
   maxLength: MAX_USER_BYTES,
   pattern: `^\\s*[^\\s"'&\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
-  description: `User name, where an RTMP server asks for a login; write-only. At most ${MAX_USER_BYTES} bytes in UTF-8. Empty: no login.`,
+  description: `User name for an RTMP server that requires a login, write-only. At most ${MAX_USER_BYTES} bytes in UTF-8. Empty for no login.`,
 });
 const RtmpPassword = Type.String({
   maxLength: MAX_PASSWORD_LENGTH,
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
-  description: 'Password of that user; write-only. The server is shown a digest of it, never the password.',
+  description: 'Password of that user, write-only. The server receives a digest of it, never the password.',
 });
 const login = { rtmpUser: Type.Optional(RtmpUser), rtmpPassword: Type.Optional(RtmpPassword) };
 
@@ -47,9 +48,11 @@ export const Destination = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    rtmpUrl: Type.String({ description: 'Values that are secrets are hidden, as in `srt://host:9000?passphrase=…`.' }),
-    rtmpKeyHint: Type.String({ description: 'The last four characters of the key; empty for a short key.' }),
-    hasLogin: Type.Boolean({ description: 'Whether a user name and a password are kept for it.' }),
+    rtmpUrl: Type.String({
+      description: 'Ingest URL. Secret values are hidden, as in `srt://host:9000?passphrase=…`.',
+    }),
+    rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
+    hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Destination' },
@@ -58,12 +61,12 @@ export type Destination = Static<typeof Destination>;
 
 export const DestinationTest = Type.Object(
   {
-    ok: Type.Boolean({ description: 'Whether the destination took a publish.' }),
-    stage: Type.Enum(TEST_STAGES, { description: 'How far it came: the last stage when it took a publish.' }),
+    ok: Type.Boolean({ description: 'True if the destination accepted a publisher.' }),
+    stage: Type.Enum(TEST_STAGES, { description: 'The last step that the test reached.' }),
     code: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why not, with the codes of `lastError` in live-stats; null when it is ok.',
+      description: 'Code of the failure, as in `lastError` of live-stats. Null if ok is true.',
     }),
-    message: Type.String({ description: 'The same as a sentence for people.' }),
+    message: Type.String({ description: 'The result, as a sentence.' }),
     tookMs: Type.Integer({ minimum: 0 }),
   },
   { title: 'DestinationTest' },

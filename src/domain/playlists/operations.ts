@@ -40,10 +40,11 @@ const examplePlaylist: Playlist = {
 };
 
 const NEXT_VERSION =
-  'Makes the next version, which is played when it is published. 409 `playlist_version_conflict`, and nothing is changed, when ' +
-  '`version` is no longer the current one.';
+  'Creates the next version, which streams play once it is published. Fails with 409 ' +
+  '`playlist_version_conflict` and changes nothing if `version` is no longer the current version.';
 const NEXT_VERSION_BY_TOOL =
-  'Makes the next version, which streams play when it is published. Nothing is changed when `version` is no longer the current one.';
+  'Creates the next version, which streams play once it is published. Nothing changes if `version` is no longer ' +
+  'the current version.';
 
 function sayPlaylist({ name, id, version, publication, items }: Playlist): string {
   const { version: played, state, itemsReady, itemsTotal } = publication;
@@ -59,7 +60,8 @@ export const playlistOperations = [
     http: 'POST /playlists',
     summary: 'Create a playlist',
     description:
-      'Its first version is published at once. What it becomes later is played when that is published. With `streamID` it is attached to that stream as well, or not made at all.',
+      'Publishes the first version immediately. Streams play later versions once they are published. With ' +
+      '`streamID`, the playlist is also attached to that stream; if that fails, no playlist is created.',
     input: PlaylistCreate,
     output: created(Playlist, ({ id }) => `/playlists/${id}`),
     errors: ['conflict'],
@@ -70,7 +72,8 @@ export const playlistOperations = [
     mcp: {
       title: 'Create a playlist',
       description:
-        'An ordered list of uploads (of list_uploads) that streams loop: of kind video for pictures and sound, of kind audio for songs over them. Its first version is published at once. With `streamID` it is attached to that stream as well.',
+        'Creates an ordered list of uploads for streams to loop: kind video for pictures and sound, kind audio for ' +
+        'songs over them. The first version is published immediately. `streamID` also attaches it to that stream.',
       say: sayPlaylist,
     },
     graphql: { description: 'Creates a playlist.' },
@@ -81,17 +84,17 @@ export const playlistOperations = [
     id: 'listPlaylists',
     scope: 'read',
     http: 'GET /playlists',
-    summary: 'Playlists, newest first',
-    description: `The playlists of the account, without their items. ${PAGED}`,
+    summary: 'List playlists, newest first',
+    description: `Returns the account’s playlists, without their items. ${PAGED}`,
     output: page(PlaylistSummary, 'PlaylistList'),
     // The contract declares 404 for this list too.
     errors: ['route_not_found'],
     examples: { output: exampleSummary },
     mcp: {
       title: 'List playlists',
-      description: 'Playlists of the account without their items, newest first.',
+      description: 'Lists the account’s playlists without their items, newest first.',
     },
-    graphql: { description: 'Playlists, newest first unless orderBy says otherwise.' },
+    graphql: { description: 'Lists playlists, newest first unless orderBy says otherwise.' },
     run: ({ playlists }, { accountId, page, where }) => playlists.list(accountId, page, where),
   }),
 
@@ -99,16 +102,17 @@ export const playlistOperations = [
     id: 'getPlaylist',
     scope: 'read',
     http: 'GET /playlists/{id}',
-    summary: 'One playlist',
-    description: `A playlist with its items. ${OWNED}`,
+    summary: 'Get a playlist',
+    description: `Returns a playlist with its items. ${OWNED}`,
     output: record(Playlist),
     examples: { output: examplePlaylist },
     mcp: {
-      title: 'Look at a playlist',
-      description: 'One playlist with its items, its current version, and how far the published one is prepared.',
+      title: 'Get a playlist',
+      description:
+        'Returns a playlist with its items, its current version, and the preparation of the published version.',
       say: sayPlaylist,
     },
-    graphql: { description: 'One playlist.' },
+    graphql: { description: 'Returns a playlist.' },
     run: ({ playlists }, { accountId, id }) => playlists.get(accountId, id),
   }),
 
@@ -130,7 +134,8 @@ export const playlistOperations = [
     },
     graphql: {
       description:
-        'Sets name, mode or all items, as the next version; `playlist_version_conflict` when another came before.',
+        'Sets name, mode or all items, as the next version. Fails with `playlist_version_conflict` if another version ' +
+        'came first.',
     },
     run: ({ playlists }, { accountId, id, input }) => playlists.update(accountId, id, input),
   }),
@@ -139,7 +144,7 @@ export const playlistOperations = [
     id: 'changePlaylist',
     scope: 'write',
     http: 'POST /playlists/{id}/changes',
-    summary: 'Change items of a playlist, all at once or not at all',
+    summary: 'Change items of a playlist in one batch',
     description: NEXT_VERSION,
     input: PlaylistChanges,
     output: record(Playlist),
@@ -150,7 +155,7 @@ export const playlistOperations = [
     },
     mcp: {
       title: 'Insert, remove, move or replace items of a playlist',
-      description: `All changes are made, one after the other, or none. ${NEXT_VERSION_BY_TOOL}`,
+      description: `Makes all changes in order, or none of them. ${NEXT_VERSION_BY_TOOL}`,
       say: sayPlaylist,
       isRepeatable: true,
     },
@@ -163,7 +168,8 @@ export const playlistOperations = [
     http: 'POST /playlists/{id}/publish',
     summary: 'Put a version of a playlist on air',
     description:
-      'What of it is not prepared yet is prepared, as `publication` shows; streams on air stay with what they play until then, and go on with it after the current item, with no reconnect.',
+      'Prepares the media that is not prepared yet; `publication` shows the progress. Until then, streams on air ' +
+      'keep playing what they play. They switch after the current item, without a reconnect.',
     input: PlaylistPublish,
     output: record(Playlist),
     errors: ['playlist_version_not_found', 'playlist_not_playable', 'conflict'],
@@ -171,13 +177,14 @@ export const playlistOperations = [
     mcp: {
       title: 'Put a version of a playlist on air',
       description:
-        'What of it is not prepared yet is prepared first, as `publication` shows; streams on air go on with it after the current item, with no reconnect.',
+        'Prepares missing media first; `publication` shows the progress. Streams on air switch after the current ' +
+        'item, without a reconnect.',
       say: sayPlaylist,
       isRepeatable: true,
     },
     graphql: {
       description:
-        'Puts a version on air, with no reconnect, as soon as something of it is prepared, or all of it with onItemFailure Block.',
+        'Puts a version on air without a reconnect as soon as part of it is prepared, or all of it with onItemFailure Block.',
       isFlat: true,
     },
     run: ({ playlists }, { accountId, id, input }) => playlists.publish(accountId, id, input.version),
@@ -187,8 +194,10 @@ export const playlistOperations = [
     id: 'rollbackPlaylist',
     scope: 'write',
     http: 'POST /playlists/{id}/rollback',
-    summary: 'Make a new version with mode and items of an old one',
-    description: 'It is played when it is published. To put an old version itself on air, publish that.',
+    summary: 'Create a new version from an old one',
+    description:
+      'Copies mode and items of the old version. Streams play the new version once it is published. To put the old ' +
+      'version itself on air, publish it.',
     input: PlaylistRollback,
     output: record(Playlist),
     errors: ['playlist_version_not_found', 'playlist_not_playable', 'playlist_version_conflict', 'conflict'],
@@ -196,10 +205,11 @@ export const playlistOperations = [
     mcp: {
       title: 'Make a new version of a playlist from an old one',
       description:
-        'Takes mode and items of an old version again. It is played when it is published; to put an old version itself on air, call publish_playlist with it.',
+        'Copies mode and items of an old version. Streams play the new version once it is published. To put the old ' +
+        'version itself on air, call publish_playlist with it.',
       say: sayPlaylist,
     },
-    graphql: { description: 'Makes a new version with mode and items of an old one.', isFlat: true },
+    graphql: { description: 'Creates a new version with mode and items of an old one.', isFlat: true },
     run: ({ playlists }, { accountId, id, input }) => playlists.rollback(accountId, id, input.version),
   }),
 
@@ -208,14 +218,14 @@ export const playlistOperations = [
     scope: 'destructive',
     http: 'DELETE /playlists/{id}',
     summary: 'Delete a playlist',
-    description: '409 `playlist_in_use` while a stream plays it.',
+    description: 'Fails with 409 `playlist_in_use` while a stream plays it.',
     output: deleted,
     errors: ['playlist_in_use', 'conflict'],
     mcp: {
       title: 'Delete a playlist',
-      description: 'Deletes a playlist; its uploads stay. Refused while a stream plays it.',
+      description: 'Deletes a playlist. Its uploads stay. Fails while a stream plays it.',
     },
-    graphql: { description: 'Deletes a playlist; `playlist_in_use` while a stream plays it.' },
+    graphql: { description: 'Deletes a playlist. Fails with `playlist_in_use` while a stream plays it.' },
     run: ({ playlists }, { accountId, id }) => playlists.delete(accountId, id),
   }),
 ] as const;

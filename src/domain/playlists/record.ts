@@ -24,7 +24,8 @@ export const PlaylistCreate = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 253,
-        description: 'A stream that is to play it: after the playlists that it has, or in place of its one video.',
+        description:
+          'Stream to attach the playlist to. It is added after the stream’s other playlists, or replaces its single video.',
       }),
     ),
   },
@@ -34,7 +35,7 @@ export type PlaylistCreate = Static<typeof PlaylistCreate>;
 
 /** Which version the one who writes has seen: when it is no longer the current one, nothing is changed. */
 const seen = {
-  version: Type.Integer({ ...VersionNumber, description: 'The version that these changes are made to.' }),
+  version: Type.Integer({ ...VersionNumber, description: 'Version that the changes apply to.' }),
 };
 
 export const PlaylistUpdate = Type.Object(
@@ -49,7 +50,7 @@ export const PlaylistChanges = Type.Object(
     changes: Type.Array(Change, {
       minItems: 1,
       maxItems: MAX_CHANGES,
-      description: 'Made one after the other, each to what the one before has left; all of them or none.',
+      description: 'Changes to make in order, each to the result of the one before. Either all are made or none.',
     }),
   },
   { title: 'PlaylistChanges', additionalProperties: false },
@@ -57,13 +58,15 @@ export const PlaylistChanges = Type.Object(
 export type PlaylistChanges = Static<typeof PlaylistChanges>;
 
 export const PlaylistPublish = Type.Object(
-  { version: Type.Integer({ ...VersionNumber, description: 'The version to put on air: the current or a kept one.' }) },
+  {
+    version: Type.Integer({ ...VersionNumber, description: 'Version to put on air: the current one or a stored one.' }),
+  },
   { title: 'PlaylistPublish', additionalProperties: false },
 );
 export type PlaylistPublish = Static<typeof PlaylistPublish>;
 
 export const PlaylistRollback = Type.Object(
-  { version: Type.Integer({ ...VersionNumber, description: 'The version whose mode and items are taken again.' }) },
+  { version: Type.Integer({ ...VersionNumber, description: 'Version whose mode and items are copied.' }) },
   { title: 'PlaylistRollback', additionalProperties: false },
 );
 export type PlaylistRollback = Static<typeof PlaylistRollback>;
@@ -74,10 +77,13 @@ const summary = {
   name: Type.String(),
   kind: Type.Enum(PLAYLIST_KINDS),
   mode: Mode,
-  streamID: Type.String({ description: 'The stream it belongs to; empty until it is attached to one.' }),
-  version: Type.Integer({ description: 'Rises by one with each committed batch of changes.' }),
+  streamID: Type.String({
+    description: 'Stream that the playlist belongs to. Empty until the playlist is attached to one.',
+  }),
+  version: Type.Integer({ description: 'Version number. Each committed batch of changes raises it by one.' }),
   publishedVersion: nullableVersion(
-    'The version that streams play. Null where none was ever published (made with kubectl): then the current one is played.',
+    'Version that streams play. Null for a playlist that was created with kubectl and never published: its ' +
+      'current version is played.',
   ),
 };
 
@@ -88,15 +94,15 @@ export const PUBLICATION_STATES = ['preparing', 'ready', 'failed'] as const;
 
 export const Publication = Type.Object(
   {
-    version: nullableVersion('The version that is played; null where none was ever published.'),
+    version: nullableVersion('Published version. Null if none was ever published.'),
     state: Type.Enum(PUBLICATION_STATES, {
       description:
-        'While `preparing`, streams on air stay with what they play; once `ready`, they go on with it after the current item.',
+        'While `preparing`, streams on air keep playing what they play. Once `ready`, they switch after the current item.',
     }),
     itemsReady: Type.Integer({ minimum: 0 }),
     itemsFailed: Type.Integer({ minimum: 0 }),
     itemsTotal: Type.Integer({ minimum: 0 }),
-    progress: Type.Number({ minimum: 0, maximum: 1, description: 'Of all items together, 0 to 1.' }),
+    progress: Type.Number({ minimum: 0, maximum: 1, description: 'Progress of all items together, from 0 to 1.' }),
   },
   { title: 'PlaylistPublication' },
 );
@@ -111,11 +117,11 @@ export type Playlist = Static<typeof Playlist>;
 const version = {
   version: Type.Integer({ minimum: 1 }),
   createdAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'When it was committed; null where nobody wrote that down.',
+    description: 'Time at which the version was committed. Null if it was not recorded.',
   }),
   mode: Mode,
   itemCount: Type.Integer({ minimum: 0 }),
-  published: Type.Boolean({ description: 'Whether this is the version that streams play.' }),
+  published: Type.Boolean({ description: 'True for the version that streams play.' }),
 };
 export const PlaylistVersionSummary = Type.Object(version, { title: 'PlaylistVersionSummary' });
 export type PlaylistVersionSummary = Static<typeof PlaylistVersionSummary>;
@@ -127,8 +133,8 @@ export const PlaylistDiff = Type.Object(
   {
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
-    mode: Type.Union([Mode, Type.Null()], { description: 'The mode of `to` where it is another one; otherwise null.' }),
-    changes: Type.Array(Change, { description: 'Made to the items of `from`, they give the items of `to`.' }),
+    mode: Type.Union([Mode, Type.Null()], { description: 'Mode of `to` if it differs, otherwise null.' }),
+    changes: Type.Array(Change, { description: 'Changes that turn the items of `from` into the items of `to`.' }),
   },
   { title: 'PlaylistDiff' },
 );

@@ -19,7 +19,7 @@ const operation = operationsOf<{ playlists: PlaylistService }>({
 const versionNumber = (description: string) =>
   Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
 const path = { version: versionNumber('Number of the version.') };
-const DIRECT = 'Asked of Kubernetes itself: 502 while it is away.';
+const DIRECT = 'Read from Kubernetes directly: fails with 502 while it is unavailable.';
 
 /** In GraphQL: versions are read from Kubernetes and not from memory. */
 const COST = 100;
@@ -37,17 +37,17 @@ export const playlistVersionOperations = [
     id: 'listPlaylistVersions',
     scope: 'read',
     http: 'GET /playlists/{id}/versions',
-    summary: 'Versions of a playlist, newest first',
-    description: `The current one, and the ${HISTORY_LIMIT} before it. ${DIRECT}`,
+    summary: 'List versions of a playlist, newest first',
+    description: `Returns the current version and the ${HISTORY_LIMIT} versions before it. ${DIRECT}`,
     output: page(PlaylistVersionSummary, 'PlaylistVersionList'),
     isUncached: true,
     examples: { output: exampleSummary },
     mcp: {
       title: 'List versions of a playlist',
-      description: `The current version of a playlist and the ${HISTORY_LIMIT} before it, newest first.`,
+      description: `Lists the current version of a playlist and the ${HISTORY_LIMIT} before it, newest first.`,
     },
     graphql: {
-      description: 'The versions of a playlist that are kept, newest first unless orderBy says otherwise.',
+      description: 'Lists the stored versions of a playlist, newest first unless orderBy says otherwise.',
       cost: COST,
     },
     run: ({ playlists }, { accountId, id, page, where }) => playlists.versions(accountId, id, page, where),
@@ -57,7 +57,7 @@ export const playlistVersionOperations = [
     id: 'getPlaylistVersion',
     scope: 'read',
     http: 'GET /playlists/{id}/versions/{version}',
-    summary: 'One version of a playlist',
+    summary: 'Get a version of a playlist',
     description: DIRECT,
     path,
     output: record(PlaylistVersion),
@@ -68,12 +68,12 @@ export const playlistVersionOperations = [
       parameters: { version: 3 },
     },
     mcp: {
-      title: 'Look at a version of a playlist',
-      description: 'One version of a playlist with its items.',
+      title: 'Get a version of a playlist',
+      description: 'Returns a version of a playlist with its items.',
       say: ({ version, itemCount, published }) =>
         `Version ${version} has ${itemCount} items${published ? ' and is published' : ''}.`,
     },
-    graphql: { description: 'One version of a playlist.', cost: COST },
+    graphql: { description: 'Returns a version of a playlist.', cost: COST },
     run: ({ playlists }, { accountId, id, path: { version } }) => playlists.version(accountId, id, version),
   }),
 
@@ -81,10 +81,10 @@ export const playlistVersionOperations = [
     id: 'diffPlaylistVersion',
     scope: 'read',
     http: 'GET /playlists/{id}/versions/{version}/diff',
-    summary: 'What a version changed',
+    summary: 'Compare two versions of a playlist',
     description: DIRECT,
     path,
-    query: { from: Type.Optional(versionNumber('The version to compare with; the one before.')) },
+    query: { from: Type.Optional(versionNumber('Version to compare with. Defaults to the version before.')) },
     output: record(PlaylistDiff),
     errors: ['playlist_version_not_found'],
     isUncached: true,
@@ -93,12 +93,12 @@ export const playlistVersionOperations = [
       parameters: { version: 3, from: 2 },
     },
     mcp: {
-      title: 'What a version of a playlist changed',
-      description: 'The changes that lead from one version of a playlist to another.',
+      title: 'Compare two versions of a playlist',
+      description: 'Returns the changes from one version of a playlist to another.',
       say: ({ from, to, changes }) => `From version ${from} to ${to} there are ${changes.length} changes.`,
     },
     graphql: {
-      description: 'What a version changed, compared with the one before or with `from`.',
+      description: 'Returns the changes of a version, compared with the version before it or with `from`.',
       field: 'playlistDiff',
       cost: COST,
       query: { from: Type.Optional(Type.Integer()) },

@@ -9,9 +9,9 @@ const integer = nullable(Type.Integer());
 
 const place = {
   playlistID: Type.Union([Type.String(), Type.Null()], {
-    description: 'The playlist that it is of; null where none is.',
+    description: 'Playlist that contains the item. Null for a single upload.',
   }),
-  index: Type.Union([Type.Integer(), Type.Null()], { description: 'Its place in that playlist, from 0.' }),
+  index: Type.Union([Type.Integer(), Type.Null()], { description: 'Position of the item in that playlist, from 0.' }),
 };
 const Item = nullable(Type.Object({ id: Type.String(), name: Type.String(), ...place }));
 
@@ -40,7 +40,7 @@ export const LiveStats = Type.Object(
         code: Type.String(),
         message: Type.String(),
       }),
-      { description: 'Items that are left out: broken, missing, or not ready yet. Twenty of them at most.' },
+      { description: 'Items that are left out because they are broken, missing or not ready yet. At most 20.' },
     ),
     destinations: Type.Array(
       Type.Object({

@@ -46,11 +46,15 @@ const operation = operationsOf<{ streams: StreamService; stats: Pick<StatsServic
 });
 
 const wait = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen; 202 if it took longer.' }),
+  Type.Integer({
+    minimum: 0,
+    maximum: 60,
+    description: 'Time to wait for the result, in seconds. If it takes longer, the status is 202.',
+  }),
 );
 
 const waitInGraphql = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen.' }),
+  Type.Integer({ minimum: 0, maximum: 60, description: 'Time to wait for the result, in seconds.' }),
 );
 
 /** In GraphQL, what is asked of a pod or of Kubernetes costs more than what is read from memory. */
@@ -60,7 +64,7 @@ const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
   `Stream "${name}" (${id}) is ${status}${ready ? '' : ', and not ready'}.${degraded ? ` ${degraded.message}` : ''}`;
 
 const sayProgress = ({ stream, done }: Progress): string =>
-  done ? sayStream(stream) : `${sayStream(stream)} What was asked for is still on its way: call get_stream to see it.`;
+  done ? sayStream(stream) : `${sayStream(stream)} The change is still in progress: call get_stream to follow it.`;
 
 const recordOperations = [
   operation({
@@ -68,7 +72,7 @@ const recordOperations = [
     scope: 'write',
     http: 'POST /streams',
     summary: 'Create a stream',
-    description: 'It is off air until it is started, or until scheduleStartAt.',
+    description: 'The stream stays off air until it is started, or until scheduleStartAt.',
     input: StreamCreate,
     output: created(Stream, ({ id }) => `/streams/${id}`),
     examples: {
@@ -84,10 +88,11 @@ const recordOperations = [
     mcp: {
       title: 'Create a stream',
       description:
-        'A channel that loops to a destination (of create_destination) either one upload, given as videoUploadObjectID, or playlists, given as playlistIDs. It is off air until start_stream, or until scheduleStartAt.',
+        'Creates a stream that loops one upload (videoUploadObjectID) or playlists (playlistIDs) to a destination. It ' +
+        'stays off air until start_stream, or until scheduleStartAt.',
       say: sayStream,
     },
-    graphql: { description: 'Creates a stream. It is off air until it is started, or until scheduleStartAt.' },
+    graphql: { description: 'Creates a stream. It stays off air until it is started, or until scheduleStartAt.' },
     run: ({ streams }, { accountId, input }) => streams.create(accountId, input),
   }),
 
@@ -95,20 +100,19 @@ const recordOperations = [
     id: 'listStreams',
     scope: 'read',
     http: 'GET /streams',
-    summary: 'Streams, newest first',
-    description: `The streams of the account; by \`status\`, or by a part of their names in \`q\`. ${PAGED}`,
+    summary: 'List streams, newest first',
+    description: `Returns the account’s streams, optionally filtered by \`status\` or by a part of the name in \`q\`. ${PAGED}`,
     query: {
       status: Type.Optional(Type.Enum(PHASES, { description: 'Only streams in this state.' })),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only streams with this in their name.' })),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only streams whose name contains this text.' })),
     },
     output: page(Stream, 'StreamList', { isMemoized: true }),
     examples: { output: exampleStream, parameters: { status: 'live', q: 'fireplace' } },
     mcp: {
       title: 'List streams',
-      description:
-        'Streams of the account, newest first; only those in a state, or with a word in their name, if asked.',
+      description: 'Lists the account’s streams, newest first, optionally filtered by state or by a word in the name.',
     },
-    graphql: { description: 'Streams, newest first unless orderBy says otherwise.' },
+    graphql: { description: 'Lists streams, newest first unless orderBy says otherwise.' },
     run: ({ streams }, { accountId, page, query, where }) => streams.list(accountId, page, query, where),
   }),
 
@@ -116,16 +120,16 @@ const recordOperations = [
     id: 'getStream',
     scope: 'read',
     http: 'GET /streams/{id}',
-    summary: 'One stream',
-    description: `A stream with its status and what it plays. ${OWNED}`,
+    summary: 'Get a stream',
+    description: `Returns a stream with its status and its media. ${OWNED}`,
     output: record(Stream, { isMemoized: true }),
     examples: { output: exampleStream },
     mcp: {
-      title: 'Look at a stream',
-      description: 'One stream and its state. When something is wrong with it, diagnose_stream tells more.',
+      title: 'Get a stream',
+      description: 'Returns a stream and its state. If something is wrong, diagnose_stream explains it.',
       say: sayStream,
     },
-    graphql: { description: 'One stream.' },
+    graphql: { description: 'Returns a stream.' },
     run: ({ streams }, { accountId, id }) => streams.get(accountId, id),
   }),
 
@@ -134,7 +138,7 @@ const recordOperations = [
     scope: 'write',
     http: 'PATCH /streams/{id}',
     summary: 'Change a stream',
-    description: 'Changes the fields that are sent and no others.',
+    description: 'Changes the given fields only.',
     input: StreamUpdate,
     output: record(Stream),
     errors: ['conflict'],
@@ -142,7 +146,8 @@ const recordOperations = [
     mcp: {
       title: 'Change a stream',
       description:
-        'Sets what is given anew, such as its video, playlists, destination or quality, and leaves the rest; on air too. Its times are changed by schedule_stream.',
+        'Changes the given fields, such as video, playlists, destination or quality, also on air. schedule_stream ' +
+        'changes its times.',
       say: sayStream,
       isRepeatable: true,
       takesAway: true,
@@ -156,15 +161,16 @@ const recordOperations = [
     scope: 'destructive',
     http: 'DELETE /streams/{id}',
     summary: 'Delete a stream',
-    description: 'Takes it off air first. 204 when nothing of it is left, 202 when that takes longer.',
+    description: 'Takes the stream off air first. Returns 204 when it is gone, or 202 if that takes longer.',
     output: deletedInTime,
     errors: ['conflict'],
     mcp: {
       title: 'Delete a stream',
       description:
-        'Takes a stream off air and deletes it; uploads, playlists and destinations stay. `done` is false while it is still going off air: nothing more is to be done then.',
+        'Takes a stream off air and deletes it. Uploads, playlists and destinations stay. `done` is false while it is ' +
+        'still going off air; no further call is needed.',
     },
-    graphql: { description: 'Deletes a stream; takes it off air first.' },
+    graphql: { description: 'Deletes a stream, after taking it off air.' },
     run: ({ streams }, { accountId, id }) => streams.delete(accountId, id),
   }),
 ] as const;
@@ -174,14 +180,15 @@ const actionOperations = [
     id: 'startStream',
     scope: 'write',
     http: 'POST /streams/{id}/start',
-    summary: 'Put a stream on air',
-    description: 'Safe to repeat: a stream that is on air answers as it is.',
+    summary: 'Start a stream',
+    description: 'Safe to repeat: a stream that is on air is returned unchanged.',
     query: {
       wait,
       whenReady: Type.Optional(
         Type.Boolean({
           description:
-            'One that is not ready is `waiting` until it is, and goes on air by itself then, instead of 409.',
+            'If true, a stream that is not ready becomes `waiting` and goes on air when it is ready, instead of failing ' +
+            'with 409.',
         }),
       ),
     },
@@ -189,14 +196,15 @@ const actionOperations = [
     errors: ['stream_not_ready', 'insufficient_credits', 'conflict'],
     examples: { output: exampleStream, parameters: { wait: 30, whenReady: true } },
     mcp: {
-      title: 'Put a stream on air',
+      title: 'Start a stream',
       description:
-        'Safe to repeat. Refused while it is not ready, with what is in the way, unless `whenReady` is given. With `wait` it answers when a destination takes the stream; to stop waiting does not stop the stream.',
+        'Puts a stream on air. Safe to repeat. Fails with the open issues if it is not ready, unless `whenReady` is ' +
+        'true. With `wait`, returns once a destination accepts the stream. If you stop waiting, the stream continues.',
       query: {
         whenReady: Type.Optional(
           Type.Boolean({
             description:
-              'One that is not ready waits until it is, and goes on air by itself then, instead of being refused.',
+              'If true, a stream that is not ready waits and goes on air when it is ready, instead of failing.',
           }),
         ),
       },
@@ -206,11 +214,12 @@ const actionOperations = [
       reachesOut: true,
     },
     graphql: {
-      description: 'Puts a stream on air. Safe to repeat. `stream_not_ready` tells the `issues` in its extensions.',
+      description:
+        'Puts a stream on air. Safe to repeat. The extensions of the error `stream_not_ready` list the `issues`.',
       query: {
         wait: waitInGraphql,
         whenReady: Type.Optional(
-          Type.Boolean({ description: 'One that is not ready waits until it is, and goes on air by itself then.' }),
+          Type.Boolean({ description: 'If true, a stream that is not ready waits and goes on air when it is ready.' }),
         ),
       },
     },
@@ -222,15 +231,15 @@ const actionOperations = [
     id: 'stopStream',
     scope: 'write',
     http: 'POST /streams/{id}/stop',
-    summary: 'Take a stream off air',
-    description: 'Safe to repeat: a stream that is off air answers as it is.',
+    summary: 'Stop a stream',
+    description: 'Safe to repeat: a stream that is off air is returned unchanged.',
     query: { wait },
     output: progress('stream', Stream),
     errors: ['conflict'],
     examples: { output: exampleStream, parameters: { wait: 30 } },
     mcp: {
-      title: 'Take a stream off air',
-      description: 'Safe to repeat. With `wait` it answers when nothing of it is on air any more.',
+      title: 'Stop a stream',
+      description: 'Takes a stream off air. Safe to repeat. With `wait`, returns once it is off air.',
       query: {},
       wait: { until: 'it is off air', say: sayStream },
       say: sayProgress,
@@ -245,21 +254,22 @@ const actionOperations = [
     id: 'skipStreamItem',
     scope: 'write',
     http: 'POST /streams/{id}/skip',
-    summary: 'Go on to the next item',
+    summary: 'Skip to the next item',
     description:
-      'At once and without a reconnect. 200 when the next item has begun, 202 when that takes longer; ' +
-      'requests that come while one is under way are one with it.',
+      'Skips immediately and without a reconnect. Returns 200 when the next item has begun, or 202 if that takes ' +
+      'longer. Requests during a running skip share it.',
     input: StreamSkip,
     output: progress('stream', Stream),
     errors: ['stream_not_live', 'conflict'],
     examples: { input: { track: 'video' }, output: exampleStream },
     mcp: {
-      title: 'Go on to the next item',
+      title: 'Skip to the next item',
       description:
-        'Ends the item that a live stream plays and goes on to the next, without a reconnect. Refused while the stream is not live.',
+        'Ends the current item of a live stream and plays the next one, without a reconnect. Fails while the stream ' +
+        'is not live.',
       say: sayProgress,
     },
-    graphql: { description: 'Goes on to the next item, at once and without a reconnect.', isFlat: true },
+    graphql: { description: 'Skips to the next item immediately and without a reconnect.', isFlat: true },
     run: ({ streams }, { accountId, id, input }) => streams.skip(accountId, id, input),
   }),
 ] as const;
@@ -269,14 +279,14 @@ const scheduleOperations = [
     id: 'getStreamSchedule',
     scope: 'read',
     http: 'GET /streams/{id}/upcoming',
-    summary: 'A stream’s schedule and the next times it is on air',
-    description: 'The schedule with the next times that it leads to.',
+    summary: 'Get the schedule of a stream and its next times on air',
+    description: 'Returns the schedule and the next windows that it produces.',
     output: record(StreamWindows),
     examples: { output: exampleWindows },
     mcp: {
-      title: 'Look at a stream’s schedule',
-      description: 'The schedule of a stream and the next times that it puts the stream on air.',
-      say: ({ windows: [next] }) => (next ? `It goes on air at ${next.startAt}.` : 'It does not go on air by itself.'),
+      title: 'Get the schedule of a stream',
+      description: 'Returns the schedule of a stream and its next times on air.',
+      say: ({ windows: [next] }) => (next ? `It goes on air at ${next.startAt}.` : 'It does not go on air on its own.'),
     },
     run: ({ streams }, { accountId, id }) => streams.windows(accountId, id),
   }),
@@ -286,7 +296,9 @@ const scheduleOperations = [
     scope: 'write',
     http: 'POST /streams/{id}/schedule',
     summary: 'Schedule a stream',
-    description: 'Sets when the stream goes on air and off air by itself: once, or again and again by `recurrence`.',
+    description:
+      'Sets when the stream goes on air and off air automatically: once, or repeatedly by `recurrence`. Replaces ' +
+      'the whole schedule.',
     input: StreamSchedule,
     output: record(Stream),
     errors: ['conflict'],
@@ -294,12 +306,14 @@ const scheduleOperations = [
     mcp: {
       title: 'Schedule a stream',
       description:
-        'When the stream goes on air and off by itself: once, by scheduleStartAt and scheduleEndAt, or again and again, by recurrence. The whole schedule is set anew: what is left out is taken away. get_stream_schedule tells the next times.',
+        'Sets when the stream goes on air and off air: once, by scheduleStartAt and scheduleEndAt, or repeatedly, by ' +
+        'recurrence. Replaces the whole schedule: omitted fields are removed. get_stream_schedule returns the next ' +
+        'times.',
       say: sayStream,
       isRepeatable: true,
       takesAway: true,
     },
-    graphql: { description: 'Sets the schedule of a stream anew: what is left out is taken away.' },
+    graphql: { description: 'Replaces the schedule of a stream. Omitted fields are removed.' },
     run: ({ streams }, { accountId, id, input }) => streams.schedule(accountId, id, input),
   }),
 
@@ -307,19 +321,20 @@ const scheduleOperations = [
     id: 'unscheduleStream',
     scope: 'write',
     http: 'DELETE /streams/{id}/schedule',
-    summary: 'Take a stream’s schedule away',
-    description: 'The stream no longer goes on air by itself. A stream on air stays there.',
+    summary: 'Remove the schedule of a stream',
+    description: 'The stream no longer goes on air automatically. A stream on air stays on air.',
     output: record(Stream),
     errors: ['conflict'],
     examples: { output: exampleStream },
     mcp: {
-      title: 'Take a stream’s schedule away',
-      description: 'A stream on air stays there; one that waited for its time does not start.',
+      title: 'Remove the schedule of a stream',
+      description:
+        'Removes the schedule. A stream on air stays on air. A stream that waited for its start time does not start.',
       say: sayStream,
       isRepeatable: true,
       takesAway: true,
     },
-    graphql: { description: 'Takes the schedule of a stream away.' },
+    graphql: { description: 'Removes the schedule of a stream.' },
     run: ({ streams }, { accountId, id }) => streams.unschedule(accountId, id),
   }),
 ] as const;
@@ -329,15 +344,16 @@ const liveOperations = [
     id: 'getStreamReadiness',
     scope: 'read',
     http: 'GET /streams/{id}/readiness',
-    summary: 'What would stop the stream from starting',
+    summary: 'Check whether a stream can start',
     description:
-      'Each issue has a code, a sentence and the field that has the fault; without issues the stream can be started.',
+      'Each issue has a code, a message and the field that causes it. The stream can start if there are no issues.',
     output: record(Readiness, { isMemoized: true }),
     examples: { output: { ready: false, issues: [exampleIssue], warnings: [] } },
     mcp: {
-      title: 'What would stop a stream from starting',
+      title: 'Check whether a stream can start',
       description:
-        'What is in the way of start_stream now: `issues`, each with a `fix`, and what it would go without: `warnings`. When `ready` is true it can be started; media that is being prepared becomes ready by itself.',
+        'Returns `issues` that prevent start_stream, each with a `fix`, and `warnings` about items it would leave ' +
+        'out. If `ready` is true, the stream can start. Media in preparation becomes ready without a further call.',
       say: ({ ready, issues, warnings }) =>
         ready
           ? ['It is ready.', ...warnings.map(({ message }) => message)].join(' ')
@@ -350,20 +366,21 @@ const liveOperations = [
     id: 'getStreamLiveStats',
     scope: 'read',
     http: 'GET /streams/{id}/live-stats',
-    summary: 'Live numbers of a stream',
-    description: 'Numbers of this moment, by destination, while the stream is on air.',
+    summary: 'Get live statistics of a stream',
+    description: 'Returns current values for each destination while the stream is on air.',
     output: record(LiveStats),
     examples: { output: exampleLiveStats },
     mcp: {
-      title: 'Live numbers of a stream',
+      title: 'Get live statistics of a stream',
       description:
-        'Bit rate, frames, loops, what plays now and next, and how each destination takes it; nulls off air.',
+        'Returns bit rate, frames, loops, the current and the next item, and the state of each destination. Values ' +
+        'are null off air.',
       say: ({ live, bitrateKbps, loopCount, current }) =>
         live
-          ? `It is live at ${Math.round(bitrateKbps ?? 0)} kbit/s, after ${loopCount ?? 0} loops; "${current?.name ?? 'nothing'}" plays.`
+          ? `It is live at ${Math.round(bitrateKbps ?? 0)} kbit/s, after ${loopCount ?? 0} loops. Current item: "${current?.name ?? 'nothing'}".`
           : 'It is not live.',
     },
-    graphql: { description: 'Live numbers of a stream.', field: 'liveStats', cost: REMOTE_COST },
+    graphql: { description: 'Live statistics of a stream.', field: 'liveStats', cost: REMOTE_COST },
     run: ({ stats }, { accountId, id }) => stats.live(accountId, id),
   }),
 
@@ -371,17 +388,20 @@ const liveOperations = [
     id: 'listStreamEvents',
     scope: 'read',
     http: 'GET /streams/{id}/events',
-    summary: 'What happened to a stream, newest first',
-    description: 'Asked of Kubernetes itself, which keeps them for about an hour: 502 while it is away.',
+    summary: 'List events of a stream, newest first',
+    description:
+      'Read from Kubernetes directly, which stores events for about an hour: fails with 502 while it is unavailable.',
     output: page(StreamEvent, 'StreamEventList'),
     isUncached: true,
     examples: { output: exampleEvent },
     mcp: {
-      title: 'What happened to a stream',
-      description: 'Starts, stops, lost connections, refusals and their reasons, newest first; kept for about an hour.',
+      title: 'List events of a stream',
+      description:
+        'Lists starts, stops, lost connections and failures with their reasons, newest first. Events are stored for ' +
+        'about an hour.',
     },
     graphql: {
-      description: 'What happened to a stream, newest first unless orderBy says otherwise.',
+      description: 'Lists events of a stream, newest first unless orderBy says otherwise.',
       field: 'streamEvents',
       cost: REMOTE_COST,
     },
@@ -392,8 +412,8 @@ const liveOperations = [
     id: 'getStreamPreview',
     scope: 'read',
     http: 'GET /streams/{id}/preview.flv',
-    summary: 'What is on air, as HTTP-FLV',
-    description: 'The picture and the sound that are sent, a moment later, until the client ends it.',
+    summary: 'Watch a stream as HTTP-FLV',
+    description: 'Sends the output’s video and audio with a short delay, until the client disconnects.',
     // OpenAPI 3.1: bytes in a body have no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['stream_not_live', 'too_many_previews', 'server_busy'],

@@ -22,12 +22,12 @@ export const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`
 
 /** The contract writes `q_1080p` in requests and once `1080p` in an answer: both are taken, the first is answered. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
-  description: 'Height of the picture: q_1080p or 1080p.',
+  description: 'Height of the picture, e.g. q_1080p or 1080p.',
 });
 const FramerateInput = Type.Enum(
   [...PUBLIC_FRAMERATES, ...FRAMERATES.map((f): `${Framerate}` => `${f}`), ...FRAMERATES],
   {
-    description: 'Frames per second: f_30, "30" or 30.',
+    description: 'Frame rate in frames per second, e.g. f_30, "30" or 30.',
   },
 );
 
@@ -38,31 +38,31 @@ export const publicQuality = (quality: Quality): PublicQuality => `q_${quality}`
 export const publicFramerate = (framerate: Framerate): PublicFramerate => `f_${framerate}`;
 
 const sources = {
-  destinationID: Type.Optional(Type.String({ ...idLength, description: 'The destination to stream to.' })),
+  destinationID: Type.Optional(Type.String({ ...idLength, description: 'Destination to send the stream to.' })),
   destinationIDs: Type.Optional(
     Type.Array(Id, {
       minItems: 1,
       maxItems: MAX_DESTINATIONS,
       uniqueItems: true,
-      description: 'Several destinations at once, instead of destinationID.',
+      description: 'Destinations to send the stream to at the same time, instead of destinationID. At most 5.',
     }),
   ),
   videoUploadObjectID: Type.Optional(
-    Type.String({ ...idLength, description: 'objectID of the uploaded video to loop.' }),
+    Type.String({ ...idLength, description: 'objectID of the video upload to loop.' }),
   ),
   playlistIDs: Type.Optional(
     Type.Array(Id, {
       minItems: 1,
       maxItems: MAX_PLAYLISTS,
       uniqueItems: true,
-      description: 'Video playlists to loop, instead of one video.',
+      description: 'Video playlists to loop, instead of one video. At most 20.',
     }),
   ),
   audioPlaylistIDs: Type.Optional(
     Type.Array(Id, {
       maxItems: MAX_PLAYLISTS,
       uniqueItems: true,
-      description: 'Audio playlists to play instead of the video’s own sound.',
+      description: 'Audio playlists to play instead of the video’s own sound. At most 20.',
     }),
   ),
 };
@@ -70,15 +70,16 @@ const sources = {
 const onItemFailure = Type.Optional(
   Type.Enum(ITEM_FAILURES, {
     description:
-      'Skip, the default: items that cannot be played are left out, and join when they can. Block: all items must play first.',
+      'Skip (default): items that cannot be played are left out until they can. Block: the stream starts only when ' +
+      'every item can be played.',
   }),
 );
 
 const schedule = {
   scheduleStartAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'When the stream goes live by itself.' }),
+    Type.String({ format: 'date-time', description: 'Time at which the stream goes on air.' }),
   ),
-  scheduleEndAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends by itself.' })),
+  scheduleEndAt: Type.Optional(Type.String({ format: 'date-time', description: 'Time at which the stream ends.' })),
   recurrence: Type.Optional(
     Type.Object(
       {
@@ -88,7 +89,7 @@ const schedule = {
       },
       {
         additionalProperties: false,
-        description: 'On air in windows that recur; scheduleStartAt and scheduleEndAt say from when and until when.',
+        description: 'Recurring windows on air, between scheduleStartAt and scheduleEndAt if they are set.',
       },
     ),
   ),
@@ -124,7 +125,7 @@ export const StreamSkip = Type.Object(
     track: Type.Optional(
       Type.Enum(['video', 'audio'], {
         default: 'video',
-        description: 'Which list goes on: what is seen, or, where the stream has audio playlists, what is heard.',
+        description: 'Playlist track to skip in: video, or audio for a stream with audio playlists. Defaults to video.',
       }),
     ),
   },
@@ -136,8 +137,8 @@ export const Stream = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    status: Type.Enum(PHASES, { description: 'The state in one word; live means that a destination accepts media.' }),
-    ready: Type.Boolean({ description: 'False when something would stop it from starting.' }),
+    status: Type.Enum(PHASES, { description: 'State in one word. live means that a destination accepts media.' }),
+    ready: Type.Boolean({ description: 'False if something prevents the stream from starting.' }),
     quality: Type.Enum(PUBLIC_QUALITIES),
     framerate: Type.Enum(PUBLIC_FRAMERATES),
     destinationID: Type.String(),
@@ -146,16 +147,23 @@ export const Stream = Type.Object(
     playlistIDs: Type.Array(Type.String()),
     audioPlaylistIDs: Type.Array(Type.String()),
     onItemFailure: Type.Enum(ITEM_FAILURES, {
-      description: 'Skip: items that cannot be played are left out until they can. Block: all items must play first.',
+      description:
+        'Skip: items that cannot be played are left out until they can. Block: the stream starts only when every item ' +
+        'can be played.',
     }),
     scheduleStartAt: nullable(Time),
     scheduleEndAt: nullable(Time),
     recurrence: nullable(Recurrence),
-    nextStartAt: Type.Union([Time, Type.Null()], { description: 'When its schedule puts it on air next.' }),
+    nextStartAt: Type.Union([Time, Type.Null()], {
+      description: 'Next time at which the schedule puts the stream on air.',
+    }),
     liveSince: nullable(Time),
     degraded: Type.Union(
       [Type.Object({ code: Type.String(), message: Type.String(), since: Time }, { title: 'Degraded' }), Type.Null()],
-      { description: 'What is wrong while it is on air: an item that is left out, a destination that is not reached.' },
+      {
+        description:
+          'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached.',
+      },
     ),
     createdAt: Time,
   },
@@ -166,9 +174,9 @@ export type Stream = Static<typeof Stream>;
 export const ReadinessIssue = Type.Object(
   {
     code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
-    message: Type.String({ description: 'What is wrong.' }),
-    fix: Type.String({ description: 'What to do about it.' }),
-    field: Type.String({ description: 'The field of the stream that it is about; empty when it is about none.' }),
+    message: Type.String({ description: 'The problem, as a sentence.' }),
+    fix: Type.String({ description: 'Action that solves the problem.' }),
+    field: Type.String({ description: 'Field of the stream that causes the problem. Empty if no field does.' }),
     since: Time,
   },
   { title: 'ReadinessIssue' },
@@ -177,12 +185,14 @@ export type ReadinessIssue = Static<typeof ReadinessIssue>;
 
 export const UnplayableItem = Type.Object(
   {
-    playlistID: Type.Union([Type.String(), Type.Null()], { description: 'Null for a single upload.' }),
-    index: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: 'Its place in the playlist, from 0; null where the playlist itself is at fault.',
+    playlistID: Type.Union([Type.String(), Type.Null()], {
+      description: 'Playlist that contains the item. Null for a single upload.',
     }),
-    objectID: Type.Union([Type.String(), Type.Null()], { description: 'objectID of its upload.' }),
-    name: Type.Union([Type.String(), Type.Null()], { description: 'What it is called.' }),
+    index: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+      description: 'Position of the item in the playlist, from 0. Null if the problem is the playlist itself.',
+    }),
+    objectID: Type.Union([Type.String(), Type.Null()], { description: 'objectID of the upload.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Display name of the item.' }),
   },
   { title: 'UnplayableItem' },
 );
@@ -192,7 +202,7 @@ export const ReadinessWarning = Type.Object(
   {
     ...ReadinessIssue.properties,
     item: Type.Union([UnplayableItem, Type.Null()], {
-      description: 'The item that is left out; null where several are counted.',
+      description: 'Item that is left out. Null if the warning counts several.',
     }),
   },
   { title: 'ReadinessWarning' },
@@ -204,7 +214,8 @@ export const Readiness = Type.Object(
     ready: Type.Boolean(),
     issues: Type.Array(ReadinessIssue),
     warnings: Type.Array(ReadinessWarning, {
-      description: 'What it goes on air without: items that cannot be played now. None of them makes `ready` false.',
+      description:
+        'Items that the stream leaves out because they cannot be played now. Warnings do not make `ready` false.',
     }),
   },
   { title: 'Readiness' },
@@ -214,7 +225,7 @@ export type Readiness = Static<typeof Readiness>;
 const Window = Type.Object(
   {
     startAt: Time,
-    endAt: Type.Union([Time, Type.Null()], { description: 'Null: it has no end.' }),
+    endAt: Type.Union([Time, Type.Null()], { description: 'End of the window. Null if it has no end.' }),
   },
   { title: 'StreamWindow' },
 );
@@ -225,8 +236,7 @@ export const StreamWindows = Type.Object(
     scheduleEndAt: nullable(Time),
     recurrence: nullable(Recurrence),
     windows: Type.Array(Window, {
-      description:
-        'The next five times that the schedule puts it on air; none where it does not, or while it is stopped.',
+      description: 'The next five windows of the schedule. Empty without a schedule, or while the stream is stopped.',
     }),
   },
   { title: 'StreamWindows' },
@@ -239,9 +249,9 @@ export const StreamEvent = Type.Object(
     time: Time,
     createdAt: Time,
     type: Type.String({ description: 'Normal or Warning.' }),
-    reason: Type.String({ description: 'CamelCase, for machines.' }),
-    message: Type.String({ description: 'For people.' }),
-    count: Type.Integer({ description: 'How often it happened; time is the last one.' }),
+    reason: Type.String({ description: 'Stable reason for programs, in CamelCase.' }),
+    message: Type.String({ description: 'The event, as a sentence.' }),
+    count: Type.Integer({ description: 'Number of occurrences. time is that of the last one.' }),
   },
   { title: 'StreamEvent' },
 );

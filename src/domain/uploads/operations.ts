@@ -59,7 +59,7 @@ export const uploadOperations = [
     http: 'POST /uploads/from-link',
     summary: 'Import media from a link',
     description:
-      'Begins to fetch the file; `state` of the upload says how far it is. Media are prepared once, for all streams.',
+      'Starts to fetch the file; `state` of the upload shows the progress. Media is prepared once for all streams.',
     input: UploadFromLink,
     output: created(Upload, ({ objectID }) => `/uploads/${objectID}`),
     errors: ['link_forbidden', 'upload_quota_exceeded'],
@@ -67,7 +67,8 @@ export const uploadOperations = [
     mcp: {
       title: 'Import media from a link',
       description:
-        'Imports a video or audio file from a public http or https link. It takes from seconds to minutes: give `wait`, or call get_upload with `wait` until `state` is ready.',
+        'Imports a video or audio file from a public http or https link. It takes from seconds to minutes: set ' +
+        '`wait`, or call get_upload with `wait` until `state` is ready.',
       wait: untilSettled,
       say: sayUpload,
       reachesOut: true,
@@ -80,12 +81,12 @@ export const uploadOperations = [
     id: 'listUploads',
     scope: 'read',
     http: 'GET /uploads',
-    summary: 'Uploads, newest first',
-    description: `The media of the account. ${PAGED}`,
+    summary: 'List uploads, newest first',
+    description: `Returns the account’s uploads. ${PAGED}`,
     output: page(Upload, 'UploadList'),
     examples: { output: exampleUpload },
-    mcp: { title: 'List uploads', description: 'Uploads of the account, newest first.' },
-    graphql: { description: 'Uploads, newest first unless orderBy says otherwise.' },
+    mcp: { title: 'List uploads', description: 'Lists the account’s uploads, newest first.' },
+    graphql: { description: 'Lists uploads, newest first unless orderBy says otherwise.' },
     run: ({ uploads }, { accountId, page, where }) => uploads.list(accountId, page, where),
   }),
 
@@ -93,17 +94,17 @@ export const uploadOperations = [
     id: 'getUpload',
     scope: 'read',
     http: 'GET /uploads/{id}',
-    summary: 'One upload',
-    description: `An upload with its state, and with why it failed where it did. ${OWNED}`,
+    summary: 'Get an upload',
+    description: `Returns an upload with its state, and the error if it failed. ${OWNED}`,
     output: record(Upload),
     examples: { output: exampleUpload },
     mcp: {
-      title: 'Look at an upload',
-      description: 'One upload. With `wait` it answers when the upload is ready or has failed.',
+      title: 'Get an upload',
+      description: 'Returns an upload. With `wait`, returns once the upload is ready or has failed.',
       wait: untilSettled,
       say: sayUpload,
     },
-    graphql: { description: 'One upload, by its objectID.' },
+    graphql: { description: 'Returns an upload, by its objectID.' },
     run: ({ uploads }, { accountId, id }) => uploads.get(accountId, id),
   }),
 
@@ -111,10 +112,10 @@ export const uploadOperations = [
     id: 'getUploadPreview',
     scope: 'read',
     http: 'GET /uploads/{id}/preview.flv',
-    summary: 'The first minute of an upload, as FLV',
+    summary: 'Get the first minute of an upload as FLV',
     description:
-      'Of what was prepared for a stream. Where nothing was, the first call has it prepared to be looked at, and the answer ' +
-      'is 409 `upload_not_prepared` until `preview` of the upload is `ready`.',
+      'Returns media that was prepared for a stream. If there is none, the first call prepares a preview. Until ' +
+      '`preview` of the upload is `ready`, the request fails with 409 `upload_not_prepared`.',
     // OpenAPI 3.1: bytes in a body have no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['upload_not_prepared'],
@@ -125,10 +126,10 @@ export const uploadOperations = [
     id: 'retryUpload',
     scope: 'write',
     http: 'POST /uploads/{id}/retry',
-    summary: 'Fetch the link of a failed upload again',
+    summary: 'Retry the link of a failed upload',
     description:
-      'The upload keeps its objectID, and what refers to it. 409 `upload_not_failed` while it is on its way or ready, ' +
-      '`upload_not_from_link` where a client has sent the file.',
+      'The upload keeps its objectID and all references to it. Fails with 409 `upload_not_failed` while it is in ' +
+      'progress or ready, and with `upload_not_from_link` if a client sent the file.',
     output: record(Upload),
     errors: [
       'upload_not_failed',
@@ -140,16 +141,18 @@ export const uploadOperations = [
     ],
     examples: { output: exampleUpload },
     mcp: {
-      title: 'Try a failed upload again',
+      title: 'Retry a failed upload',
       description:
-        'Fetches the link of an upload again that has failed; it keeps its id. Refused for what is on its way or ready, and for files that a client has sent.',
+        'Fetches the link of a failed upload again. The upload keeps its id. Fails for an upload that is in progress ' +
+        'or ready, and for a file that a client sent.',
       wait: untilSettled,
       say: sayUpload,
       reachesOut: true,
     },
     graphql: {
       description:
-        'Fetches the link of a failed upload again; `upload_not_failed` while it is on its way or ready, `upload_not_from_link` where a client has sent the file.',
+        'Fetches the link of a failed upload again. Fails with `upload_not_failed` while it is in progress or ready, ' +
+        'and with `upload_not_from_link` if a client sent the file.',
     },
     run: ({ uploads }, { accountId, id }) => uploads.retry(accountId, id),
   }),
@@ -159,14 +162,14 @@ export const uploadOperations = [
     scope: 'destructive',
     http: 'DELETE /uploads/{id}',
     summary: 'Delete an upload',
-    description: '409 `upload_in_use` while a stream or a playlist plays it.',
+    description: 'Fails with 409 `upload_in_use` while a stream or a playlist uses it.',
     output: deleted,
     errors: ['upload_in_use', 'conflict'],
     mcp: {
       title: 'Delete an upload',
-      description: 'Deletes an upload and its media. Refused while a stream or a playlist plays it.',
+      description: 'Deletes an upload and its media. Fails while a stream or a playlist uses it.',
     },
-    graphql: { description: 'Deletes an upload; `upload_in_use` while a stream or a playlist plays it.' },
+    graphql: { description: 'Deletes an upload. Fails with `upload_in_use` while a stream or a playlist uses it.' },
     run: ({ uploads }, { accountId, id }) => uploads.delete(accountId, id),
   }),
 ] as const;

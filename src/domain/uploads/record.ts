@@ -8,7 +8,7 @@ import { DisplayName } from '../streams/record.ts';
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 
 const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
-  description: 'Whether pictures or only sound are wanted from it.',
+  description: 'The media to take from the source: video, or sound alone.',
 });
 
 export const UploadFromLink = Type.Object(
@@ -27,7 +27,7 @@ export const Upload = Type.Object(
     type: UploadType,
     name: Type.String(),
     state: Type.Enum(UPLOAD_STATES),
-    progress: Type.Number({ description: 'Progress of the current state, 0 to 1.' }),
+    progress: Type.Number({ description: 'Progress of the current state, from 0 to 1.' }),
     sizeBytes: nullable(Type.Integer()),
     durationSeconds: nullable(Type.Number()),
     video: nullable(
@@ -36,8 +36,8 @@ export const Upload = Type.Object(
     audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
     preview: Type.Union([Type.Enum(PREVIEW_STATES), Type.Null()], {
       description:
-        'Whether its first minute can be seen by `GET /v1/uploads/{objectID}/preview.flv`. Null: nobody has asked yet; it is ' +
-        'prepared when somebody does.',
+        'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +
+        'yet; the first request starts its preparation.',
     }),
     warnings: Type.Array(
       Type.Object({
@@ -46,19 +46,20 @@ export const Upload = Type.Object(
       }),
       {
         description:
-          'What was changed of the file so that it plays, e.g. a picture that is held while the sound goes on. Empty when nothing was.',
+          'Changes made to the file so that it plays, e.g. a picture that is held while the sound goes on. Empty if ' +
+          'there were none.',
       },
     ),
     waiting: nullable(
       Type.Object(
         {
-          message: Type.String({ description: 'What the server of the link did, for people.' }),
-          since: Type.String({ format: 'date-time', description: 'When it failed first.' }),
-          nextTryAt: Type.String({ format: 'date-time', description: 'When the link is tried again.' }),
-          until: Type.String({ format: 'date-time', description: 'When it is given up.' }),
-          tries: Type.Integer({ description: 'How often it has failed.' }),
+          message: Type.String({ description: 'Failure of the link’s server, as a sentence.' }),
+          since: Type.String({ format: 'date-time', description: 'Time of the first failure.' }),
+          nextTryAt: Type.String({ format: 'date-time', description: 'Time of the next attempt.' }),
+          until: Type.String({ format: 'date-time', description: 'Time at which the import is given up.' }),
+          tries: Type.Integer({ description: 'Number of failed attempts.' }),
         },
-        { description: 'What the import waits for while the server of the link is away.' },
+        { description: 'Retries of the import while the link’s server is unavailable.' },
       ),
     ),
     error: nullable(

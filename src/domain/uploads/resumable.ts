@@ -16,31 +16,33 @@ const operation = operationsOf({
 /** The media type of bytes of an upload. */
 export const BYTES = 'application/offset+octet-stream';
 
-const TUS = { 'Tus-Resumable': Type.Enum(['1.0.0'], { description: 'Version of the protocol.' }) };
+const TUS = { 'Tus-Resumable': Type.Enum(['1.0.0'], { description: 'Version of the tus protocol.' }) };
 const count = (description: string) => Type.Integer({ minimum: 0, description });
-const OFFSET = { 'Upload-Offset': count('How many bytes have come.') };
-const LENGTH = { 'Upload-Length': count('How many bytes there will be.') };
+const OFFSET = { 'Upload-Offset': count('Number of bytes received.') };
+const LENGTH = { 'Upload-Length': count('Size of the whole upload, in bytes.') };
 const METADATA = {
   'Upload-Metadata': Type.String({
     description:
-      'Pairs of a key and a value in Base64: `type` is VIDEO, AUDIO or a MIME type, which may stand in `filetype` as well; without ' +
-      'it the extension of `filename` counts. `name` or `filename` is shown to people.',
+      'Pairs of a key and a Base64 value. `type` is VIDEO, AUDIO or a MIME type, which `filetype` may also hold. ' +
+      'Without it, the extension of `filename` decides. `name` or `filename` becomes the display name.',
   }),
 };
-const DEFERRED = { 'Upload-Defer-Length': Type.Enum(['1'], { description: 'The length is said with later bytes.' }) };
+const DEFERRED = {
+  'Upload-Defer-Length': Type.Enum(['1'], { description: 'The client declares the length in a later request.' }),
+};
 const CONCAT = {
   'Upload-Concat': Type.String({
-    description: '`partial` for a part; `final;` and the URLs of parts, with spaces between them, for the whole.',
+    description: '`partial` for a part. `final;` and the space-separated URLs of the parts for the whole upload.',
   }),
 };
 const CHECKSUM = {
   'Upload-Checksum': Type.String({
-    description: `One of ${CHECKSUM_ALGORITHMS}, a space, and the sum of the body in Base64. Another sum is 460, and nothing of the body is kept.`,
+    description: `One of ${CHECKSUM_ALGORITHMS}, a space, and the checksum of the body in Base64. If it does not match, the request fails with 460 and the body is discarded.`,
   }),
 };
 const optional = (fields: Record<string, TSchema>) =>
   Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, Type.Optional(schema)]));
-const EXPIRES = { 'Upload-Expires': Type.String({ description: 'When what has not come whole is cleared away.' }) };
+const EXPIRES = { 'Upload-Expires': Type.String({ description: 'Time at which an incomplete upload is deleted.' }) };
 
 const parameters = {
   'Tus-Resumable': '1.0.0',
@@ -60,14 +62,14 @@ export const resumableOperations = [
     id: 'getResumableUploadOptions',
     scope: null,
     http: 'OPTIONS /uploads/resumable',
-    summary: 'What resumable uploads can do',
-    description: 'The versions and extensions of tus, and the largest file. It needs no key.',
+    summary: 'Get the capabilities of resumable uploads',
+    description: 'Returns the tus versions and extensions, and the largest file size. Needs no key.',
     output: headers(204, {
       ...TUS,
-      'Tus-Version': Type.String({ description: 'Versions of the protocol.' }),
-      'Tus-Extension': Type.String({ description: 'Extensions of it.' }),
-      'Tus-Max-Size': count('The largest upload in bytes.'),
-      'Tus-Checksum-Algorithm': Type.String({ description: 'What sums can be made by.' }),
+      'Tus-Version': Type.String({ description: 'Supported protocol versions.' }),
+      'Tus-Extension': Type.String({ description: 'Supported protocol extensions.' }),
+      'Tus-Max-Size': count('Largest upload, in bytes.'),
+      'Tus-Checksum-Algorithm': Type.String({ description: 'Supported checksum algorithms.' }),
     }),
   }),
 
@@ -75,8 +77,8 @@ export const resumableOperations = [
     id: 'createResumableUpload',
     scope: 'write',
     http: 'POST /uploads/resumable',
-    summary: 'Begin to send media (tus)',
-    description: 'The last part of `Location` is the objectID. A body may bring the first bytes, as PATCH does.',
+    summary: 'Create a resumable upload (tus)',
+    description: 'The last part of `Location` is the objectID. A body may carry the first bytes, as in PATCH.',
     headers: { ...TUS, ...optional({ ...LENGTH, ...DEFERRED, ...METADATA, ...CONCAT, ...CHECKSUM }) },
     output: headers(201, { ...TUS, ...EXPIRES }),
     errors: [
@@ -95,8 +97,8 @@ export const resumableOperations = [
     id: 'getResumableUpload',
     scope: 'write',
     http: 'HEAD /uploads/resumable/{id}',
-    summary: 'How much of it has come (tus)',
-    description: 'In headers: where to go on sending.',
+    summary: 'Get the offset of a resumable upload (tus)',
+    description: 'Returns in headers the offset at which to continue.',
     headers: TUS,
     output: headers(200, { ...TUS, ...OFFSET, ...LENGTH, ...DEFERRED, ...METADATA, ...CONCAT }),
     errors: ['upload_conflict', 'tus_version_unsupported'],
@@ -107,8 +109,8 @@ export const resumableOperations = [
     id: 'appendToResumableUpload',
     scope: 'write',
     http: 'PATCH /uploads/resumable/{id}',
-    summary: 'Send what follows (tus)',
-    description: 'When all of it has come, the upload is imported.',
+    summary: 'Send bytes of a resumable upload (tus)',
+    description: 'Once all bytes have arrived, the upload is imported.',
     headers: { ...TUS, ...OFFSET, ...optional({ ...LENGTH, ...CHECKSUM }) },
     consumes: BYTES,
     input: Type.String({ format: 'binary' }),
@@ -129,8 +131,8 @@ export const resumableOperations = [
     id: 'cancelResumableUpload',
     scope: 'write',
     http: 'DELETE /uploads/resumable/{id}',
-    summary: 'Give up what has not come whole (tus)',
-    description: 'What has come is thrown away, and no longer counts.',
+    summary: 'Cancel an incomplete upload (tus)',
+    description: 'Discards the received bytes. They no longer count towards the limits.',
     headers: TUS,
     output: headers(204, TUS),
     errors: ['upload_conflict', 'conflict', 'tus_version_unsupported'],

@@ -55,7 +55,7 @@ export function describePassword(revoked: Ways, kept: Ways): string {
   return [
     'All other sessions were ended.',
     gone ? `Revoked: ${gone}.` : 'No API key, connected app or passkey was revoked.',
-    ...(left ? [`Still good: ${left}. Look whether you know each of them.`] : []),
+    ...(left ? [`Still valid: ${left}. Check that you recognize each of them.`] : []),
   ].join(' ');
 }
 
@@ -75,31 +75,31 @@ const WORDS: Record<NoticeKind, Words> = {
   password: {
     subject: 'Your password was changed',
     one: 'new password',
-    meaning: 'The old one is good no more.',
+    meaning: 'The old password no longer works.',
     page: '/account',
   },
   apiKey: {
-    subject: 'A new API key was made for your account',
+    subject: 'An API key was created for your account',
     one: 'new API key',
-    meaning: 'A program that has it can do all that you can.',
+    meaning: 'A program with this key has your full access.',
     page: '/account/keys',
   },
   passkey: {
     subject: 'A passkey was added to your account',
     one: 'new passkey',
-    meaning: 'Whoever has the device can sign in without the password.',
+    meaning: 'Anyone who has the device can sign in without the password.',
     page: '/account',
   },
   app: {
     subject: 'An app was connected to your account',
     one: 'new connected app',
-    meaning: 'It can use your account, as far as you have allowed it.',
+    meaning: 'It can use your account, within the access that you allowed.',
     page: '/account/apps',
   },
   provider: {
     subject: 'A new way to sign in to your account',
     one: 'new way to sign in',
-    meaning: 'Whoever has your account there can sign in here.',
+    meaning: 'Anyone who can use your account there can sign in here.',
     page: '/account',
   },
 };
@@ -135,14 +135,14 @@ export function noticeMail(to: string, notices: readonly Notice[], publicUrl: st
       ...shown,
       ...(more > 0 ? [`And ${count(more, 'more change')}.`] : []),
       isPassword
-        ? 'If it was you, there is nothing to do. If it was not, choose a new password at once:'
-        : 'If it was you, there is nothing to do. If it was not, take it back at once:',
+        ? 'If it was you, you need not do anything. If it was not, choose a new password immediately:'
+        : 'If it was you, you need not do anything. If it was not, remove it immediately:',
     ],
     action: isPassword
       ? { label: 'Choose a new password', url: reset }
-      : { label: 'Look at your account', url: `${publicUrl}${page}` },
+      : { label: 'Review your account', url: `${publicUrl}${page}` },
     after: isPassword
       ? []
-      : [`Then choose a new password, which ends all other sessions and revokes what is left: ${reset}`],
+      : [`Then choose a new password. It ends all other sessions and revokes the remaining access: ${reset}`],
   });
 }

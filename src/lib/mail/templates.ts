@@ -55,12 +55,12 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
     to,
     subject: 'Confirm your e-mail address',
     before: [
-      'Somebody, hopefully you, wants to make a loopstream account with this address. Confirm that it is yours:',
+      'Someone, hopefully you, wants to create a loopstream account with this address. Confirm that it is yours:',
     ],
     action: { label: 'Confirm this address', url },
     after: [
-      `The link works for ${spell(minutes)}. In the browser in which you signed up, one press is all; in another one you choose your password.`,
-      'If it was not you, do nothing: no account is made then.',
+      `The link works for ${spell(minutes)}. In the browser in which you signed up, one click is enough. In another browser, you choose your password.`,
+      'If it was not you, do nothing. No account is created then.',
     ],
   });
 
@@ -68,12 +68,14 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
 export const alreadyMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
   renderMail({
     to,
-    subject: 'You have a loopstream account already',
-    before: ['Somebody, hopefully you, tried to make a loopstream account with this address, which has one.'],
+    subject: 'You already have a loopstream account',
+    before: [
+      'Someone, hopefully you, tried to create a loopstream account with this address. The address already has one.',
+    ],
     action: { label: 'Sign in', url: urls.signIn },
     after: [
       `If you have forgotten your password, choose a new one: ${urls.reset}`,
-      'If it was not you, do nothing: nothing has changed.',
+      'If it was not you, do nothing. Nothing has changed.',
     ],
   });
 
@@ -81,11 +83,9 @@ export const resetMail = (to: string, url: string, minutes: number): Mail =>
   renderMail({
     to,
     subject: 'Choose a new password',
-    before: ['Somebody, hopefully you, asked to choose a new password for your loopstream account.'],
+    before: ['Someone, hopefully you, asked for a new password for your loopstream account.'],
     action: { label: 'Choose a new password', url },
-    after: [
-      `The link works once, and for ${spell(minutes)}. If it was not you, do nothing: your password stays as it is.`,
-    ],
+    after: [`The link works once, for ${spell(minutes)}. If it was not you, do nothing. Your password stays the same.`],
   });
 
 export const accountDeletedMail = (to: string): Mail =>
@@ -93,7 +93,8 @@ export const accountDeletedMail = (to: string): Mail =>
     to,
     subject: 'Your account is being deleted',
     before: [
-      'Your loopstream account and all that belongs to it are being deleted, as was asked for with your password: streams, uploads, playlists, destinations, API keys and connected apps.',
+      'Your loopstream account is being deleted, as requested with your password. This includes your streams, ' +
+        'uploads, playlists, destinations, API keys and connected apps.',
     ],
     after: ['This cannot be undone.'],
   });

@@ -6,16 +6,16 @@
 import { type Static, Type } from 'typebox';
 
 export const Condition = Type.Object({
-  type: Type.String({ maxLength: 316, description: 'What is said to be so, e.g. MediaReady.' }),
-  status: Type.Enum(['True', 'False', 'Unknown'], { description: 'Whether it is so.' }),
+  type: Type.String({ maxLength: 316, description: 'Type of the condition, e.g. MediaReady.' }),
+  status: Type.Enum(['True', 'False', 'Unknown'], { description: 'Status of the condition: True, False or Unknown.' }),
   observedGeneration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The generation of the spec this was decided for.' }),
+    Type.Integer({ minimum: 0, description: 'Generation of the spec that this condition describes.' }),
   ),
-  lastTransitionTime: Type.String({ format: 'date-time', description: 'When the status last changed.' }),
-  reason: Type.String({ maxLength: 1024, description: 'A stable code for machines, CamelCase.' }),
+  lastTransitionTime: Type.String({ format: 'date-time', description: 'Time at which the status last changed.' }),
+  reason: Type.String({ maxLength: 1024, description: 'Stable code for programs, in CamelCase.' }),
   message: Type.String({
     maxLength: 32768,
-    description: 'One or two sentences for people: what is so, and what to do about it.',
+    description: 'The state and the action to take, in one or two sentences.',
   }),
 });
 export type Condition = Static<typeof Condition>;

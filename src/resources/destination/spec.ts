@@ -12,7 +12,8 @@ export const DestinationSpec = Type.Object({
     minLength: 1,
     maxLength: 253,
     description:
-      'Secret in the same namespace with the keys rtmpUrl and rtmpKey; rtmpUser and rtmpPassword where the server asks for a login.',
+      'Secret in the same namespace with the keys rtmpUrl and rtmpKey. If the server requires a login, it also has ' +
+      'rtmpUser and rtmpPassword.',
   }),
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
@@ -27,37 +28,47 @@ export const NOT_RUN = 'not_run';
 
 /** The result of a test's pod (its termination message, JSON). */
 export const ProbeResult = Type.Object({
-  ok: Type.Boolean({ description: 'Whether it took a publish.' }),
-  stage: Type.Enum(TEST_STAGES, { description: 'How far it came.' }),
-  code: Type.Optional(Type.String({ maxLength: 64, description: 'Why not, as a stable code.' })),
-  message: Type.String({ maxLength: 1024, description: 'The same as a sentence for people.' }),
-  tookMs: Type.Integer({ minimum: 0, description: 'Milliseconds that it took.' }),
+  ok: Type.Boolean({ description: 'True if the destination accepted a publisher.' }),
+  stage: Type.Enum(TEST_STAGES, { description: 'The last step that the test reached.' }),
+  code: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Stable code of the failure. Not set if the test passed.' }),
+  ),
+  message: Type.String({ maxLength: 1024, description: 'The result, as a sentence.' }),
+  tookMs: Type.Integer({ minimum: 0, description: 'Duration of the test, in milliseconds.' }),
 });
 export type ProbeResult = Static<typeof ProbeResult>;
 
 export const TestStatus = Type.Object(
   {
-    id: Type.String({ description: 'Value of the annotation loopstream.dev/test that asked for it.' }),
+    id: Type.String({ description: 'Value of the annotation loopstream.dev/test that requested the test.' }),
     ...ProbeResult.properties,
-    finishedAt: Type.String({ format: 'date-time', description: 'When it was over.' }),
+    finishedAt: Type.String({ format: 'date-time', description: 'Time at which the test ended.' }),
   },
-  { description: 'The last test of it that was asked for.' },
+  { description: 'Result of the last requested test.' },
 );
 export type TestStatus = Static<typeof TestStatus>;
 
 export const DestinationStatus = Type.Object({
   observedGeneration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+    Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
-  rtmpUrl: Type.Optional(Type.String({ description: 'The ingest URL, without the key.' })),
+  rtmpUrl: Type.Optional(Type.String({ description: 'Ingest URL, without the stream key.' })),
   secretVersion: Type.Optional(
-    Type.String({ description: 'resourceVersion of the Secret when it was looked at: streams take up another one.' }),
+    Type.String({
+      description:
+        'resourceVersion of the Secret when it was last read. When it changes, streams use the new URL and key.',
+    }),
   ),
-  rtmpKeyHint: Type.Optional(Type.String({ description: 'The last four characters of the key.' })),
-  hasLogin: Type.Optional(Type.Boolean({ description: 'Whether the Secret has a user name and a password.' })),
+  rtmpKeyHint: Type.Optional(
+    Type.String({ description: 'The last four characters of the stream key. Empty if the key is shorter than eight.' }),
+  ),
+  hasLogin: Type.Optional(Type.Boolean({ description: 'True if the Secret has a user name and a password.' })),
   test: Type.Optional(TestStatus),
   conditions: Type.Optional(
-    Type.Array(Condition, { maxItems: 16, description: 'Ready: the Secret is there and its URL can be used.' }),
+    Type.Array(Condition, {
+      maxItems: 16,
+      description: 'Conditions: Ready is True when the Secret exists and its URL can be used.',
+    }),
   ),
 });
 export type DestinationStatus = Static<typeof DestinationStatus>;

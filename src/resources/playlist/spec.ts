@@ -14,23 +14,26 @@ export const MAX_ITEMS = 500;
 
 export const PlaylistSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
-  kind: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'Which track it fills.' }),
-  mode: Type.Enum(PLAYLIST_MODES, { default: 'sequential', description: 'The order in which items are played.' }),
+  kind: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'The track that the playlist supplies.' }),
+  mode: Type.Enum(PLAYLIST_MODES, {
+    default: 'sequential',
+    description: 'The order in which items are played: as listed, or shuffled.',
+  }),
   items: Type.Array(
     Type.Object({
       uploadRef: Type.String({ minLength: 1, maxLength: 253, description: 'Name of an Upload in the same namespace.' }),
     }),
-    { maxItems: MAX_ITEMS, description: 'What is played.' },
+    { maxItems: MAX_ITEMS, description: 'The items to play.' },
   ),
 });
 export type PlaylistSpec = Static<typeof PlaylistSpec>;
 
 export const PlaylistStatus = Type.Object({
   observedGeneration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+    Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
   conditions: Type.Optional(
-    Type.Array(Condition, { maxItems: 16, description: 'Prepared: every item can be played.' }),
+    Type.Array(Condition, { maxItems: 16, description: 'Conditions: Prepared is True when every item can be played.' }),
   ),
 });
 export type PlaylistStatus = Static<typeof PlaylistStatus>;

@@ -62,18 +62,20 @@ const playedTrack = (description: string) =>
       items: Type.Array(
         Type.Object({
           id: Type.String({ description: 'Name of the Upload.' }),
-          name: Type.String({ description: 'What it is called.' }),
-          rendition: Type.String({ description: 'Storage key of what is played of it; empty where it is left out.' }),
+          name: Type.String({ description: 'Display name of the item.' }),
+          rendition: Type.String({
+            description: 'Storage key of the rendition to play. Empty if the item is left out.',
+          }),
         }),
-        { minItems: 1, description: 'What is played.' },
+        { minItems: 1, description: 'The items to play.' },
       ),
       lists: Type.Optional(
         Type.Array(
           Type.Object({
             id: Type.String({ description: 'Name of the Playlist.' }),
-            items: Type.Integer({ minimum: 1, description: 'How many of the items are of it.' }),
+            items: Type.Integer({ minimum: 1, description: 'Number of items that come from this playlist.' }),
           }),
-          { description: 'The playlists that the items are of, one after the other.' },
+          { description: 'The playlists that the items come from, in order.' },
         ),
       ),
     },
@@ -86,14 +88,15 @@ const playedTrack = (description: string) =>
  */
 export const Playing = Type.Object(
   {
-    version: Type.Integer({ description: 'Rises with each change of what is played.' }),
+    version: Type.Integer({ description: 'Version of the program. Each change of the played media raises it.' }),
     profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
-    video: playedTrack('The pictures.'),
-    audio: Type.Optional(playedTrack('The sound, where it is not that of the pictures.')),
+    video: playedTrack('The video track.'),
+    audio: Type.Optional(playedTrack('The audio track, if it does not come from the video.')),
   },
   {
     description:
-      'What is on air while that which is to follow it cannot be played yet: a lost pod is made again of it, and its media stay.',
+      'The program on air, kept while its successor cannot be played yet. A lost pod is rebuilt from it, and its ' +
+      'media are not deleted.',
   },
 );
 export type Playing = Static<typeof Playing>;

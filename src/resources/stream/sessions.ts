@@ -18,19 +18,29 @@ import { type Static, Type } from 'typebox';
 export const MAX_SESSIONS = 32;
 
 export const Session = Type.Object({
-  number: Type.Integer({ minimum: 1, description: 'Rises by one with each session of the stream.' }),
+  number: Type.Integer({
+    minimum: 1,
+    description: 'Number of the session. Each session of a stream is one higher than the last.',
+  }),
   through: Type.Optional(
-    Type.Integer({ description: 'Where several sessions have become one: the number of the last of them.' }),
+    Type.Integer({
+      description:
+        'Last session number that this entry covers. Set only where several sessions were merged into one entry.',
+    }),
   ),
-  podUID: Type.String({ description: 'UID of the pod.' }),
-  run: Type.Optional(Type.Integer({ description: 'Which process of the pod, as it calls itself.' })),
-  startedAt: Type.String({ format: 'date-time', description: 'When a destination first took media.' }),
+  podUID: Type.String({ description: 'UID of the pod that was on air.' }),
+  run: Type.Optional(Type.Integer({ description: 'Process of the pod, by the number that it reports.' })),
+  startedAt: Type.String({ format: 'date-time', description: 'Time at which a destination first accepted media.' }),
   endedAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'When one took media last; missing while the session is open.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Time at which a destination last accepted media. Not set while the session is open.',
+    }),
   ),
   onAirSeconds: Type.Number({
     minimum: 0,
-    description: 'Seconds in which a destination took media; of an open session at most what has been written of it.',
+    description:
+      'Time for which a destination accepted media, in seconds. It may lag behind while the session is open.',
   }),
 });
 export type Session = Static<typeof Session>;

@@ -21,37 +21,46 @@ export const Recurrence = Type.Object(
     cron: Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'When each window begins: minute, hour, day of month, month, day of week.',
+      description:
+        'Start of each window, as a cron expression of five fields: minute, hour, day of month, month, day of week.',
     }),
     timeZone: Type.String({
       minLength: 1,
       maxLength: 64,
       default: 'UTC',
-      description: 'IANA name of the zone that the expression is read in, e.g. Europe/Berlin.',
+      description: 'IANA time zone of the cron expression, e.g. Europe/Berlin. Defaults to UTC.',
     }),
     durationSeconds: Type.Integer({
       minimum: 60,
       maximum: 31 * 86_400,
-      description: 'How long each window lasts, in seconds. Windows that overlap are one.',
+      description: 'Length of each window, in seconds, from 60 to 2678400 (31 days). Overlapping windows are merged.',
     }),
   },
-  { description: 'Windows that recur.' },
+  { description: 'Recurring windows in which the stream is on air.' },
 );
 export type Recurrence = Static<typeof Recurrence>;
 
 export const Schedule = Type.Object(
   {
-    startAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the stream goes live (RFC 3339).' })),
-    endAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never, if left out.' })),
+    startAt: Type.Optional(
+      Type.String({ format: 'date-time', description: 'Time at which the stream goes on air (RFC 3339).' }),
+    ),
+    endAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Time at which the stream ends (RFC 3339). If not set, it never ends.',
+      }),
+    ),
     recurrence: Type.Optional(Recurrence),
     startingDeadlineSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,
-        description: 'A window whose start is missed by more than this is left out; without it, it begins late.',
+        description:
+          'Longest delay after which a missed window still starts, in seconds. If not set, a missed window always starts late.',
       }),
     ),
   },
-  { description: 'When the stream is on air. Without it, it is on air while replicas is 1.' },
+  { description: 'Times at which the stream is on air. If not set, the stream is on air while replicas is 1.' },
 );
 export type Schedule = Static<typeof Schedule>;
 
@@ -87,60 +96,69 @@ export const LoopStreamSpec = Type.Object({
     minimum: 0,
     maximum: 1,
     default: 1,
-    description: '1 when the stream is meant to be on air, 0 when it is stopped (an RTMP key takes one publisher).',
+    description:
+      '1 puts the stream on air, 0 stops it. It cannot be higher, because an RTMP key accepts one publisher. ' +
+      'Defaults to 1.',
   }),
-  quality: Type.Enum(QUALITIES, { default: '1080p', description: 'Height of the picture that is sent.' }),
-  framerate: Type.Enum(FRAMERATES, { default: 30, description: 'Frames per second that are sent.' }),
+  quality: Type.Enum(QUALITIES, { default: '1080p', description: 'Height of the output picture. Defaults to 1080p.' }),
+  framerate: Type.Enum(FRAMERATES, {
+    default: 30,
+    description: 'Frame rate of the output, in frames per second. Defaults to 30.',
+  }),
   uploadRef: Type.Optional(NameRef('the Upload to loop')),
   playlistRefs: Type.Optional(
     Type.Array(NameRef('a video Playlist'), {
       maxItems: MAX_PLAYLISTS,
-      description: 'Video Playlists to loop, in order.',
+      description: 'Video Playlists to loop, in order. At most 20.',
     }),
   ),
   audioPlaylistRefs: Type.Optional(
     Type.Array(NameRef('an audio Playlist'), {
       maxItems: MAX_PLAYLISTS,
-      description: 'Audio Playlists to play over the video.',
+      description: 'Audio Playlists to play instead of the video’s own sound, in order. At most 20.',
     }),
   ),
   onItemFailure: Type.Optional(
     Type.Enum(ITEM_FAILURES, {
       default: 'Skip',
       description:
-        'Skip: items that cannot be played are left out until they can. Block: all items must play before it goes on air.',
+        'Skip (default): items that cannot be played are left out until they can. Block: the stream starts only when ' +
+        'every item can be played.',
     }),
   ),
   destinationRefs: Type.Array(NameRef('a Destination'), {
     minItems: 1,
     maxItems: MAX_DESTINATIONS,
-    description: 'Destinations that the stream is sent to at the same time.',
+    description: 'Destinations that receive the stream at the same time. At least 1, at most 5.',
   }),
   schedule: Type.Optional(Schedule),
   suspend: Type.Optional(
     Type.Boolean({
-      description: 'True keeps the stream off air whatever replicas and schedule say; the API does not touch it.',
+      description: 'True keeps the stream off air regardless of replicas and schedule. The API never changes it.',
     }),
   ),
   disruption: Type.Optional(
     Type.Enum(DISRUPTIONS, {
       default: 'OnDrain',
       description:
-        'Never: evictions are refused. OnDrain: a cordoned node is left by a warm replacement. Always: when evicted.',
+        'OnDrain (default): a warm replacement takes over from a cordoned node. Always: only after eviction. Never: ' +
+        'evictions are refused.',
     }),
   ),
   template: Type.Optional(Template),
   readinessGates: Type.Optional(
     Type.Array(ReadinessGate, {
       maxItems: 8,
-      description: 'Conditions of others: while one is False it is off air, and it starts when all are True.',
+      description:
+        'Conditions that other controllers set. The stream starts when all are True, and stops while one is False.',
     }),
   ),
   ttlSecondsAfterFinished: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: 10 * 366 * 86_400,
-      description: 'A stream whose schedule is over is deleted after so many seconds; never, if left out.',
+      description:
+        'Time from the end of the schedule until the stream is deleted, in seconds. If not set, the stream is never deleted.',
     }),
   ),
 });
@@ -213,89 +231,103 @@ export type MediaField = keyof typeof MEDIA_FIELDS;
 export const MAX_UNPLAYABLE = 20;
 
 const UnplayableItem = Type.Object({
-  field: Type.Enum(Object.keys(MEDIA_FIELDS) as MediaField[], { description: 'Field of the spec that names it.' }),
-  playlist: Type.Optional(Type.String({ description: 'Name of the Playlist that it is of.' })),
-  index: Type.Optional(Type.Integer({ minimum: 0, description: 'Its place in the playlist, from 0.' })),
+  field: Type.Enum(Object.keys(MEDIA_FIELDS) as MediaField[], {
+    description: 'Field of the spec that refers to the item.',
+  }),
+  playlist: Type.Optional(
+    Type.String({ description: 'Name of the Playlist that contains the item. Not set for a single Upload.' }),
+  ),
+  index: Type.Optional(Type.Integer({ minimum: 0, description: 'Position of the item in the playlist, from 0.' })),
   upload: Type.Optional(Type.String({ description: 'Name of the Upload.' })),
-  name: Type.Optional(Type.String({ description: 'What people call it.' })),
-  reason: Type.String({ description: 'Why, for machines; the same words as a condition has.' }),
-  message: Type.String({ description: 'Why, for people.' }),
-  since: Type.String({ format: 'date-time', description: 'Since when this has been so.' }),
+  name: Type.Optional(Type.String({ description: 'Display name of the item.' })),
+  reason: Type.String({ description: 'Stable code of the cause, the same as the reason of a condition.' }),
+  message: Type.String({ description: 'The cause, as a sentence.' }),
+  since: Type.String({ format: 'date-time', description: 'Time since which the item cannot be played.' }),
 });
 export type UnplayableItem = Static<typeof UnplayableItem>;
 
 export const Unplayable = Type.Object(
   {
-    total: Type.Integer({ minimum: 0, description: 'How many items there are in all.' }),
-    count: Type.Integer({ minimum: 0, description: 'How many of them cannot be played.' }),
+    total: Type.Integer({ minimum: 0, description: 'Number of all items.' }),
+    count: Type.Integer({ minimum: 0, description: 'Number of items that cannot be played.' }),
     items: Type.Array(UnplayableItem, {
       maxItems: MAX_UNPLAYABLE,
-      description: 'The first of these; those that somebody has to act on come first.',
+      description: 'The first items that cannot be played, at most 20. Items that need a person’s action come first.',
     }),
   },
-  { description: 'Items that cannot be played: left out of what is on air, or what keeps the stream off air.' },
+  { description: 'Items that cannot be played. The stream plays without them, or stays off air because of them.' },
 );
 export type Unplayable = Static<typeof Unplayable>;
 
 export const LoopStreamStatus = Type.Object({
   observedGeneration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+    Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
-  phase: Type.Optional(Type.Enum(PHASES, { description: 'The state in one word, derived from the conditions.' })),
-  replicas: Type.Optional(Type.Integer({ minimum: 0, description: '1 while a pod of the stream exists.' })),
-  ready: Type.Optional(Type.Boolean({ description: 'False when something would stop the stream from starting.' })),
+  phase: Type.Optional(
+    Type.Enum(PHASES, { description: 'State of the stream, in one word, derived from the conditions.' }),
+  ),
+  replicas: Type.Optional(
+    Type.Integer({ minimum: 0, description: '1 while a pod of the stream exists, otherwise 0.' }),
+  ),
+  ready: Type.Optional(Type.Boolean({ description: 'False if something prevents the stream from starting.' })),
   epoch: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'When the loop began: what is on air is a function of it. A skip or an edit on air moves it.',
+      description:
+        'Time at which the loop began. The playhead is computed from it. A skip, or an edit on air, moves it.',
     }),
   ),
   audioEpoch: Type.Optional(
-    Type.String({ format: 'date-time', description: 'The same of the audio list, where it has moved by itself.' }),
+    Type.String({
+      format: 'date-time',
+      description: 'Time at which the loop of the audio list began. Set only if the audio list has moved on its own.',
+    }),
   ),
   skipped: Type.Optional(
     Type.Object(
       {
-        video: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip.' })),
-        audio: Type.Optional(Type.String({ description: 'Value of the annotation loopstream.dev/skip-audio.' })),
+        video: Type.Optional(Type.String({ description: 'Last handled value of the annotation loopstream.dev/skip.' })),
+        audio: Type.Optional(
+          Type.String({ description: 'Last handled value of the annotation loopstream.dev/skip-audio.' }),
+        ),
       },
-      { description: 'The last skip of each track that was asked for and has been dealt with.' },
+      { description: 'The last handled skip request of each track.' },
     ),
   ),
   playing: Type.Optional(Playing),
   unplayable: Type.Optional(Unplayable),
   liveSince: Type.Optional(
-    Type.String({ format: 'date-time', description: 'Since when a destination has been accepting media.' }),
+    Type.String({ format: 'date-time', description: 'Time since which a destination has been accepting media.' }),
   ),
   lastScheduleTime: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Start of the window of its schedule for which it was last put on air.',
+      description: 'Start of the schedule window for which the stream last went on air.',
     }),
   ),
-  podName: Type.Optional(Type.String({ description: 'The pod that sends the stream.' })),
+  podName: Type.Optional(Type.String({ description: 'Name of the pod that sends the stream.' })),
   podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
-  restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the pod’s container.' })),
-  destinations: Type.Optional(
-    Type.String({ description: 'What its destinations are called, for the printer column.' }),
-  ),
+  restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the streamer container.' })),
+  destinations: Type.Optional(Type.String({ description: 'Names of the destinations, for the printer column.' })),
   sessions: Type.Optional(
     Type.Array(Session, {
       maxItems: 2 * MAX_SESSIONS,
-      description: 'The last intervals in which it was on air, in the order of their numbers.',
+      description:
+        'Intervals in which the stream was on air, in the order of their numbers. The oldest ones are merged.',
     }),
   ),
   acknowledgedSession: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Written by whoever meters the stream: every session up to this number is closed and counted.',
+      description:
+        'Set by the controller that meters the stream. Every session up to this number is closed and counted.',
     }),
   ),
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 32,
       description:
-        'What is so and why: DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, Progressing, Degraded.',
+        'Conditions: DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, Progressing and Degraded.',
     }),
   ),
 });

@@ -25,14 +25,21 @@ const texts = (maxLength: number, description: string) =>
   });
 
 export const Toleration = Type.Object({
-  key: Type.Optional(Type.String({ maxLength: 317, description: 'Key of the taint; every key, if left out.' })),
-  operator: Type.Optional(Type.Enum(['Exists', 'Equal'], { description: 'How the value is compared.' })),
-  value: Type.Optional(Type.String({ maxLength: 63, description: 'Value of the taint, for Equal.' })),
+  key: Type.Optional(Type.String({ maxLength: 317, description: 'Key of the taint. If not set, every key matches.' })),
+  operator: Type.Optional(
+    Type.Enum(['Exists', 'Equal'], { description: 'Comparison with the value of the taint: Exists or Equal.' }),
+  ),
+  value: Type.Optional(Type.String({ maxLength: 63, description: 'Value of the taint, used with Equal.' })),
   effect: Type.Optional(
-    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], { description: 'Effect; every one, if left out.' }),
+    Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'], {
+      description: 'Effect of the taint. If not set, every effect matches.',
+    }),
   ),
   tolerationSeconds: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'How long a NoExecute taint is borne; for ever, if left out.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Time for which a NoExecute taint is tolerated, in seconds. If not set, there is no limit.',
+    }),
   ),
 });
 export type Toleration = Static<typeof Toleration>;
@@ -42,33 +49,38 @@ export const Template = Type.Object(
     resources: Type.Optional(
       Type.Object(
         {
-          requests: Type.Optional(quantities('What is kept free for it, such as cpu: 50m and memory: 96Mi.')),
-          limits: Type.Optional(quantities('What it may take at most.')),
+          requests: Type.Optional(quantities('Resources reserved for the container, e.g. cpu: 50m and memory: 96Mi.')),
+          limits: Type.Optional(quantities('Upper limits of the container’s resources.')),
         },
-        { description: 'Of the container, in place of the operator’s own.' },
+        { description: 'Resources of the container. They replace the operator’s defaults.' },
       ),
     ),
-    nodeSelector: Type.Optional(texts(63, 'Labels that a node must have to be given the pod.')),
+    nodeSelector: Type.Optional(texts(63, 'Labels that a node must have to run the pod.')),
     tolerations: Type.Optional(
-      Type.Array(Toleration, { maxItems: 32, description: 'Taints of nodes that the pod bears.' }),
+      Type.Array(Toleration, { maxItems: 32, description: 'Taints that the pod tolerates. At most 32.' }),
     ),
     affinity: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         type: 'object',
         'x-kubernetes-preserve-unknown-fields': true,
-        description: 'As in a pod: nodeAffinity, podAffinity, podAntiAffinity.',
+        description: 'Affinity of the pod: nodeAffinity, podAffinity and podAntiAffinity, as in a pod’s spec.',
       }),
     ),
-    labels: Type.Optional(texts(63, `Labels of the pod, besides the operator’s own (${OWN_PREFIXES.join(', ')}).`)),
-    annotations: Type.Optional(texts(4096, 'Annotations of the pod, besides the operator’s own.')),
+    labels: Type.Optional(
+      texts(
+        63,
+        `Additional labels of the pod. Keys below ${OWN_PREFIXES.join(' and ')} are reserved for the operator.`,
+      ),
+    ),
+    annotations: Type.Optional(texts(4096, 'Additional annotations of the pod.')),
     runtimeClassName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 253, description: 'RuntimeClass that runs the pod.' }),
+      Type.String({ minLength: 1, maxLength: 253, description: 'RuntimeClass of the pod.' }),
     ),
     priorityClassName: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 253, description: 'PriorityClass: which pods give way to which.' }),
+      Type.String({ minLength: 1, maxLength: 253, description: 'PriorityClass of the pod.' }),
     ),
   },
-  { description: 'What the pod is made with. An edit exchanges the pod for a new one, which takes over in a moment.' },
+  { description: 'Settings of the streamer pod. After an edit, a new pod takes over from the running one.' },
 );
 export type Template = Static<typeof Template>;
 

@@ -41,58 +41,60 @@ export type UploadErrorCode = keyof typeof UPLOAD_ERRORS;
 const UploadError = Type.Object(
   {
     code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], { description: 'Stable code.' }),
-    message: Type.String({ maxLength: 1024, description: 'What happened, for people.' }),
+    message: Type.String({ maxLength: 1024, description: 'The cause, as a sentence.' }),
   },
-  { description: 'Why it failed.' },
+  { description: 'The reason why the upload failed.' },
 );
 
 export const MediaInfo = Type.Object(
   {
     sha256: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'Hash of the source’s content; renditions are keyed by it.',
+      description: 'SHA-256 hash of the source. Renditions are stored under it.',
     }),
-    sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source in bytes.' }),
-    durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source in seconds.' }),
+    sizeBytes: Type.Integer({ minimum: 0, description: 'Size of the source, in bytes.' }),
+    durationSeconds: Type.Number({ minimum: 0, description: 'Length of the source, in seconds.' }),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'What the server of the link calls the file.' }),
+      Type.String({ minLength: 1, maxLength: 200, description: 'File name that the link’s server reports.' }),
     ),
     video: Type.Optional(
       Type.Object(
         {
           codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
-          width: Type.Integer({ description: 'Width in pixels.' }),
-          height: Type.Integer({ description: 'Height in pixels.' }),
-          framerate: Type.Number({ description: 'Average frames per second.' }),
+          width: Type.Integer({ description: 'Width, in pixels.' }),
+          height: Type.Integer({ description: 'Height, in pixels.' }),
+          framerate: Type.Number({ description: 'Average frame rate, in frames per second.' }),
         },
-        { description: 'The picture of the source, if it has one.' },
+        { description: 'Video track of the source, if it has one.' },
       ),
     ),
     audio: Type.Optional(
       Type.Object(
         {
           codec: Type.String({ description: 'Codec, as ffmpeg names it.' }),
-          sampleRate: Type.Integer({ description: 'Samples per second.' }),
+          sampleRate: Type.Integer({ description: 'Sample rate, in hertz.' }),
           channels: Type.Integer({ description: 'Number of channels.' }),
         },
-        { description: 'The sound of the source, if it has any.' },
+        { description: 'Audio track of the source, if it has one.' },
       ),
     ),
   },
-  { description: 'What the source is, once it has been imported.' },
+  { description: 'Properties of the source. Set once it has been imported.' },
 );
 export type MediaInfo = Static<typeof MediaInfo>;
 
 export const RenditionStatus = Type.Object({
   profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30, or preview.' }),
-  state: Type.Enum(['pending', 'ready', 'failed'], { description: 'Whether the rendition can be played.' }),
+  state: Type.Enum(['pending', 'ready', 'failed'], {
+    description: 'State of the rendition. Only a ready one can be played.',
+  }),
   key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
-  durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length in seconds.' })),
-  bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate.' })),
+  durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length, in seconds.' })),
+  bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate, in kbit/s.' })),
   unwantedSince: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Since when no stream has asked for it; it is cleared away later.',
+      description: 'Time since which no stream has needed the rendition. An unneeded rendition is deleted later.',
     }),
   ),
   error: Type.Optional(UploadError),
@@ -103,10 +105,14 @@ export type RenditionStatus = Static<typeof RenditionStatus>;
 export const MAX_PARTS = 256;
 const Part = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 63, description: 'The upload that it was.' }),
-    uid: Type.String({ minLength: 1, maxLength: 63, description: 'Its UID, below which its bytes are kept.' }),
+    name: Type.String({ minLength: 1, maxLength: 63, description: 'Name that the part had as an Upload.' }),
+    uid: Type.String({
+      minLength: 1,
+      maxLength: 63,
+      description: 'UID that the part had as an Upload. Its bytes are stored under this UID.',
+    }),
   },
-  { description: 'An upload that was sent as a part, and is gone since.' },
+  { description: 'A part that a client sent as an Upload of its own. That Upload no longer exists.' },
 );
 export type Part = Static<typeof Part>;
 
@@ -114,64 +120,74 @@ export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   type: Type.Enum(UPLOAD_TYPES, {
     default: 'video',
-    description: 'Whether pictures or only sound are wanted from it.',
+    description: 'The media to take from the source: video, or sound alone.',
   }),
   source: Type.Object(
     {
       url: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          description: 'Public http or https URL to import from, at most 4096 characters.',
+        }),
       ),
       sent: Type.Optional(
         Type.Object(
           {
             sizeBytes: Type.Optional(
-              Type.Integer({ minimum: 1, description: 'How many bytes there will be, once the client has said it.' }),
+              Type.Integer({
+                minimum: 1,
+                description: 'Size of the whole upload, in bytes. Set once the client has declared it.',
+              }),
             ),
             receivedBytes: Type.Integer({
               default: 0,
               minimum: 0,
-              description: 'How many of them are in storage; the import begins when all are.',
+              description: 'Bytes received so far. The import begins when it equals sizeBytes. Defaults to 0.',
             }),
             roomBytes: Type.Optional(
               Type.Integer({
                 minimum: 0,
-                description: 'Bytes that count in the account’s limits for as long as sizeBytes is not given.',
+                description: 'Bytes that count towards the account’s limits while sizeBytes is not set.',
               }),
             ),
             isPart: Type.Optional(
-              Type.Boolean({ description: 'Whether it is only a part of what another upload is put together of.' }),
+              Type.Boolean({
+                description: 'True if this upload is only a part that another upload is assembled from.',
+              }),
             ),
             parts: Type.Optional(
               Type.Array(Part, {
                 minItems: 1,
                 maxItems: MAX_PARTS,
-                description: 'Uploads whose bytes, one after the other, are those of this one.',
+                description: 'Uploads whose bytes, joined in this order, make up this upload.',
               }),
             ),
           },
-          { description: 'In place of a link: a client sends them to the API in pieces.' },
+          { description: 'Used instead of url when a client sends the bytes to the API in pieces.' },
         ),
       ),
     },
-    { description: 'Where the bytes come from: a link, or a client that sends them.' },
+    { description: 'Source of the bytes: either a link (url) or a client (sent).' },
   ),
   maxSizeBytes: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'The largest source that is taken, where that is less than the service takes.',
+      description: 'Largest source to accept, in bytes. Defaults to the limit of the service, and cannot raise it.',
     }),
   ),
   maxDurationSeconds: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: 'The longest source that is taken, in seconds, where that is less than the service takes.',
+      description: 'Longest source to accept, in seconds. Defaults to the limit of the service, and cannot raise it.',
     }),
   ),
   accountMaxBytes: Type.Optional(
     Type.Integer({
       minimum: 1,
       description:
-        'Bytes that all uploads of the account may have together. An import from a link takes no more than what is left of it when it begins.',
+        'Storage limit for all uploads of the account together, in bytes. An import from a link may use what is left ' +
+        'of it at its start.',
     }),
   ),
 });
@@ -183,28 +199,31 @@ export const isArriving = ({ source: { sent } }: UploadSpec): boolean =>
 
 export const UploadWaiting = Type.Object(
   {
-    message: Type.String({ maxLength: 1024, description: 'What the server of the link did, for people.' }),
-    since: Type.String({ format: 'date-time', description: 'When it failed first.' }),
-    nextTryAt: Type.String({ format: 'date-time', description: 'When the link is tried again.' }),
-    until: Type.String({ format: 'date-time', description: 'When it is given up.' }),
-    tries: Type.Integer({ minimum: 1, description: 'How often it has failed.' }),
+    message: Type.String({ maxLength: 1024, description: 'Failure of the link’s server, as a sentence.' }),
+    since: Type.String({ format: 'date-time', description: 'Time of the first failure.' }),
+    nextTryAt: Type.String({ format: 'date-time', description: 'Time of the next attempt.' }),
+    until: Type.String({ format: 'date-time', description: 'Time at which the import is given up.' }),
+    tries: Type.Integer({ minimum: 1, description: 'Number of failed attempts.' }),
   },
-  { description: 'Set while the server of the link is away, until the file has come or is given up.' },
+  {
+    description:
+      'Set while the link’s server is unavailable. Removed when the file has arrived or the import is given up.',
+  },
 );
 export type UploadWaiting = Static<typeof UploadWaiting>;
 
 export const UploadStatus = Type.Object({
   observedGeneration: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'The generation of the spec this status is for.' }),
+    Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
-  state: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'Where the upload stands.' })),
+  state: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'State of the upload.' })),
   progress: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1, description: 'Progress of the current state, 0 to 1.' }),
+    Type.Number({ minimum: 0, maximum: 1, description: 'Progress of the current state, from 0 to 1.' }),
   ),
   sourceKey: Type.Optional(Type.String({ description: 'Storage key of the imported source.' })),
   media: Type.Optional(MediaInfo),
   renditions: Type.Optional(
-    Type.Array(RenditionStatus, { maxItems: 16, description: 'What has been made of it, by profile.' }),
+    Type.Array(RenditionStatus, { maxItems: 16, description: 'Renditions of the source, by profile.' }),
   ),
   warnings: Type.Optional(UploadWarnings),
   error: Type.Optional(UploadError),
@@ -212,10 +231,10 @@ export const UploadStatus = Type.Object({
   retried: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: 'The last value of the annotation loopstream.dev/retry that led to another try.',
+      description: 'Last value of the annotation loopstream.dev/retry that caused another attempt.',
     }),
   ),
-  conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Imported, Prepared.' })),
+  conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Conditions: Imported and Prepared.' })),
 });
 export type UploadStatus = Static<typeof UploadStatus>;
 

@@ -57,13 +57,13 @@ export const MAX_WARNING_CHARS = 300;
 
 export const UploadWarning = Type.Object({
   code: Type.Enum(Object.keys(UPLOAD_WARNINGS) as UploadWarningCode[], { description: 'Stable code.' }),
-  message: Type.String({ maxLength: MAX_WARNING_CHARS, description: 'What was changed, for people.' }),
+  message: Type.String({ maxLength: MAX_WARNING_CHARS, description: 'The change, as a sentence.' }),
 });
 export type UploadWarning = Static<typeof UploadWarning>;
 
 export const UploadWarnings = Type.Array(UploadWarning, {
   maxItems: MAX_WARNINGS,
-  description: 'What was changed of the file so that it plays: held, filled, left out. One of each code at most.',
+  description: 'Changes made to the file so that it plays. Each code appears at most once.',
 });
 
 /** `detail`, if given, is a whole sentence that follows the code's own and names what was measured. */

@@ -21,14 +21,14 @@ const AccountLimit = outputType('AccountLimit', innerSchema(LimitsSchema, 'limit
   describe: {
     description: true,
     unit: `One of: ${LIMIT_UNITS.join(', ')}.`,
-    used: 'What the account has of it; null where nothing adds up.',
+    used: 'Amount in use. Null for a limit that has no sum.',
     allowed: true,
     full: true,
   },
 });
 
 const AccountLimits = outputType('AccountLimits', LimitsSchema, {
-  description: 'What the account may have, and has.',
+  description: 'Limits of the account and their use.',
   types: { class: enumType('AccountClass', ACCOUNT_CLASSES), limits: AccountLimit },
   describe: { class: true, howToLift: true },
 });

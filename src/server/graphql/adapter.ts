@@ -180,6 +180,6 @@ const progressPayload = (field: string, type: GraphQLObjectType): GraphQLObjectT
     name: `${type.name}Progress`,
     fields: {
       [field]: { type: required(type) },
-      done: { type: required(GraphQLBoolean), description: 'False while what was asked for is still on its way.' },
+      done: { type: required(GraphQLBoolean), description: 'False while the change is still in progress.' },
     },
   });

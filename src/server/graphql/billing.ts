@@ -26,25 +26,25 @@ const Kind = enumType('LedgerEntryKind', KINDS);
 const Group = enumType('UsageGroup', GROUPS);
 
 const Billing = outputType('Billing', BillingSchema, {
-  description: 'What is left, in credits, and for how long.',
+  description: 'The balance in credits, and how long it lasts.',
   types: {
     state: enumType('BillingState', STATES),
     secondsLeft: GraphQLFloat,
     paymentMethods: enumType('PaymentMethod', PAYMENT_METHODS),
   },
-  describe: { secondsLeft: 'null while nothing is on air.', paymentMethods: 'How credit can be bought here.' },
+  describe: { secondsLeft: 'Null while nothing is on air.', paymentMethods: 'Ways to buy credit.' },
 });
 
 const UsageLine = outputType('UsageLine', UsageLineSchema, { types: { streamID: GraphQLString } });
 
 const Usage = outputType('Usage', UsageSchema, {
-  description: 'What was charged in some days, by day or by stream.',
+  description: 'Charged usage of a range of days, by day or by stream.',
   types: { groupBy: Group, lines: UsageLine },
 });
 
 const LedgerEntry = outputType<LedgerEntryRecord>('LedgerEntry', LedgerEntrySchema, {
   types: { id: GraphQLString, kind: Kind, streamID: GraphQLString },
-  describe: { balanceCredits: 'After it.', at: true },
+  describe: { balanceCredits: 'Balance after the entry.', at: true },
 });
 
 const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
@@ -58,10 +58,10 @@ export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
   // Its arguments have defaults here, and the format of REST is none of them.
   usage: {
     type: Usage,
-    description: 'What was used, by day or by stream; the last 30 days unless told.',
+    description: 'Usage by day or by stream. Defaults to the last 30 days.',
     extensions: { cost: 400 },
     args: {
-      from: { type: GraphQLString, description: 'First day, such as 2027-01-31.' },
+      from: { type: GraphQLString, description: 'First day, e.g. 2027-01-31.' },
       to: { type: GraphQLString, description: 'Last day.' },
       groupBy: { type: required(Group), default: { value: 'day' } },
       timeZone: { type: required(GraphQLString), default: { value: 'UTC' } },
@@ -76,9 +76,9 @@ export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
   ledgerEntries: connectionField<LedgerEntryRecord, StatementOrder>({
     type: LedgerEntry,
     operation: 'listLedgerEntries',
-    description: 'What was booked, the latest first unless orderBy says otherwise.',
+    description: 'Lists ledger entries, newest first unless orderBy says otherwise.',
     where,
-    order: { NUMBER: { value: 'number', description: 'As they were booked.' } },
+    order: { NUMBER: { value: 'number', description: 'Order of booking.' } },
     list: ({ principal }, page, _matching, args) => services.billing.ledger(principal, page, args.where as never),
   }),
 });

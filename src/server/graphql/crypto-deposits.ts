@@ -19,9 +19,9 @@ const State = enumType('CryptoDepositState', DEPOSIT_STATES);
 
 const CryptoAsset = outputType('CryptoAsset', AssetSchema, {
   describe: {
-    minimumAmount: 'What is less is not credited; in the smallest unit.',
+    minimumAmount: 'Smallest amount that is credited, in the asset’s smallest unit.',
     confirmations: true,
-    rate: 'What one coin is worth now; null while that is not known.',
+    rate: 'Current price of one coin. Null while it is not known.',
   },
 });
 
@@ -32,14 +32,14 @@ const Explanation = outputType('CryptoExplanation', innerSchema(DepositSchema, '
 const CryptoPayment = outputType('CryptoPayment', PaymentSchema, {
   types: { state: enumType('CryptoPaymentState', PAYMENT_STATES), explanation: Explanation },
   describe: {
-    amount: 'What came, in the smallest unit.',
-    confirmations: 'Null while it is in no block.',
+    amount: 'Received amount, in the asset’s smallest unit.',
+    confirmations: 'Null while the payment is in no block.',
     credits: true,
   },
 });
 
 const CryptoQuote = outputType('CryptoQuote', innerSchema(DepositSchema, 'quote'), {
-  describe: { credits: 'What the amount is worth; null where any may be paid.' },
+  describe: { credits: 'Credits that the amount buys. Null if any amount may be paid.' },
 });
 
 const CryptoDeposit = outputType<DepositRecord>('CryptoDeposit', DepositSchema, {
@@ -49,8 +49,8 @@ const CryptoDeposit = outputType<DepositRecord>('CryptoDeposit', DepositSchema, 
     confirmations: true,
     address: true,
     paymentUri: true,
-    amount: 'What is to be paid, in the smallest unit; null: anything.',
-    receivedAmount: 'What of the asset was credited.',
+    amount: 'Amount to pay, in the asset’s smallest unit. Null if any amount may be paid.',
+    receivedAmount: 'Amount credited so far.',
     credits: true,
     payments: true,
   },
@@ -79,7 +79,7 @@ export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => 
       // A list without pages, which REST wraps in an object.
       cryptoAssets: {
         type: listType(CryptoAsset),
-        description: 'What can be paid in crypto currencies, and what it is worth.',
+        description: 'Lists crypto assets that can be paid with, and their rates.',
         resolve: (_source, _args, context) => {
           context.allow('listCryptoAssets');
           return services.crypto.assets();

@@ -23,8 +23,8 @@ const Test = outputType('DestinationTest', DestinationTest, {
   types: { stage: enumType('DestinationTestStage', TEST_STAGES) },
   describe: {
     ok: true,
-    stage: 'How far it came.',
-    code: 'Why not, as in `lastError`; null when it is ok.',
+    stage: 'The last step that the test reached.',
+    code: 'Code of the failure, as in `lastError`. Null if ok is true.',
     message: true,
   },
 });

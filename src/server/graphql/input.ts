@@ -141,7 +141,7 @@ export const payloadType = (name: string, field: string, type: GraphQLObjectType
 export const DeletePayload = new GraphQLObjectType({
   name: 'DeletePayload',
   fields: {
-    id: { type: required(GraphQLID), description: 'Of what was deleted.' },
-    done: { type: required(GraphQLBoolean), description: 'False while something of it is still left on air.' },
+    id: { type: required(GraphQLID), description: 'Id of the deleted object.' },
+    done: { type: required(GraphQLBoolean), description: 'False while the stream is still going off air.' },
   },
 });

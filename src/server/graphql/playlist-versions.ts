@@ -29,9 +29,9 @@ export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 export const ITEMS_COST = 10;
 
 export const Publication = outputType('PlaylistPublication', PublicationSchema, {
-  description: 'How far the version that streams play is prepared for them.',
+  description: 'Preparation of the published version for the streams that play it.',
   types: { state: enumType('PlaylistPublicationState', PUBLICATION_STATES) },
-  describe: { version: 'Null where none was ever published.', progress: true },
+  describe: { version: 'Null if none was ever published.', progress: true },
 });
 
 /** GraphQL has no unions in inputs: a change is an object of which exactly one field is given (@oneOf). */
@@ -94,7 +94,7 @@ const where = whereInput<PlaylistVersionSummary>('PlaylistVersionWhereInput', {
 
 const ChangeType = new GraphQLObjectType({
   name: 'PlaylistChange',
-  description: 'The fields that its `op` has; the others are null.',
+  description: 'A change. Fields that its `op` does not have are null.',
   fields: {
     op: { type: required(enumType('PlaylistChangeOp', Object.keys(CHANGES))) },
     index: { type: GraphQLInt },
@@ -106,7 +106,7 @@ const ChangeType = new GraphQLObjectType({
 });
 const Diff = outputType('PlaylistDiff', DiffSchema, {
   types: { mode: Mode, changes: ChangeType },
-  describe: { mode: 'The mode of `to` where it is another one.', changes: true },
+  describe: { mode: 'Mode of `to` if it differs.', changes: true },
 });
 
 export const VERSION_TYPES = {

@@ -36,7 +36,7 @@ const playlistType = (playlists: PlaylistService) =>
     describe: {
       streamID: true,
       version: true,
-      publishedVersion: 'The version that streams play; null where none was ever published.',
+      publishedVersion: 'Version that streams play. Null if none was ever published.',
     },
     fields: {
       items: {
@@ -92,7 +92,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
 const changeField = (playlists: PlaylistService, { updatePlaylist }: Fields): Field =>
   mutationField({
     operation: 'changePlaylist',
-    description: 'A batch of changes, all or nothing, as the next version.',
+    description: 'Makes a batch of changes as the next version. Either all are made or none.',
     type: updatePlaylist?.type as GraphQLObjectType,
     withId: true,
     input: { type: ChangesInput, schema: ChangesSchema },

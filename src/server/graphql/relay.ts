@@ -58,7 +58,7 @@ export const createNodeReader =
 
 export const Node = new GraphQLInterfaceType({
   name: 'Node',
-  description: 'What has an id of its own and can be read by it.',
+  description: 'An object with an id of its own, by which it can be read.',
   fields: { id: { type: required(GraphQLID) } },
 });
 
@@ -106,7 +106,7 @@ export type OrderFields<By extends string> = Record<string, { value: By; descrip
 
 const NOUN_ORDER: OrderFields<Order['by']> = {
   CREATED_AT: { value: 'createdAt' },
-  NAME: { value: 'name', description: 'Upper and lower case are the same.' },
+  NAME: { value: 'name', description: 'Case-insensitive.' },
 };
 
 const orderInput = (name: string, values: OrderFields<string>) =>
@@ -145,7 +145,7 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
   const connection = new GraphQLObjectType({
     name: `${type.name}Connection`,
     fields: {
-      totalCount: { type: required(GraphQLInt), description: 'Of all pages.' },
+      totalCount: { type: required(GraphQLInt), description: 'Number of objects in all pages.' },
       pageInfo: { type: required(PageInfo) },
       edges: { type: listType(edge) },
     },
@@ -156,10 +156,13 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
     extensions: { isPaged: true, cost: options.cost },
     args: {
       ...options.args,
-      first: { type: GraphQLInt, description: `0 to ${MAX_PAGE}; ${DEFAULT_PAGE} when last is not given either.` },
-      after: { type: Cursor, description: 'pageInfo.endCursor of an earlier answer: what follows it.' },
-      last: { type: GraphQLInt, description: `0 to ${MAX_PAGE}: the last ones, in the same order.` },
-      before: { type: Cursor, description: 'pageInfo.startCursor of an earlier answer: what precedes it.' },
+      first: {
+        type: GraphQLInt,
+        description: `0 to ${MAX_PAGE}. Defaults to ${DEFAULT_PAGE} if last is not given either.`,
+      },
+      after: { type: Cursor, description: 'pageInfo.endCursor of an earlier response: returns what follows it.' },
+      last: { type: GraphQLInt, description: `0 to ${MAX_PAGE}: returns the last ones, in the same order.` },
+      before: { type: Cursor, description: 'pageInfo.startCursor of an earlier response: returns what precedes it.' },
       where: { type: where.type },
       orderBy: { type: orderInput(type.name, order) },
     },

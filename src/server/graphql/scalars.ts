@@ -20,13 +20,13 @@ const textScalar = (
   });
 
 export const Cursor = textScalar('Cursor', {
-  description: 'A place in a list. It stays right when things come and go around it.',
+  description: 'Position in a list. It stays valid when objects are added or removed around it.',
   specifiedByURL: 'https://relay.dev/graphql/connections.htm#sec-Cursor',
 });
 export const DateTime = textScalar(
   'DateTime',
   {
-    description: 'A time as in RFC 3339, e.g. 2027-01-31T18:00:00Z.',
+    description: 'Time in RFC 3339, e.g. 2027-01-31T18:00:00Z.',
     specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339#section-5.6',
   },
   (text) => (isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z'),

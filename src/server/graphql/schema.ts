@@ -51,7 +51,7 @@ export function createSchema(services: Services): GraphQLSchema {
  */
 const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): Field => ({
   type: Node,
-  description: 'What has this id; null when there is nothing.',
+  description: 'The object with this id. Null if there is none.',
   args: { id: { type: required(GraphQLID) } },
   resolve: async (_source, args, context) => {
     const id = String(args.id);

@@ -22,13 +22,13 @@ const LiveDestination = outputType('LiveDestination', inStats('destinations'), {
   },
 });
 const BrokenItem = outputType('BrokenItem', inStats('brokenItems'), {
-  description: 'An item that is left out: broken, missing, or not ready yet.',
+  description: 'An item that is left out because it is broken, missing or not ready yet.',
   types: { ...ids, track: GraphQLString },
   describe: { playlistID: true, index: true },
 });
 
 export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
-  description: 'Live numbers of a stream; nulls when it is not live.',
+  description: 'Live statistics of a stream. Values are null while it is not live.',
   types: {
     framesSent: GraphQLFloat,
     seam: outputType('LiveSeam', inStats('seam')),

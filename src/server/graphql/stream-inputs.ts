@@ -5,11 +5,12 @@ import { inputType } from './input.ts';
 import { enumType } from './scalars.ts';
 
 export const Quality = enumType('StreamQuality', PUBLIC_QUALITIES, 'Height of the picture.');
-export const Framerate = enumType('StreamFramerate', PUBLIC_FRAMERATES, 'Frames per second.');
+export const Framerate = enumType('StreamFramerate', PUBLIC_FRAMERATES, 'Frame rate in frames per second.');
 export const ItemFailure = enumType(
   'ItemFailurePolicy',
   ITEM_FAILURES,
-  'Skip: items that cannot be played are left out until they can. Block: all items must play first.',
+  'Skip: items that cannot be played are left out until they can. Block: the stream starts only when every item ' +
+    'can be played.',
 );
 const Track = enumType('StreamTrack', ['video', 'audio']);
 

@@ -36,36 +36,36 @@ import {
 const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
 const Recurrence = outputType('Recurrence', RecurrenceSchema, {
-  description: 'Windows in which a stream is on air: they begin at the times of a cron expression.',
+  description: 'Recurring windows on air, whose start times a cron expression gives.',
 });
 
 const Window = outputType('StreamWindow', innerSchema(StreamWindows, 'windows'), {
-  description: 'A time in which a stream is on air by its schedule.',
+  description: 'A window in which the schedule keeps the stream on air.',
   describe: { endAt: true },
 });
 
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
-  description: 'What is wrong with a stream while it is on air.',
+  description: 'Problem of a stream on air.',
 });
 
 const describeIssue = {
   code: 'Stable code.',
   message: true,
   fix: true,
-  field: 'The field that it is about; empty when it is about none.',
+  field: 'Field that causes the problem. Empty if no field does.',
 } as const;
 
 const UnplayableItem = outputType('UnplayableItem', UnplayableItemSchema, {
-  description: 'An item that cannot be played, and where it is.',
-  describe: { playlistID: true, index: 'Its place in the playlist, from 0.', objectID: true },
+  description: 'An item that cannot be played, and its position.',
+  describe: { playlistID: true, index: 'Position of the item in the playlist, from 0.', objectID: true },
 });
 
 const Readiness = outputType('Readiness', ReadinessSchema, {
-  description: 'What would stop the stream from starting, and what it would go without.',
+  description: 'Issues that prevent the stream from starting, and warnings about items it would leave out.',
   types: {
     issues: outputType('ReadinessIssue', ReadinessIssue, { describe: describeIssue }),
     warnings: outputType('ReadinessWarning', ReadinessWarning, {
-      description: 'An item that the stream goes on air without.',
+      description: 'An item that the stream leaves out.',
       types: { item: UnplayableItem },
       describe: { ...describeIssue, item: true },
     }),
@@ -88,7 +88,7 @@ const streamType = (streams: StreamService) =>
     },
     describe: {
       ready: true,
-      onItemFailure: 'What becomes of items that cannot be played.',
+      onItemFailure: 'Handling of items that cannot be played.',
       nextStartAt: true,
     },
     omit: ['status'],
@@ -103,7 +103,7 @@ const streamType = (streams: StreamService) =>
       },
       upcoming: {
         type: listType(Window),
-        description: 'The next five times that its schedule puts it on air.',
+        description: 'The next five windows of the schedule.',
         resolve: ({ id }, _args, context) => {
           context.allow('getStreamSchedule');
           return streams.windows(context.principal.accountId, id).windows;
@@ -132,8 +132,8 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
 });
 
 const EVENT_ORDER: OrderFields<EventOrder> = {
-  TIME: { value: 'time', description: 'When it happened last.' },
-  CREATED_AT: { value: 'createdAt', description: 'When it first happened.' },
+  TIME: { value: 'time', description: 'Time of the last occurrence.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of the first occurrence.' },
   COUNT: { value: 'count' },
 };
 

@@ -11,7 +11,11 @@ import { Node, type NounFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
 import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
 
-const UploadType = enumType('UploadType', ['VIDEO', 'AUDIO'], 'Whether pictures or only sound are wanted from it.');
+const UploadType = enumType(
+  'UploadType',
+  ['VIDEO', 'AUDIO'],
+  'The media to take from the source: video, or sound alone.',
+);
 const State = enumType('UploadState', UPLOAD_STATES);
 
 const inUpload = (name: string, property: string, options?: Parameters<typeof outputType>[2]) =>
@@ -26,7 +30,11 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     sizeBytes: GraphQLFloat,
     video: inUpload('UploadVideo', 'video'),
     audio: inUpload('UploadAudio', 'audio'),
-    preview: enumType('UploadPreview', PREVIEW_STATES, 'Whether its first minute can be seen; null: nobody has asked.'),
+    preview: enumType(
+      'UploadPreview',
+      PREVIEW_STATES,
+      'State of the one-minute preview. Null if nobody has requested it.',
+    ),
     warnings: inUpload('UploadWarning', 'warnings'),
     waiting: inUpload('UploadWaiting', 'waiting', {
       describe: { message: true, since: true, nextTryAt: true, until: true, tries: true },
@@ -35,8 +43,8 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   },
   describe: {
     progress: true,
-    warnings: 'What was changed of the file so that it plays. Empty when nothing was.',
-    waiting: 'What the import waits for while the server of the link is away.',
+    warnings: 'Changes made to the file so that it plays. Empty if there were none.',
+    waiting: 'Retries of the import while the link’s server is unavailable.',
   },
   fields: {
     id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },

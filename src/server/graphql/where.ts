@@ -47,28 +47,28 @@ function filter(name: string, description: string, types: Record<string, GraphQL
 
 const range = (type: GraphQLScalarType) => ({ eq: type, gt: type, gte: type, lt: type, lte: type });
 
-export const IDFilter = filter('IDFilter', 'What is asked of an id.', {
+export const IDFilter = filter('IDFilter', 'Conditions on an id.', {
   eq: GraphQLID,
   in: listType(GraphQLID),
   isNull: GraphQLBoolean,
 });
-export const IDListFilter = filter('IDListFilter', 'What is asked of a list of ids.', { has: GraphQLID });
-export const TextFilter = filter(
-  'TextFilter',
-  'What is asked of a text. To `contains`, upper and lower case are the same.',
-  { eq: GraphQLString, in: listType(GraphQLString), contains: GraphQLString },
-);
-export const NumberFilter = filter('NumberFilter', 'What is asked of a number. None is neither more nor less.', {
+export const IDListFilter = filter('IDListFilter', 'Conditions on a list of ids.', { has: GraphQLID });
+export const TextFilter = filter('TextFilter', 'Conditions on a text. `contains` is case-insensitive.', {
+  eq: GraphQLString,
+  in: listType(GraphQLString),
+  contains: GraphQLString,
+});
+export const NumberFilter = filter('NumberFilter', 'Conditions on a number. Null is neither greater nor less.', {
   ...range(GraphQLFloat),
   isNull: GraphQLBoolean,
 });
-export const TimeFilter = filter('TimeFilter', 'What is asked of a time. None is neither before nor after.', {
+export const TimeFilter = filter('TimeFilter', 'Conditions on a time. Null is neither before nor after.', {
   ...range(DateTime),
   isNull: GraphQLBoolean,
 });
-export const FlagFilter = filter('FlagFilter', 'What is asked of a yes or no.', { eq: GraphQLBoolean });
+export const FlagFilter = filter('FlagFilter', 'Conditions on a boolean.', { eq: GraphQLBoolean });
 export const enumFilter = (type: GraphQLEnumType): GraphQLInputObjectType =>
-  filter(`${type.name}Filter`, `What is asked of a ${type.name}.`, { eq: type, in: listType(type) });
+  filter(`${type.name}Filter`, `Conditions on a ${type.name}.`, { eq: type, in: listType(type) });
 
 /** How a record is asked: the filter of each field, by the field's name, and where its value is when not under that name. */
 export interface Fields<T> {
@@ -84,11 +84,14 @@ export interface Where<T> {
 export function whereInput<T>(name: string, fields: Fields<T>): Where<T> {
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
     name,
-    description: 'All that is given must hold.',
+    description: 'All given conditions must hold.',
     fields: () => ({
-      and: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'Each of these holds.' },
-      or: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'One of these holds; none holds of none.' },
-      not: { type, description: 'This does not hold.' },
+      and: { type: new GraphQLList(new GraphQLNonNull(type)), description: 'All of these conditions must hold.' },
+      or: {
+        type: new GraphQLList(new GraphQLNonNull(type)),
+        description: 'At least one of these conditions must hold. An empty list matches nothing.',
+      },
+      not: { type, description: 'This condition must not hold.' },
       ...Object.fromEntries(Object.entries(fields).map(([field, { type: filter }]) => [field, { type: filter }])),
     }),
   });

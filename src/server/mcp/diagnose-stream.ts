@@ -37,7 +37,8 @@ export const diagnosisTool = ({ streams, stats }: DiagnosisDeps): Tool =>
     name: 'diagnose_stream',
     title: 'Find out what is wrong with a stream',
     description:
-      'State, readiness, live numbers and the last events of a stream at once, and what to do about what is wrong: `findings`, each with a `fix` and the tool to call next.',
+      'Returns state, readiness, live statistics and the last events of a stream, with `findings`: each has a `fix` ' +
+      'and names the tool to call next.',
     operations: ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents'],
     own: id,
     output: Diagnosis,

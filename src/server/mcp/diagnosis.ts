@@ -9,9 +9,9 @@ import { STATE_CODES } from '../openapi/statecodes.ts';
 
 const Finding = Type.Object({
   code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
-  message: Type.String({ description: 'What is wrong.' }),
-  fix: Type.String({ description: 'What to do about it.' }),
-  tool: Type.Union([Type.String(), Type.Null()], { description: 'The tool to call next; null where none can help.' }),
+  message: Type.String({ description: 'The problem, as a sentence.' }),
+  fix: Type.String({ description: 'Action that solves the problem.' }),
+  tool: Type.Union([Type.String(), Type.Null()], { description: 'Tool to call next. Null if none can help.' }),
 });
 type Finding = Static<typeof Finding>;
 
@@ -20,13 +20,13 @@ const known = {
   readiness: Readiness,
   liveStats: LiveStats,
   events: Type.Union([Type.Array(StreamEvent), Type.Null()], {
-    description: 'The last ones, newest first; null when Kubernetes, which keeps them, does not answer.',
+    description: 'The last events, newest first. Null while Kubernetes, which stores them, is unavailable.',
   }),
 };
 
 export const Diagnosis = Type.Object({
-  summary: Type.String({ description: 'How it is, in a sentence.' }),
-  findings: Type.Array(Finding, { description: 'What is wrong, the most important first; empty when nothing is.' }),
+  summary: Type.String({ description: 'State of the stream, as a sentence.' }),
+  findings: Type.Array(Finding, { description: 'Problems, the most important first. Empty if there are none.' }),
   ...known,
 });
 export type Diagnosis = Static<typeof Diagnosis>;

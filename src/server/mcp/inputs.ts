@@ -9,7 +9,7 @@ export const idArgument = (description: string) => ({ id: Type.String({ descript
 export const PAGE = {
   limit: Type.Optional(pageQuery.limit),
   cursor: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'page.nextCursor of the answer before; without it the first page.' }),
+    Type.String({ maxLength: 1024, description: 'page.nextCursor of the last response. Omit it for the first page.' }),
   ),
 };
 
@@ -29,22 +29,22 @@ export const waitFor = (what: string) => ({
     Type.Integer({
       minimum: 0,
       maximum: MAX_WAIT_SECONDS,
-      description: `Seconds to wait until ${what}; if that takes longer, the answer says how it is then.`,
+      description: `Time to wait until ${what}, in seconds. If it takes longer, the response shows the current state.`,
     }),
   ),
 });
 
 export const Deleted = Type.Object({
-  id: Type.String({ description: 'Of what was deleted.' }),
-  done: Type.Boolean({ description: 'False while something of it is still left on air.' }),
+  id: Type.String({ description: 'Id of the deleted object.' }),
+  done: Type.Boolean({ description: 'False while the stream is still going off air.' }),
 });
 
 export const sayDeleted = ({ id, done }: Static<typeof Deleted>): string =>
-  done ? `${id} is deleted.` : `${id} is being deleted, and will be off air in a moment.`;
+  done ? `${id} is deleted.` : `${id} is being deleted and goes off air in a moment.`;
 
 /** What was asked for of something, and whether that has happened. */
 export const progressSchema = <T extends TObject>(stream: T) =>
   Type.Object({
     stream,
-    done: Type.Boolean({ description: 'False while what was asked for is still on its way.' }),
+    done: Type.Boolean({ description: 'False while the change is still in progress.' }),
   });

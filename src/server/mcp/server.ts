@@ -39,12 +39,13 @@ export interface AgentDeps {
 }
 
 const INSTRUCTIONS =
-  'Loops media to streaming platforms without an end. To put a channel on air: create_upload_from_link (with wait), ' +
-  'create_destination and test_destination, create_stream, get_stream_readiness until it is ready, start_stream (with ' +
-  'wait). To keep it healthy: diagnose_stream, which says what is wrong and which tool to call. Several clips are ' +
-  'looped by a playlist; change_playlist and publish_playlist change what is on air without a break. Where time on air ' +
-  'costs credit, get_billing tells how long it lasts, and create_top_up makes a link for the person to pay by. Lists have ' +
-  'pages: go on with cursor from page.nextCursor. Errors carry a code, and in fix the next step.';
+  'Loops media to streaming platforms without end. To put a stream on air: create_upload_from_link (with wait), ' +
+  'create_destination and test_destination, create_stream, get_stream_readiness until it is ready, start_stream ' +
+  '(with wait). To keep it healthy: diagnose_stream, which reports problems and the tool to call next. A ' +
+  'playlist loops several clips; change_playlist and publish_playlist change what is on air without a break. If ' +
+  'time on air costs credit, get_billing returns how long it lasts, and create_top_up creates a payment link ' +
+  'for the person. Lists are paginated: pass page.nextCursor as cursor. Errors have a code, and the next step ' +
+  'in fix.';
 
 /** Nothing is ever asked of a client, so that there is nothing to check; one for each server would take milliseconds. */
 const NO_VALIDATOR = {

@@ -71,7 +71,8 @@ const KEY = {
   idempotencyKey: Type.Optional(
     Type.String({
       description:
-        'Any text of your own, new for each thing that is to be done: with the same key and arguments it is done once, and the same is answered for 24 hours.',
+        'Any text of your own, unique for each action. A repeated call with the same key and arguments acts once, and ' +
+        'returns the same result for 24 hours.',
     }),
   ),
 };

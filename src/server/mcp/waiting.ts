@@ -22,7 +22,7 @@ export async function waiting<T, R>(
   const { signal } = call;
   const since = systemClock.monotonicMs();
   let last = 0;
-  let message = 'It has been asked for.';
+  let message = 'The request was accepted.';
   const tell = () => {
     last = Math.max(last + STEP, (systemClock.monotonicMs() - since) / 1000);
     call.tell({ seconds: last, total: seconds, message });

@@ -31,14 +31,14 @@ export const OPENAPI = {
     },
     servers: [{ url: '/' }],
     tags: [
-      { name: 'account', description: 'Who is asking.' },
-      { name: 'billing', description: 'What streams cost, and how it is paid.' },
-      { name: 'crypto', description: 'The balance topped up with crypto currencies.' },
-      { name: 'destinations', description: 'Where streams are sent.' },
-      { name: 'meta', description: 'The service itself; open to everyone.' },
-      { name: 'playlists', description: 'Several uploads in an order.' },
-      { name: 'streams', description: 'What is on air, now or by a schedule.' },
-      { name: 'uploads', description: 'Media, imported once.' },
+      { name: 'account', description: 'The account and its access.' },
+      { name: 'billing', description: 'Cost of streams, and payments.' },
+      { name: 'crypto', description: 'Payments by crypto currency.' },
+      { name: 'destinations', description: 'Servers that streams are sent to.' },
+      { name: 'meta', description: 'The service itself, open to everyone.' },
+      { name: 'playlists', description: 'Ordered lists of uploads.' },
+      { name: 'streams', description: 'Looping streams, on air now or on a schedule.' },
+      { name: 'uploads', description: 'Media files, each imported once.' },
     ],
   },
 };
@@ -65,13 +65,15 @@ const textHeader = (description: string, required = false) => ({
 
 /** `components.headers`: what answers refer to by these names. */
 const HEADERS = {
-  'X-Request-Id': textHeader('The one that was sent, or a new one; the log has it.', true),
+  'X-Request-Id': textHeader('Id of the request: the one that was sent, or a new one. The log contains it.', true),
   ...integerHeaders(RATE_HEADERS),
-  ...integerHeaders({ 'Retry-After': 'Seconds to wait.' }),
-  'WWW-Authenticate': textHeader('How to authenticate.', true),
-  Location: textHeader('Path of what was created.', true),
+  ...integerHeaders({ 'Retry-After': 'Time to wait, in seconds.' }),
+  'WWW-Authenticate': textHeader('Accepted authentication schemes.', true),
+  Location: textHeader('Path of the created object.', true),
   ...integerHeaders({
-    Age: 'Seconds since Kubernetes was last heard of: only while it is away, when what was last known is answered.',
+    Age:
+      'Time since the data was last known to be current, in seconds. Set only while Kubernetes is unavailable and ' +
+      'the last known data is returned.',
   }),
 };
 
@@ -118,9 +120,9 @@ export const resolveResponse = ({ components }: OpenApi, response: Response | { 
     : (response as Response);
 
 const SUCCESS: Record<string, string> = {
-  '200': 'As asked.',
+  '200': 'Success.',
   '201': 'Created.',
-  '202': 'On its way: not finished when this was answered.',
+  '202': 'Accepted, but not finished yet.',
   '204': 'Gone.',
 };
 
@@ -135,7 +137,7 @@ const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'The same key with the same body gets the same answer for 24 hours.',
+  description: 'A repeated request with the same key and body gets the same response for 24 hours.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   example: '6b0b9a3e-9d0f-4a52-8a62-1c1f7f3f6d11',
 };
@@ -226,18 +228,23 @@ const GRANTS: Record<(typeof SCOPES)[number], string> = {
 };
 
 const securitySchemes = (prefix: string): Json => ({
-  apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'Has the full access of its owner.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'API key with the full access of its owner.',
+  },
   bearer: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'An access token of OAuth; or an API key, which has the full access of its owner here too.',
+    description: 'OAuth access token, or an API key with the full access of its owner.',
   },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-loopstream.session',
-    description: 'A person who has signed in to the dashboard; from its own pages only.',
+    description: 'Session of a person who is signed in to the dashboard. Accepted from the dashboard’s own pages only.',
   },
   oauth2: {
     type: 'oauth2',

@@ -30,7 +30,8 @@ export const metaOperations = [
     http: 'GET /status',
     summary: 'Health check',
     description:
-      'Whether the parts that the service needs answer. It needs no key, and is `degraded` rather than an error.',
+      'Reports whether the components of the service respond. Needs no key. A failed component makes the status ' +
+      '`degraded`; the request itself succeeds.',
     output: record(Status),
     examples: {
       output: {
@@ -51,8 +52,8 @@ export const metaOperations = [
     id: 'getOpenApi',
     scope: null,
     http: 'GET /openapi.json',
-    summary: 'This description',
-    description: 'This document, for generators of clients and for tools. It needs no key.',
+    summary: 'Get this API description',
+    description: 'Returns this document, for client generators and other tools. Needs no key.',
     output: record(Type.Unsafe<unknown>({ type: 'object' })),
     run: ({ openApi }) => openApi(),
   }),
@@ -64,8 +65,8 @@ const Event = Type.Object(
     event: Type.Enum(['reset', 'change']),
     data: Type.String({
       description:
-        'JSON: of `change` the noun, the id and what has become of it; of `reset` an empty object. Nouns are stream, destination, ' +
-        'upload and playlist, and with the scope billing balance, topUp, invoice and deposit.',
+        'JSON. For `change`: the noun, the id and the kind of change. For `reset`: an empty object. Nouns are stream, ' +
+        'destination, upload and playlist, and with the scope billing also balance, topUp, invoice and deposit.',
     }),
   },
   { title: 'ChangeEvent' },
@@ -76,13 +77,13 @@ export const watchChanges = operationsOf({ tag: 'account' })({
   id: 'watchChanges',
   scope: 'read',
   http: 'GET /changes',
-  summary: 'What changes, as it changes',
+  summary: 'Stream changes as they happen',
   description:
-    'Server-sent events without an end. `reset` comes first, and whenever changes were left out: what was read before ' +
-    'may be old. `change` has a Change as its data: read what it names. Lines that begin with a colon show that the ' +
-    'connection is alive, every ten seconds. It ends with the server, and when the credentials are no longer ' +
-    'accepted; connect again, with pauses. To follow with EventSource is possible where a cookie is sent; others read ' +
-    'the body as it comes.',
+    'Sends server-sent events without end. `reset` comes first, and again whenever changes were lost: data read ' +
+    'before may be stale. `change` carries a Change: read the object that it names. A line that begins with a ' +
+    'colon every ten seconds shows that the connection is alive. The connection ends when the server stops, or ' +
+    'when the credentials are no longer accepted: reconnect with backoff. EventSource works only with a cookie. ' +
+    'Other clients read the body as it arrives.',
   output: content({ 'text/event-stream': Type.Unsafe<unknown>(Event) }),
   errors: ['too_many_feeds', 'server_busy'],
   isUncached: true,

@@ -32,8 +32,8 @@ export const personOperations = [
     id: 'getSignInOptions',
     scope: null,
     http: 'GET /sign-in-options',
-    summary: 'How people can sign in here',
-    description: 'Which ways of signing in the page offers. It needs no key.',
+    summary: 'List the ways to sign in',
+    description: 'Returns the ways to sign in that the page offers. Needs no key.',
     output: record(SignInOptions),
     examples: {
       output: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
@@ -45,10 +45,10 @@ export const personOperations = [
     id: 'exportAccount',
     scope: PERSON,
     http: 'GET /account/export',
-    summary: 'All that is kept of the account, as a document',
+    summary: 'Export all data of the account as one document',
     description:
-      'Keys of destinations and API keys are in it by their hints alone; passwords, and what proves passkeys, not at all. ' +
-      'Media is not in it.',
+      'Destination keys and API keys appear as hints only. Passwords and passkey credentials are not included. ' +
+      'Neither is media.',
     output: record(Export, { attachment: 'loopstream-account.json' }),
     isOpenWhileSuspended: true,
     examples: {
@@ -81,8 +81,8 @@ export const personOperations = [
     http: 'POST /account/deletion',
     summary: 'Delete the account',
     description:
-      'From the answer on nobody is let into the account. Streams go off air, and everything that belongs to it is ' +
-      'cleared away; media within a day. This cannot be undone.',
+      'After the response, nobody can sign in to the account. Streams go off air, and all data is deleted, media ' +
+      'within a day. This cannot be undone.',
     input: AccountDelete,
     output: deleted,
     errors: ['not_confirmed'],

@@ -104,7 +104,7 @@ const OF_MEDIA: Record<string, Form> = {
       submit: 'Add destination',
     },
     ...{ sends: 'POST /v1/destinations', keyed: true, count: destinations },
-    open: unfold('This server asks for a login'),
+    open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
       strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/live'),
@@ -115,7 +115,7 @@ const OF_MEDIA: Record<string, Form> = {
   'a destination that is changed': {
     ...{ file: 'features/destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
     ...{ form: dialog, submit: 'Save', sends: 'PATCH /v1/destinations/' },
-    open: unfold('This server asks for a login'),
+    open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
       strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/changed'),
@@ -261,7 +261,7 @@ const PASSKEY = { id: '01234567-89ab-4def-8123-456789abcdef', name: NASTY, creat
 
 const password = (facts: Made['facts']): Field => ({
   ...{ label: 'Password', source: 'PasswordField', right: facts.password ?? '' },
-  ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is not right/ },
+  ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is wrong/ },
 });
 const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
 
@@ -282,7 +282,7 @@ const OF_PEOPLE: Record<string, Form> = {
       file: 'features/account/keysPage.tsx',
       path: () => '/account/keys?form=new',
       form: dialog,
-      submit: 'Make the key',
+      submit: 'Create key',
     },
     ...{ sends: 'POST /v1/api-keys', fields: () => [name('Name')] },
     done: (page) => page.getByTestId('new-key'),
@@ -304,7 +304,7 @@ const OF_PEOPLE: Record<string, Form> = {
     ...{ sends: 'POST /api/auth/change-password', alone: true },
     done: (page) => page.getByText('Your password is changed.'),
     fields: ({ facts }) => [
-      { label: 'Password now', right: facts.password ?? '', wrong: ['', NASTY] },
+      { label: 'Current password', right: facts.password ?? '', wrong: ['', NASTY] },
       newPassword('New password', 'NewPasswordField'),
     ],
   },
@@ -331,7 +331,7 @@ const OF_PEOPLE: Record<string, Form> = {
     done: (page) => page.getByText('Your account is deleted.'),
     fields: ({ facts }) => [
       {
-        ...{ label: `Type ${facts.email} to go on`, right: facts.email ?? '' },
+        ...{ label: `Type ${facts.email} to confirm`, right: facts.email ?? '' },
         wrong: [...EMPTY, NASTY, 'somebody@example.com', `${'x'.repeat(300)}@example.com`],
       },
       { label: 'Your password', right: facts.password ?? '', wrong: ['', NASTY, 'x'.repeat(257)], called: /password/ },

@@ -112,7 +112,7 @@ describe('an outside provider', () => {
     await open('/account');
     await button('Continue with Example Company').click();
     await page.getByRole('link', { name: 'no' }).click();
-    await page.getByText('You did not let us in there').waitFor();
+    await page.getByText('You did not allow the sign-in there').waitFor();
     expect(await page.content()).not.toContain('555');
     await expectForEverybody(page);
     await button('Continue with Example Company').dblclick();
@@ -135,7 +135,7 @@ describe('an outside provider', () => {
     const allowed = await openForProgram();
     await button('Continue with Example Company').click();
     await page.getByRole('link', { name: 'no' }).click();
-    await page.getByText('You did not let us in there').waitFor();
+    await page.getByText('You did not allow the sign-in there').waitFor();
     await button('Continue with Example Company').click();
     await page.getByRole('link', { name: 'yes' }).click();
     await allowed();
@@ -153,7 +153,7 @@ describe('a passkey', () => {
     await button('Add a passkey…').click();
     await expectForEverybody(page);
     await page.getByLabel('Name', { exact: true }).fill('<b>My</b> laptop');
-    await button('Go on').dblclick();
+    await button('Continue').dblclick();
     await page.getByText('<b>My</b> laptop').first().waitFor();
     expect(await device.count()).toBe(1);
     await smtp.mailTo(email, /passkey was added/);
@@ -161,8 +161,8 @@ describe('a passkey', () => {
 
     // The device knows that it has one already.
     await button('Add a passkey…').click();
-    await button('Go on').click();
-    await page.getByText('has a passkey for your account already').waitFor();
+    await button('Continue').click();
+    await page.getByText('already has a passkey for your account').waitFor();
     await button('Cancel').click();
 
     await button(/^Rename/).click();
@@ -174,7 +174,7 @@ describe('a passkey', () => {
     await button('Sign in with a passkey').waitFor();
     await device.recognizes(false);
     await button('Sign in with a passkey').click();
-    await page.getByText('Nothing was chosen').waitFor();
+    await page.getByText('No passkey was chosen').waitFor();
     await device.recognizes(true);
     await button('Sign in with a passkey').dblclick();
     await isIn(email);
@@ -190,7 +190,7 @@ describe('a passkey', () => {
     await isIn(other.email);
     const { again } = await endWhileTyping(page, url);
     await again.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await again.getByText('is of another account').waitFor();
+    await again.getByText('belongs to another account').waitFor();
     await again.getByRole('button', { name: 'Leave' }).click();
     await button('Sign in with a passkey').waitFor();
 
@@ -210,7 +210,7 @@ describe('a passkey', () => {
     await button('Remove Desk').waitFor({ state: 'detached' });
     await button('Sign out').click();
     await button('Sign in with a passkey').click();
-    await page.getByText('not known here any more').waitFor();
+    await page.getByText('no longer known here').waitFor();
     await leave();
   });
 
@@ -220,10 +220,10 @@ describe('a passkey', () => {
     await plugIn(page);
     await typePassword(email, password);
     await button('Add a passkey…').click();
-    await button('Go on').click();
+    await button('Continue').click();
     await button(/^Rename/).waitFor();
     await button('Delete account…').click();
-    await page.getByLabel(/Type .* to go on/).fill(email);
+    await page.getByLabel(/Type .* to confirm/).fill(email);
     await button('Delete everything').click();
     await page.getByText('Your account is deleted').waitFor();
     await expect(signIn(url, { email, password })).rejects.toThrow('401');
@@ -256,7 +256,7 @@ describe('a program', () => {
     expect(stdout).toContain('https://app.example.com/cb');
     await consentPage();
     await page.getByText('Verified', { exact: true }).waitFor();
-    await page.getByText('has checked who made it').waitFor();
+    await page.getByText('verified the app’s developer').waitFor();
     await expectForEverybody(page);
     await leave();
 
@@ -286,13 +286,13 @@ test('the link of a sign-up, opened on another device, asks for a password, and 
   await button('Confirm and create account').dblclick();
   await page.getByText('Your address is confirmed').waitFor();
   await typePassword(email, OTHER_PASSWORD);
-  await page.getByText('is not right').waitFor();
+  await page.getByText('is wrong').waitFor();
   await typePassword(email);
   await isIn(email);
   await leave();
   await open(link.slice(url.length));
   await button('Confirm my address').click();
-  await page.getByText('has been used').waitFor();
+  await page.getByText('was already used').waitFor();
   await expectForEverybody(page);
   await leave();
 });
@@ -309,7 +309,7 @@ describe('what a program asked for is not lost', () => {
     await button('Confirm my address').click();
     await heading('Your address is confirmed').waitFor();
     await expectForEverybody(page);
-    await page.getByRole('link', { name: 'Go on' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('An app wants to use your account').waitFor();
     await typePassword(email);
     await allowed();
@@ -321,11 +321,11 @@ describe('what a program asked for is not lost', () => {
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
     await signUp(page, { firstName: 'Known', email, password: PASSWORD });
-    const letter = linkIn(await smtp.mailTo(email, /have a loopstream account already/));
+    const letter = linkIn(await smtp.mailTo(email, /already have a loopstream account/));
     page = await context.newPage();
     await page.goto(letter);
-    await heading('You have an account already').waitFor();
-    await page.getByRole('link', { name: 'Go on' }).click();
+    await heading('You already have an account').waitFor();
+    await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('An app wants to use your account').waitFor();
     await typePassword(email, password);
     await allowed();
@@ -350,7 +350,7 @@ describe('what a program asked for is not lost', () => {
     await page.getByRole('textbox', { name: 'New password' }).fill(OTHER_PASSWORD);
     await button('Set the new password').click();
     await heading('Your new password is set').waitFor();
-    await page.getByRole('link', { name: 'Go on' }).click();
+    await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('An app wants to use your account').waitFor();
     await typePassword(email, OTHER_PASSWORD);
     await allowed();
@@ -365,7 +365,7 @@ describe('what a program asked for is not lost', () => {
     await signUp(page, { firstName: 'Alone', email, password: PASSWORD });
     await page.goto(linkIn(await smtp.mailTo(email, /Confirm/)));
     await button('Confirm my address').click();
-    await page.getByText('See what is on air').waitFor();
+    await page.getByText('Manage your streams and see what is on air').waitFor();
     await typePassword(email);
     await isIn(email);
     await leave();

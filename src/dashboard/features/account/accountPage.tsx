@@ -13,7 +13,7 @@ export function AccountPage() {
   const costs = useBilling().data !== undefined;
   return (
     <PersonOnly title="Account">
-      <PageHead title="Account" lead="Who you are here, where you have signed in, and what is yours." />
+      <PageHead title="Account" lead="Your profile, your sessions and your data." />
       <div className={classes.panels}>
         <div className={classes.ways}>
           {costs && <Link to="/billing">Billing</Link>}

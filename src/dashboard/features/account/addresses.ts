@@ -71,7 +71,7 @@ export function mayFollow(url: string): boolean {
 
 /** The name that people know an address by: the host of a page, `this device` for a loopback one, the scheme of an app. */
 export function placeOf(url: string): string {
-  if (!URL.canParse(url)) return 'an address that cannot be read';
+  if (!URL.canParse(url)) return 'an unreadable address';
   const { protocol, hostname, host } = new URL(url);
   if (!/^https?:$/.test(protocol)) return `the app ${protocol.slice(0, -1)} on this device`;
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? 'a program on this device' : host;

@@ -14,7 +14,7 @@ import { PersonOnly } from './personOnly.tsx';
 import { keys, useConnectedApps } from './queries.ts';
 import { meaningsOf } from './scopes.ts';
 
-const LEAD = 'Programs that you have let act for you. What they may do is what you allowed.';
+const LEAD = 'Apps that may act for you, within the access that you allowed.';
 const nameOf = ({ name }: ConnectedApp): string => name ?? 'An app without a name';
 
 function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: () => void }) {
@@ -37,8 +37,8 @@ function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: ()
         <p className={classes.dim}>
           Connected {formatDay(app.connectedAt)} ·{' '}
           {app.lastUsedAt === null
-            ? 'has not come back since'
-            : `last came for access ${formatAgo(new Date(app.lastUsedAt), new Date(now))}`}
+            ? 'not used since'
+            : `last requested access ${formatAgo(new Date(app.lastUsedAt), new Date(now))}`}
         </p>
       </div>
       <Button variant="default" size="sm" onClick={onCut} aria-label={`Disconnect ${nameOf(app)}`}>
@@ -61,7 +61,8 @@ function Apps() {
       {isPending && <RowsLoading what="your apps" />}
       {data?.data.length === 0 && (
         <Empty icon={IconPlugConnected} title="No app is connected">
-          Give an app the address of this loopstream. It sends you here, to a page that asks what it may do.
+          Enter the address of this loopstream in an app. The app sends you here, to a page that asks for your
+          permission.
         </Empty>
       )}
       <ul className={classes.rows}>
@@ -80,7 +81,7 @@ function Apps() {
             void queries.invalidateQueries({ queryKey: keys.apps });
           }}
         >
-          The app is refused from now on. What it has changed stays. To come back it has to ask you again.
+          The app loses access immediately. Its changes stay. To reconnect, it must ask you again.
         </DeleteDialog>
       )}
     </>

@@ -11,12 +11,16 @@ import { useAuthAction } from './useAuthAction.ts';
 const TEXTS = {
   verify: {
     title: 'Check your mail',
-    lead: 'Open the link in our mail “Confirm your e-mail address”, best in this browser: there one press is all. It may take a minute, or be in the folder for spam.',
+    lead:
+      'Open the link in our mail “Confirm your e-mail address”, preferably in this browser: then one click is ' +
+      'enough. The mail may take a minute, or arrive in the spam folder.',
     again: (email: string) => people.sendVerification(email),
   },
   reset: {
     title: 'Check your mail',
-    lead: 'If this address has an account, a link to choose a new password is on its way. It may take a minute, or be in the folder for spam.',
+    lead:
+      'If this address has an account, a link to choose a new password is on its way. The mail may take a minute, ' +
+      'or arrive in the spam folder.',
     again: (email: string) => people.requestReset(email),
   },
 };
@@ -27,7 +31,7 @@ export function CheckMailPage() {
   const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
   const { run, busy, done, problem } = useAuthAction(again, () => undefined);
   const asked = findPendingRequest();
-  const words = 'Back to signing in';
+  const words = 'Back to sign-in';
   const back = asked === undefined ? <Link to="/sign-in">{words}</Link> : <a href={askAgain(asked)}>{words}</a>;
   return (
     <Frame title={title} lead={lead} below={back}>
@@ -41,7 +45,9 @@ export function CheckMailPage() {
             Send it again
           </Button>
           <p role="status">
-            {done && !busy && 'Sent again, unless we have sent several within the hour. Links of before work too.'}
+            {done &&
+              !busy &&
+              'The mail was sent again, unless several were sent within the last hour. Earlier links still work.'}
           </p>
         </>
       )}

@@ -40,8 +40,8 @@ function wishIn(search: string): ConsentRequest | undefined {
 const Unanswerable = () => (
   <Frame
     alert
-    title="This app’s request cannot be answered"
-    lead="It is too old, was changed on its way, or comes from an app that is not known here. Nothing was allowed. Go back to the app and begin again."
+    title="This app’s request is not valid"
+    lead="The request has expired, was changed on its way, or comes from an unknown app. Nothing was allowed. Go back to the app and start again."
   />
 );
 
@@ -84,8 +84,10 @@ function Origin({ clientId }: { clientId: string }) {
 
 const leadOf = (client: AskingClient | undefined): string | undefined =>
   client?.isVerified
-    ? 'Whoever runs this loopstream has checked who made it. Allow it if you have begun this there yourself.'
-    : 'Nobody has checked who made it. Allow it only if you have just begun this there yourself.';
+    ? 'The operators of this loopstream have verified the app’s developer. Allow access if you started this request ' +
+      'there yourself.'
+    : 'Nobody has verified the app’s developer. Allow access only if you started this request there yourself, a ' +
+      'moment ago.';
 
 function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   const session = useSession();
@@ -96,7 +98,7 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   const { run, busy, problem } = useAuthAction(
     (accept: boolean) => people.consent(accept, wish.query),
     (next) => {
-      if (next === undefined || !mayFollow(next)) throw new Error('The server named no address to go on to.');
+      if (next === undefined || !mayFollow(next)) throw new Error('The server returned no address to continue to.');
       setGone(true);
       location.assign(next);
     },
@@ -106,7 +108,7 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
     () => session.signOut(),
   );
   if (client.error) return <Frame alert title="The app could not be shown" lead={peopleText(client.error)} />;
-  if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, this page can be closed." />;
+  if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, you can close this page." />;
   return (
     <Frame title="An app asks for access" lead={leadOf(client.data)}>
       {client.data ? (

@@ -79,7 +79,7 @@ export const NewPasswordField = (props: FieldProps) => (
   <PasswordInput
     name="newPassword"
     label={props.label ?? 'New password'}
-    description="10 characters or more. Several words are easier to remember, and harder to guess."
+    description="At least 10 characters. Several words are easier to remember, and harder to guess."
     size="md"
     autoComplete="new-password"
     visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}

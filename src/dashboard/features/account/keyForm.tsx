@@ -19,8 +19,8 @@ const canBeSent = (key: string): boolean => /^[\x21-\x7e]+$/.test(key);
 
 function wrongKey(key: string): string | undefined {
   if (key === '') return 'Enter your API key.';
-  if (key.length > MAX_KEY) return 'This is not an API key: it is too long.';
-  return canBeSent(key) ? undefined : 'This is not an API key: it has spaces or letters that no key has.';
+  if (key.length > MAX_KEY) return 'This text is too long to be an API key.';
+  return canBeSent(key) ? undefined : 'This is not an API key: it has spaces or letters that no key contains.';
 }
 
 /** Asks for an API key and keeps it once the server has accepted it. */
@@ -46,7 +46,7 @@ export function KeyForm({ onDone }: { onDone: () => void }) {
       <PasswordInput
         name="key"
         label="API key"
-        description="It begins with lsk_ and stays in this tab."
+        description="The key begins with lsk_ and stays in this tab."
         placeholder="lsk_…"
         size="md"
         autoComplete="off"

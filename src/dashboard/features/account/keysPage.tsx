@@ -19,13 +19,13 @@ import classes from './account.module.css';
 import { PersonOnly } from './personOnly.tsx';
 import { keys, useApiKeys } from './queries.ts';
 
-const LEAD = 'For programs of yours. A key may do all that you may, so it is as secret as your password.';
+const LEAD = 'Keys for your own programs. A key has your full access, so keep it as secret as your password.';
 
 const LIVES = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: 'A year' },
-  { value: 'ever', label: 'No end' },
+  { value: 'ever', label: 'No expiry' },
 ] as const;
 interface KeyValues {
   name: string;
@@ -37,7 +37,7 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Cre
   const { form, forget } = useKeptForm<KeyValues>({
     name: 'key',
     initialValues: { name: '', life: '90' },
-    validate: { name: (name) => (name.trim() === '' ? 'Say what it is for.' : null) },
+    validate: { name: (name) => (name.trim() === '' ? 'Enter the purpose of the key.' : null) },
   });
   const { submit, busy, problem } = useSubmit<KeyValues, CreatedApiKey>({
     send: ({ name, life }) =>
@@ -58,21 +58,21 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Cre
       <form className={forms.form} aria-label="New API key" onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput
           label="Name"
-          description="What it is for, so that you know it again."
+          description="Purpose of the key, so that you recognize it later."
           placeholder="Playout server"
           autoComplete="off"
           data-autofocus
           {...form.getInputProps('name')}
         />
         <Choices
-          legend="Good for"
+          legend="Valid for"
           name="life"
           choices={LIVES}
           value={form.values.life}
           onChange={(life) => form.setFieldValue('life', life)}
         />
         <FormEnd problem={problem} busy={busy} onCancel={cancel}>
-          Make the key
+          Create key
         </FormEnd>
       </form>
     </Dialog>
@@ -84,7 +84,7 @@ function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void
   return (
     <Dialog title="Copy your key now" onClose={onClose}>
       <p className={forms.help}>
-        This is the only time that it is shown. Keep it where you keep passwords; whoever has it can use your account.
+        The key is shown only once. Store it with your passwords: anyone who has it can use your account.
       </p>
       <div className={classes.secret}>
         <code data-testid="new-key">{made.key}</code>
@@ -102,7 +102,7 @@ function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void
         </CopyButton>
       </div>
       <DialogActions>
-        <Button onClick={onClose}>I have it</Button>
+        <Button onClick={onClose}>I have copied it</Button>
       </DialogActions>
     </Dialog>
   );
@@ -116,8 +116,8 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
       <div className={classes.rowMain}>
         <h2>{name}</h2>
         <p className={classes.dim}>
-          <code>{hint}…</code> · made {formatDay(createdAt)} ·{' '}
-          {expiresAt === null ? 'no end' : `${ended ? 'ended' : 'good until'} ${formatDay(expiresAt)}`} ·{' '}
+          <code>{hint}…</code> · created {formatDay(createdAt)} ·{' '}
+          {expiresAt === null ? 'no expiry' : `${ended ? 'expired' : 'valid until'} ${formatDay(expiresAt)}`} ·{' '}
           {lastUsedAt === null ? 'never used' : `last used ${formatAgo(new Date(lastUsedAt), new Date(now))}`}
         </p>
       </div>
@@ -151,7 +151,7 @@ function Keys() {
       {isPending && <RowsLoading what="your keys" />}
       {data?.data.length === 0 && (
         <Empty icon={IconKey} title="No key yet" action={create}>
-          Make one for each program that is to use your account, so that you can revoke it without the others.
+          Create a separate key for each program. Then you can revoke one without the others.
         </Empty>
       )}
       <ul className={classes.rows}>
@@ -181,7 +181,7 @@ function Keys() {
             void changed();
           }}
         >
-          Programs that use it are refused at once. It cannot be made good again.
+          Programs that use this key lose access immediately. A revoked key cannot be restored.
         </DeleteDialog>
       )}
     </>

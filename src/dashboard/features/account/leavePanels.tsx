@@ -22,7 +22,7 @@ export function ExportPanel() {
   return (
     <AccountPanel
       title="Your data"
-      lead="All that is kept of your account, as one file. Media and secret keys are not in it."
+      lead="All stored data of your account, as one file. Media and secret keys are not included."
     >
       <Problem>{error && problemText(error)}</Problem>
       <div>
@@ -34,7 +34,7 @@ export function ExportPanel() {
   );
 }
 
-const DELETED = 'Your account is deleted. What is on air ends within a minute.';
+const DELETED = 'Your account is deleted. Streams on air end within a minute.';
 
 function DeleteAccount({ email, onClose }: { email: string; onClose: () => void }) {
   const { account } = useApi().calls;
@@ -50,7 +50,7 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
   );
   const { wrong, problem, props } = useFields(
     ({ email: typed = '' }) => ({
-      email: typed.toLowerCase() === email.toLowerCase() ? undefined : 'Type the address of this account.',
+      email: typed.toLowerCase() === email.toLowerCase() ? undefined : 'Enter the e-mail address of this account.',
       password: undefined,
     }),
     ({ email: typed = '', password = '' }) => run({ email: typed, password }),
@@ -60,10 +60,10 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
     <Dialog title="Delete your account?" onClose={onClose} busy={busy}>
       <form className={forms.form} aria-label="Delete your account" {...props}>
         <p>
-          Everything goes: streams end, and uploads, playlists, destinations, API keys and connected apps are deleted.
-          This cannot be undone.
+          This deletes everything: streams end, and uploads, playlists, destinations, API keys and connected apps are
+          deleted. You cannot undo it.
         </p>
-        <AddressField label={`Type ${email} to go on`} wrong={wrong.email} />
+        <AddressField label={`Type ${email} to confirm`} wrong={wrong.email} />
         <PasswordField label="Your password" wrong={wrong.password} />
         {hasPasskey && <p>Leave it empty to use a passkey instead.</p>}
         <Problem>{problem}</Problem>
@@ -84,7 +84,7 @@ export function DeletePanel() {
   const { person } = useWho();
   const [asking, setAsking] = useState(false);
   return (
-    <AccountPanel title="Delete the account" lead="With all that belongs to it, for good.">
+    <AccountPanel title="Delete the account" lead="Deletes the account and everything in it, permanently.">
       <div>
         <Button variant="danger" onClick={() => setAsking(true)}>
           Delete account…

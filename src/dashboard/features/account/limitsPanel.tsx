@@ -30,7 +30,7 @@ function LimitRow({ limit }: { limit: AccountLimits['limits'][number] }) {
 export function LimitsPanel() {
   const { data, error } = useLimits();
   return (
-    <AccountPanel title="Limits" lead={data?.howToLift ?? 'What this account has, and may have.'}>
+    <AccountPanel title="Limits" lead={data?.howToLift ?? 'The limits of this account, and how much of each is used.'}>
       <Problem>{error && problemText(error)}</Problem>
       {data && (
         <table className={classes.limits} aria-label="Limits of this account">

@@ -24,7 +24,7 @@ const NamePasskeyField = ({ wrong, value }: { wrong: string | undefined; value: 
   <TextInput
     name="name"
     label="Name"
-    description="Where it is kept, so that you know it again."
+    description="The device that holds the passkey, so that you recognize it later."
     autoComplete="off"
     defaultValue={value}
     error={wrong}
@@ -51,7 +51,7 @@ function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
     return queries.invalidateQueries({ queryKey: keys.passkeys });
   });
   const { wrong, problem, props } = useFields(
-    ({ name: typed = '' }) => ({ name: typed === '' ? 'Give it a name.' : wrongText(typed, MAX_NAME) }),
+    ({ name: typed = '' }) => ({ name: typed === '' ? 'Enter a name.' : wrongText(typed, MAX_NAME) }),
     ({ name: typed = '' }) => run(typed),
     error,
   );
@@ -93,7 +93,7 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
           name={name}
           send={(typed) => people.renamePasskey(id, typed)}
           onClose={close}
-          told="The passkey has its new name."
+          told="The passkey is renamed."
         />
       )}
       {asking === 'remove' && (
@@ -107,7 +107,7 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
             void queries.invalidateQueries({ queryKey: keys.passkeys });
           }}
         >
-          It lets nobody in any more. Your device may go on offering it until you remove it there too.
+          The passkey no longer signs anyone in. Your device may keep offering it until you remove it there too.
         </DeleteDialog>
       )}
     </li>
@@ -121,7 +121,7 @@ export function PasskeysPanel() {
   return (
     <AccountPanel
       title="Passkeys"
-      lead="Sign in with your fingerprint, face or PIN instead of the password. Nobody can be tricked out of one."
+      lead="Sign in with your fingerprint, face or PIN instead of a password. Nobody can steal a passkey by a fake page."
     >
       <Problem>{error && peopleText(error)}</Problem>
       <ul className={classes.sessions}>
@@ -137,18 +137,17 @@ export function PasskeysPanel() {
         </div>
       ) : (
         <p className={classes.dim}>
-          Devices keep passkeys for a host with a name alone, and in a browser that knows them. This page is at{' '}
-          {location.hostname}.
+          Passkeys need a host name and a browser that supports them. This page is at {location.hostname}.
         </p>
       )}
       {adding && (
         <NameDialog
           title="Add a passkey"
-          action="Go on"
+          action="Continue"
           name={browserOf(navigator.userAgent)}
           send={(name) => people.addPasskey(name)}
           onClose={() => setAdding(false)}
-          told="The passkey is added. You can sign in with it from now on."
+          told="The passkey is added. You can sign in with it now."
         />
       )}
     </AccountPanel>

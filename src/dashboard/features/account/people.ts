@@ -55,7 +55,7 @@ async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise
       ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
     });
   } catch (cause) {
-    throw new ConnectionError('The loopstream server did not answer.', { cause });
+    throw new ConnectionError('The loopstream server did not respond.', { cause });
   }
   const answer = (await response.json().catch(() => undefined)) as AuthAnswer | null | undefined;
   if (response.ok) return answer ?? {};

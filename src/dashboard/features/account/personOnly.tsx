@@ -19,7 +19,7 @@ export function PersonOnly({ title, children }: { title: string; children: React
         title="Sign in as yourself"
         action={<Button onClick={() => session.signOut()}>Sign in with your password</Button>}
       >
-        You are here by an API key. What lets others into the account can be seen and changed only by its owner.
+        You are signed in with an API key. Only the account’s owner can see and change who has access to the account.
       </Empty>
     </>
   );

@@ -75,7 +75,7 @@ export function PasswordPanel() {
   );
   const { wrong, problem, props } = useFields(
     ({ password, newPassword = '' }) => ({
-      password: password ? undefined : 'Enter the password you have now.',
+      password: password ? undefined : 'Enter your current password.',
       newPassword: wrongNewPassword(newPassword, person?.email),
     }),
     ({ password = '', newPassword = '', keepAccess }) =>
@@ -83,12 +83,12 @@ export function PasswordPanel() {
     error,
   );
   return (
-    <AccountPanel title="Password" lead="A new one ends all other sessions, and we tell you by mail.">
+    <AccountPanel title="Password" lead="A new password ends all other sessions. You get a mail about the change.">
       <div ref={form}>
         <form className={classes.form} aria-label="Password" {...props}>
           {/* So that a password manager knows whose password it is. */}
           <input type="hidden" name="email" autoComplete="username" value={person?.email ?? ''} />
-          <PasswordField label="Password now" wrong={wrong.password} />
+          <PasswordField label="Current password" wrong={wrong.password} />
           <NewPasswordField wrong={wrong.newPassword} />
           <KeepAccess defaultChecked>Keep my API keys, connected apps and passkeys working</KeepAccess>
           <Problem>{problem}</Problem>

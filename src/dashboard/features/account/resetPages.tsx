@@ -22,7 +22,7 @@ import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
-const Back = () => <SignInLink to="/sign-in">Back to signing in</SignInLink>;
+const Back = () => <SignInLink to="/sign-in">Back to sign-in</SignInLink>;
 
 export function ForgotPasswordPage() {
   const options = useOptions();
@@ -42,8 +42,8 @@ export function ForgotPasswordPage() {
   if (options && !options.passwordReset)
     return (
       <Frame
-        title="No mail is sent here"
-        lead="So no link can be sent to you. Ask whoever runs this loopstream for a new password."
+        title="This loopstream sends no mail"
+        lead="It cannot send you a link. Ask the operators of this loopstream for a new password."
         below={<Back />}
       />
     );
@@ -70,7 +70,8 @@ export function ResetPasswordPage() {
       people.reset(value, password, keep),
     () => {
       session.signOut(
-        'Your new password is set, and every session with the old one has ended. Sign in with it. A mail says what was revoked.',
+        'Your new password is set, and all sessions with the old one have ended. Sign in with the new password. A ' +
+          'mail lists what was revoked.',
       );
       return asked === undefined && navigate({ to: '/sign-in', replace: true });
     },
@@ -82,19 +83,19 @@ export function ResetPasswordPage() {
     error,
   );
   if (done && asked !== undefined) return <ContinueToApp title="Your new password is set" asked={asked} />;
-  const again = <Link to="/forgot-password">Ask for a new link</Link>;
+  const again = <Link to="/forgot-password">Request a new link</Link>;
   if (token === undefined)
-    return <Frame title="This link is not whole" lead="Copy the whole address from the mail." below={again} />;
+    return <Frame title="This link is incomplete" lead="Copy the whole address from the mail." below={again} />;
   return (
     <Frame
       title="Choose a new password"
-      lead="It ends every session. Whoever knew the old password may have made keys: your API keys, connected apps and passkeys are revoked too."
+      lead="A new password ends every session. Someone with the old password may have created keys, so your API keys, connected apps and passkeys are revoked too."
       below={again}
     >
       <form className={classes.form} aria-label="Choose a new password" {...props}>
         <NewPasswordField wrong={wrong.newPassword} autoFocus />
         <KeepAccess defaultChecked={false}>
-          Keep my API keys and connected apps working. Only if I am sure that nobody else has used my account.
+          Keep my API keys and connected apps working. I am sure that nobody else has used my account.
         </KeepAccess>
         <Problem>{problem}</Problem>
         <Button type="submit" size="md" loading={busy} fullWidth>

@@ -17,15 +17,15 @@ const OF_THE_API: Record<string, ScopeMeaning> = {
     text: 'Create and change streams, uploads, playlists and destinations, and start and stop what is on air',
     grave: false,
   },
-  destructive: { text: 'Delete streams, uploads, playlists and destinations for good', grave: true },
-  billing: { text: 'See what you pay and use, and make links to top up', grave: true },
+  destructive: { text: 'Delete streams, uploads, playlists and destinations permanently', grave: true },
+  billing: { text: 'See your payments and usage, and create top-up links', grave: true },
 };
 
 const OF_THE_PERSON: Record<string, ScopeMeaning> = {
-  openid: { text: 'Know that it is you', grave: false },
+  openid: { text: 'See that you are signed in', grave: false },
   profile: { text: 'See your name', grave: false },
   email: { text: 'See your e-mail address', grave: false },
-  offline_access: { text: 'Stay connected when you are away, until you disconnect it', grave: false },
+  offline_access: { text: 'Stay connected while you are away, until you disconnect the app', grave: false },
 };
 
 /** One that is not known is shown by its own name, and taken to be grave. */

@@ -58,7 +58,7 @@ export function SessionsPanel() {
   return (
     <AccountPanel
       title="Sessions"
-      lead="Where you have signed in. End what you do not know, and change your password then."
+      lead="Browsers that are signed in to your account. If you do not recognize one, end it and change your password."
     >
       <Problem>{error && problemText(error)}</Problem>
       <ul className={classes.sessions}>

@@ -47,7 +47,7 @@ export function SignInAgain({ person }: { person: Person }) {
   return (
     <Dialog title="Sign in again" onClose={() => session.signOut()} busy={busy}>
       <form className={forms.form} aria-label="Sign in again" {...props}>
-        <p className={forms.help}>Your session has ended. What you were doing is still here.</p>
+        <p className={forms.help}>Your session has ended. Your unsaved work is still here.</p>
         <AddressField defaultValue={email} readOnly />
         <PasswordField wrong={wrong.password} autoFocus />
         <Problem>{problem}</Problem>

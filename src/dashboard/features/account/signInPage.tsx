@@ -74,7 +74,7 @@ export function SignInPage() {
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
   const forProgram = oauthQueryOf(location.search) !== undefined;
-  if (asked !== undefined) return <ContinueToApp title="You have an account already" asked={asked} />;
+  if (asked !== undefined) return <ContinueToApp title="You already have an account" asked={asked} />;
   // A person who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
     return <Navigate to={nextOf(location.search, location.origin)} replace />;
@@ -86,7 +86,9 @@ export function SignInPage() {
   return (
     <Frame
       title="Sign in to loopstream"
-      lead={forProgram ? 'An app wants to use your account. Sign in first.' : 'See what is on air, and put it there.'}
+      lead={
+        forProgram ? 'An app wants to use your account. Sign in first.' : 'Manage your streams and see what is on air.'
+      }
       below={
         options?.signUp && (
           <span>

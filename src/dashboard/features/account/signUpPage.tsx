@@ -72,13 +72,13 @@ export function SignUpPage() {
   if (options && !options.signUp)
     return (
       <Frame
-        title="Signing up is closed"
-        lead="Nobody can make an account here by themselves. Ask whoever runs this loopstream for one."
+        title="Sign-up is closed"
+        lead="New accounts are not open to everyone here. Ask the operators of this loopstream for one."
         below={toSignIn}
       />
     );
   return (
-    <Frame title="Create your account" lead="Your first stream can be on air in a minute." below={toSignIn}>
+    <Frame title="Create your account" lead="Put your first stream on air within a minute." below={toSignIn}>
       <SignUpForm />
     </Frame>
   );

@@ -20,7 +20,7 @@ import { findPendingRequest } from './pendingRequest.ts';
 import { PeopleError, people } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
-const back = <Link to="/sign-in">Back to signing in</Link>;
+const back = <Link to="/sign-in">Back to sign-in</Link>;
 
 interface Chosen {
   password: string;
@@ -66,7 +66,7 @@ function ChoosePassword({ token, email }: { token: string; email: string }) {
   return (
     <Frame
       title="Choose your password"
-      lead="This is not the browser that signed up. Choose the password here with which you will sign in. Have you not signed up? Then close this page, and no account is made."
+      lead="You signed up in another browser. Choose the password for your new account here. If you did not sign up, close this page: no account is created."
       below={back}
     >
       <form className={classes.form} aria-label="Choose your password" {...props}>
@@ -91,12 +91,11 @@ function Confirm({ token }: { token: string }) {
   return (
     <Frame
       title="Confirm your address"
-      lead="One press in the browser in which you signed up, and you can sign in."
+      lead="Confirm in the browser in which you signed up. Then you can sign in."
       below={back}
     >
       <Problem>
-        {problem &&
-          `${problem} If you have confirmed your address, sign in. If not, sign up again: we send a new link.`}
+        {problem && `${problem} If you have confirmed your address, sign in. If not, sign up again to get a new link.`}
       </Problem>
       {!error && (
         <Button size="md" loading={busy} onClick={() => run(undefined)} autoFocus fullWidth>
@@ -116,8 +115,8 @@ export function VerifyPage() {
   if (token !== undefined) return <Confirm token={token} />;
   return (
     <Frame
-      title="This link is not whole"
-      lead="Copy the whole address from the mail, or sign up again: we will send you another link."
+      title="This link is incomplete"
+      lead="Copy the whole address from the mail, or sign up again to get another link."
       below={back}
     />
   );

@@ -7,7 +7,7 @@ import { outlookOf } from './text.ts';
 /** Comes before the outlook, which says all of an account that is suspended. */
 const URGENT: Readonly<Record<string, string>> = {
   low: 'Your credit is running out. ',
-  exhausted: 'Your credit is over. ',
+  exhausted: 'Your credit is used up. ',
   suspended: '',
 };
 

@@ -63,7 +63,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
       <NativeSelect label="Paid in" data={data} {...form.getInputProps('asset')} />
       <TextInput
         label={`Amount in ${currency}`}
-        description="Left empty, you may pay any amount."
+        description="Leave it empty to pay any amount."
         inputMode="decimal"
         autoComplete="off"
         {...form.getInputProps('amount')}
@@ -71,7 +71,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
       {chosen && (
         <p className={forms.help}>
           {chosen.rate ? `1 ${chosen.asset} is worth ${chosen.rate} ${chosen.currency} now. ` : ''}
-          The least is {formatDecimal(chosen.minimumAmount, chosen.decimals)} {chosen.asset}; it is credited after{' '}
+          The minimum is {formatDecimal(chosen.minimumAmount, chosen.decimals)} {chosen.asset}. It is credited after{' '}
           {chosen.confirmations} {chosen.confirmations === 1 ? 'confirmation' : 'confirmations'}.
         </p>
       )}
@@ -88,7 +88,7 @@ export function DepositForm({ onClose, onDone }: Omit<FormProps, 'assets'>) {
     <Dialog title="Pay in crypto" onClose={onClose}>
       {error && <p role="alert">{problemText(error)}</p>}
       {!data && !error && <Skeleton height={160} />}
-      {data?.length === 0 && <p>This service takes no crypto.</p>}
+      {data?.length === 0 && <p>This service accepts no crypto currencies.</p>}
       {data && data.length > 0 && <Fields assets={data} onClose={onClose} onDone={onDone} />}
     </Dialog>
   );

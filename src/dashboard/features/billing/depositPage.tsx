@@ -56,7 +56,7 @@ function Copied({ label, value }: { label: string; value: string }) {
 }
 
 function Payments({ deposit: { payments, decimals, asset, neededConfirmations } }: { deposit: CryptoDeposit }) {
-  if (payments.length === 0) return <p className={page.dim}>Nothing has come yet.</p>;
+  if (payments.length === 0) return <p className={page.dim}>No payment has arrived yet.</p>;
   return (
     <ul className={classes.entries}>
       {payments.map((payment) => (
@@ -118,7 +118,7 @@ function DepositView({ deposit }: { deposit: CryptoDeposit }) {
           </Panel>
         </div>
         <div className={page.column}>
-          <Panel title="What came">
+          <Panel title="Payments">
             <Payments deposit={deposit} />
           </Panel>
         </div>
@@ -129,7 +129,7 @@ function DepositView({ deposit }: { deposit: CryptoDeposit }) {
 
 function content({ data, error, refetch }: ReturnType<typeof useDeposit>) {
   if (error instanceof problems.CryptoDepositNotFound)
-    return <Notice title="Deposit not found">No deposit of yours has this id.</Notice>;
+    return <Notice title="Deposit not found">Your account has no deposit with this id.</Notice>;
   if (data) return <DepositView deposit={data} />;
   if (error) return <Failure title="The deposit could not be loaded" error={error} retry={refetch} />;
   return <Skeleton height={320} radius="lg" />;

@@ -44,7 +44,7 @@ function Pdf({ id, number }: InvoiceSummary) {
 export const Invoices = () => (
   <Entries<InvoiceSummary>
     query={useInvoices()}
-    none="The first one comes after a month in which something was used."
+    none="The first invoice follows a month with usage."
     keyOf={({ id }) => id}
   >
     {(invoice) => (
@@ -113,7 +113,7 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
   };
   return (
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
-      <p className={forms.help}>It stands on the invoices from now on. Those that are there do not change.</p>
+      <p className={forms.help}>The address appears on future invoices. Issued invoices do not change.</p>
       <div className={classes.address}>
         {NAMES.map((name) => (
           <TextInput key={name} label={FIELDS[name]} autoComplete="off" {...form.getInputProps(name)} />

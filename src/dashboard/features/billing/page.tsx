@@ -29,10 +29,10 @@ function Balance({ billing }: { billing: Billing }) {
         {outlookOf(billing)}
       </p>
       {creditsPerHour !== '0' && (
-        <p className={page.dim}>{formatCredits(creditsPerHour, billing, { exactly: true })} an hour at present.</p>
+        <p className={page.dim}>{formatCredits(creditsPerHour, billing, { exactly: true })} per hour at present.</p>
       )}
       {paymentMethods.length === 0 && (
-        <p className={page.dim}>No way to pay is set up: whoever runs this service grants credit.</p>
+        <p className={page.dim}>No payment method is set up. The operators of this service grant credit.</p>
       )}
     </Panel>
   );
@@ -46,7 +46,7 @@ function Money({ billing }: { billing: Billing }) {
   const takesCards = billing.paymentMethods.includes('card');
   return (
     <>
-      <PageHead title="Billing" lead="What your streams use while they are on air, and how it is paid.">
+      <PageHead title="Billing" lead="The cost of your streams on air, and your payments.">
         {takesCrypto && (
           <Button variant="default" leftSection={<IconCoins size={17} aria-hidden />} onClick={() => open('deposit')}>
             Pay in crypto
@@ -82,7 +82,7 @@ function Money({ billing }: { billing: Billing }) {
           >
             <Invoices />
           </Panel>
-          <Panel title="Booked">
+          <Panel title="Ledger">
             <Booked billing={billing} />
           </Panel>
         </div>
@@ -107,7 +107,7 @@ export function BillingPage() {
   const { data, error, refetch } = useBilling({ followed: true });
   if (data) return <Money billing={data} />;
   if (error instanceof problems.BillingDisabled)
-    return <Notice title="Nothing costs anything here">Whoever runs this service has not turned billing on.</Notice>;
+    return <Notice title="Streams are free here">Billing is not enabled on this service.</Notice>;
   if (error) return <Failure title="Your balance could not be loaded" error={error} retry={refetch} />;
   return (
     <div aria-busy="true">

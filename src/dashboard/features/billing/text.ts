@@ -8,11 +8,11 @@ const YEAR_SECONDS = 365 * 86_400;
 
 /** Explains what the balance means for the streams on air. */
 export function outlookOf({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
-  if (state === 'suspended') return 'The account is suspended. Ask whoever runs this service.';
-  if (state === 'exhausted') return 'It is used up: streams stop, and start again when it is topped up.';
-  if (secondsLeft === null) return 'Nothing is on air, so nothing is used.';
-  if (secondsLeft > YEAR_SECONDS) return 'Lasts for more than a year with what is on air now.';
-  return `Lasts about ${formatTimeSpan(secondsLeft)} with what is on air now.`;
+  if (state === 'suspended') return 'The account is suspended. Contact the operators of this service.';
+  if (state === 'exhausted') return 'Streams stop, and start again after a top-up.';
+  if (secondsLeft === null) return 'Nothing is on air, so no credit is used.';
+  if (secondsLeft > YEAR_SECONDS) return 'The credit lasts for more than a year at the current rate.';
+  return `The credit lasts about ${formatTimeSpan(secondsLeft)} at the current rate.`;
 }
 
 export interface Look {
@@ -22,7 +22,7 @@ export interface Look {
 
 const TOP_UPS: Record<TopUp['state'], Look> = {
   open: { word: 'To be paid', tone: 'planned' },
-  processing: { word: 'Under way', tone: 'busy' },
+  processing: { word: 'In progress', tone: 'busy' },
   paid: { word: 'Paid', tone: 'good' },
   failed: { word: 'Failed', tone: 'danger' },
   expired: { word: 'Expired', tone: 'quiet' },
@@ -30,7 +30,7 @@ const TOP_UPS: Record<TopUp['state'], Look> = {
   refunded: { word: 'Refunded', tone: 'quiet' },
   disputed: { word: 'Disputed', tone: 'attention' },
   charged_back: { word: 'Charged back', tone: 'danger' },
-  review: { word: 'Looked at', tone: 'attention' },
+  review: { word: 'In review', tone: 'attention' },
 };
 
 const DEPOSITS: Record<CryptoDeposit['state'], Look> = {
@@ -64,12 +64,12 @@ export const kindWord = (kind: string): string => find(KINDS, kind, kind);
 
 /** Says in a sentence what a deposit waits for. */
 export function depositLine({ state, confirmations, neededConfirmations }: CryptoDeposit): string {
-  if (state === 'waiting') return 'Pay to the address below. This page notices by itself.';
-  if (state === 'seen') return 'The payment was seen. It is waited for the network to confirm it.';
+  if (state === 'waiting') return 'Pay to the address below. This page shows the payment when it arrives.';
+  if (state === 'seen') return 'The payment was seen. It waits for confirmation by the network.';
   if (state === 'confirming')
-    return `${confirmations ?? 0} of ${neededConfirmations} confirmations. It is credited with the last.`;
-  if (state === 'credited') return 'It is credited to your balance.';
-  if (state === 'underpaid') return 'Less than the amount has come. Pay the rest to the same address.';
-  if (state === 'expired') return 'The rate is no longer held. What you pay now is credited at the rate of that time.';
-  return 'The network has changed its mind about the payment. It is waited for what becomes of it.';
+    return `${confirmations ?? 0} of ${neededConfirmations} confirmations. The last one credits the payment.`;
+  if (state === 'credited') return 'The payment is credited to your balance.';
+  if (state === 'underpaid') return 'Less than the amount has arrived. Pay the rest to the same address.';
+  if (state === 'expired') return 'The quoted rate has expired. Payments are now credited at the rate of their time.';
+  return 'The network has reorganized its blocks. The payment is being checked again.';
 }

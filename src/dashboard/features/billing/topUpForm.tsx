@@ -63,8 +63,8 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
           <TextInput label="Other amount" inputMode="decimal" autoComplete="off" {...form.getInputProps('other')} />
         )}
         <p className={forms.help}>
-          You pay on a page of the payment provider; no card data comes to us. The credit is there as soon as it is
-          paid.
+          You pay on a page of the payment provider, and no card data reaches this service. The credit is available as
+          soon as the payment succeeds.
         </p>
         <FormEnd
           problem={problem ?? (choice !== 'other' && form.errors.other)}

@@ -51,7 +51,7 @@ function ByDay({ usage, billing }: { usage: Usage; billing: Billing }) {
       </div>
       <VisuallyHidden component="div">
         <table>
-          <caption>What each day cost</caption>
+          <caption>Cost by day</caption>
           <tbody>
             {usage.lines
               .filter(({ credits }) => credits !== '0')
@@ -128,7 +128,7 @@ export function UsagePanel({ billing }: { billing: Billing }) {
         <div className={classes.acts}>
           <NativeSelect
             size="xs"
-            aria-label="Which days"
+            aria-label="Range of days"
             data={DAYS}
             value={days}
             onChange={(event) => setDays(event.currentTarget.value)}

@@ -15,11 +15,11 @@ const post = (path: string, body: string): string =>
 type ListPath = 'uploads' | 'playlists' | 'destinations';
 
 const MORE: Record<ListPath, string> = {
-  uploads: `# One more, from a link
+  uploads: `# Add one, from a link
 ${post('uploads/from-link', '{"type":"VIDEO","url":"https://example.com/show.mp4"}')}`,
-  playlists: `# One more, of uploads
+  playlists: `# Add one, from uploads
 ${post('playlists', '{"name":"Evenings","kind":"video","mode":"shuffle","items":[{"uploadObjectID":"OBJECT_ID"}]}')}`,
-  destinations: `# One more, and whether it takes a stream
+  destinations: `# Add one, and test it
 ${post('destinations', '{"name":"My channel","rtmpUrl":"rtmp://host/app","rtmpKey":"..."}')}
 curl -sS -X POST -H "X-API-Key: $KEY" "$API/destinations/DESTINATION_ID/test"`,
 };
@@ -30,23 +30,23 @@ export const listCommands = (origin: string, list: ListPath): Commands => ({
 ${get(list)}
 
 ${MORE[list]}`,
-  kubectl: `# All of them, and one with what happened to it
+  kubectl: `# All of them, and one with its recent events
 kubectl get ${list}
 kubectl describe ${list.slice(0, -1)} NAME
 
-# Follow them
+# Watch them
 kubectl get ${list} --watch`,
 });
 
 export const playlistCommands = (origin: string, id: string, version: number): Commands => ({
   rest: `${head(origin)}
-# As it is now, and the versions it had
+# Current state and versions
 ${get(`playlists/${id}`)}
 ${get(`playlists/${id}/versions`)}
 
-# This version on air, without a break
+# Publish this version, without a break
 ${post(`playlists/${id}/publish`, `{"version":${version}}`)}`,
-  kubectl: `# As it is now, and what happened to it
+  kubectl: `# Current state and recent events
 kubectl get playlist ${id} -o yaml
 kubectl describe playlist ${id}`,
 });

@@ -24,7 +24,7 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Dest
   const { opened, open, close } = useOpen();
   const form = useForm({
     initialValues: {},
-    validate: () => (draft.destinationID === '' ? { destinationIDs: 'Choose where it is sent to.' } : {}),
+    validate: () => (draft.destinationID === '' ? { destinationIDs: 'Choose a destination.' } : {}),
   });
   const { destinations } = choices;
   const ticks = (destinations ?? []).map(({ id, name, rtmpUrl }) => ({ value: id, label: name, hint: rtmpUrl }));
@@ -35,7 +35,7 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Dest
         {ticks.length > 0 && (
           <Ticks
             single
-            legend="Where is it sent to?"
+            legend="Destinations of the stream"
             name="destination"
             most={1}
             ticks={ticks}
@@ -49,7 +49,7 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Dest
         )}
         {destinations?.length === 0 && (
           <p className={classes.none}>
-            Add the channel that viewers watch: YouTube, Twitch, Facebook, Kick, or any server that takes RTMP.
+            Add the channel that viewers watch: YouTube, Twitch, Facebook, Kick, or any server that accepts RTMP.
           </p>
         )}
         <div>

@@ -63,7 +63,7 @@ function FromLink({ draft, change, onNext }: MediaStepProps) {
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
       <TextInput
         label="Link to the video"
-        description="A public address of the file itself, not of a page that plays it. It is fetched while you go on."
+        description="A public address of the file itself, not of a page that plays it. The file is fetched while you continue."
         placeholder="https://example.com/show.mp4"
         inputMode="url"
         autoComplete="off"
@@ -125,7 +125,7 @@ export function MediaStep(props: MediaStepProps) {
   return (
     <div className={forms.form}>
       <Choices
-        legend="What is to be looped?"
+        legend="Media to loop"
         name="source"
         choices={SOURCES}
         value={draft.source}

@@ -23,7 +23,7 @@ const ICONS = {
   later: <IconCircle size={22} stroke={1.6} aria-hidden />,
   failed: <IconAlertCircle size={22} stroke={1.8} aria-hidden />,
 };
-const STATES = { done: 'Done:', now: 'Under way:', later: 'To come:', failed: 'In the way:' };
+const STATES = { done: 'Done:', now: 'In progress:', later: 'Next:', failed: 'Failed:' };
 
 function StageLine({ stage: { label, state, detail, fix, progress } }: { stage: Stage }) {
   return (
@@ -77,9 +77,7 @@ export function CreateProgress({ id }: { id: string }) {
         ))}
       </ol>
       {!live && (
-        <p className={classes.none}>
-          You can leave this page: it goes on air by itself as soon as all of this is done.
-        </p>
+        <p className={classes.none}>You can leave this page. The stream goes on air as soon as all steps are done.</p>
       )}
       <div className={classes.buttons}>
         <Button component={Link} to="/streams/$id" params={{ id } as never} variant={live ? 'filled' : 'default'}>

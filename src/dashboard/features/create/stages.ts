@@ -41,7 +41,7 @@ export function stagesOf(stream: Stream, readiness: Readiness | undefined, uploa
     ? {
         label: 'Fetch the media',
         state: 'now',
-        detail: 'It is being fetched and looked through.',
+        detail: 'The media is being fetched and checked.',
         ...(upload && upload.progress > 0 && { progress: upload.progress }),
       }
     : { label: 'Fetch the media', state: readiness || started ? 'done' : 'now' };
@@ -52,7 +52,7 @@ export function stagesOf(stream: Stream, readiness: Readiness | undefined, uploa
       : {
           label: 'Prepare it',
           state: fetching ? 'later' : 'now',
-          ...(!fetching && { detail: media?.message ?? 'It is being prepared for the quality that you chose.' }),
+          ...(!fetching && { detail: media?.message ?? 'The media is being prepared for the chosen quality.' }),
           ...(!fetching && upload?.state === 'preparing' && { progress: upload.progress }),
         };
   const connecting: Stage = onAir
@@ -60,7 +60,7 @@ export function stagesOf(stream: Stream, readiness: Readiness | undefined, uploa
     : other
       ? failed('Connect to the destination', other)
       : stream.status === 'failed'
-        ? { label: 'Connect to the destination', state: 'failed', detail: 'It could not be put on air.' }
+        ? { label: 'Connect to the destination', state: 'failed', detail: 'The stream could not be put on air.' }
         : { label: 'Connect to the destination', state: prepared ? 'now' : 'later' };
   return [fetched, preparing, connecting, { label: 'Live', state: onAir ? 'done' : 'later' }];
 }

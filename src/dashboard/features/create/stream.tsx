@@ -66,7 +66,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
     <form className={forms.form} onSubmit={form.onSubmit(send(true))} noValidate>
       <TextInput
         label="Name"
-        description="For you; viewers see what the platform shows."
+        description="For you only. Viewers see the title that the platform shows."
         autoComplete="off"
         {...form.getInputProps('name')}
       />

@@ -33,13 +33,13 @@ function KeyField({
   preset: Preset;
   before: Destination | undefined;
 }) {
-  const kept = before?.rtmpKeyHint ? `the one that ends in ${before.rtmpKeyHint}` : 'the one it has';
+  const kept = before?.rtmpKeyHint ? `the key that ends in ${before.rtmpKeyHint}` : 'the current key';
   return (
     <div>
       <PasswordInput
         label={before ? 'New stream key' : 'Stream key'}
         description={
-          before ? `Leave it empty to keep ${kept}.` : 'Kept secret: after this it is never shown again, to anybody.'
+          before ? `Leave it empty to keep ${kept}.` : 'Kept secret. The key is never shown again to anyone.'
         }
         autoComplete="off"
         spellCheck={false}
@@ -76,8 +76,7 @@ function usePreset(form: DestinationFormState, before: Destination | undefined) 
   return [presetById(id), choose] as const;
 }
 
-const GONE =
-  'This destination was deleted in another window, or by a program. To have it again, add it anew: what you typed is still here to be copied.';
+const GONE = 'This destination was deleted elsewhere. To get it back, add a new one: your input is still here to copy.';
 
 interface DestinationFormProps {
   /** The one to change; a new one is made without. */
@@ -104,7 +103,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     },
     validate: {
       name: missing('a name'),
-      rtmpUrl: missing('the address that streams are sent to'),
+      rtmpUrl: missing('the destination’s address'),
       rtmpKey: (key, { rtmpUrl }) => (before || mayLackKey(rtmpUrl) ? null : missing('the stream key')(key)),
     },
   });
@@ -148,7 +147,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
         <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
         {moved && (
           <p className={forms.help} role="status">
-            The address is another one. If its key is another one too, enter that as well.
+            The address has changed. If its key has changed too, enter the new key as well.
           </p>
         )}
         <ChangedElsewhere fields={elsewhere} labels={LABELS} />

@@ -20,12 +20,12 @@ export function LoginFields({ form, hasLogin }: LoginFieldsProps) {
   if (isWrong && !isOpen) setOpen(true);
   return (
     <details className={classes.login} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>This server asks for a login</summary>
+      <summary>This server requires a login</summary>
       <div className={forms.form}>
         <p className={forms.help}>
           {hasLogin
-            ? 'Leave both empty to keep the login that it has.'
-            : 'For RTMP servers that want a user name and password beside the key. Kept secret, as the key is.'}
+            ? 'Leave both empty to keep the current login.'
+            : 'For RTMP servers that require a user name and password in addition to the key. Both are kept secret.'}
         </p>
         <TextInput
           label="User"
@@ -45,7 +45,7 @@ export function LoginFields({ form, hasLogin }: LoginFieldsProps) {
         />
         {hasLogin && (
           <Checkbox
-            label="Remove the login: the server asks for none any more"
+            label="Remove the login: the server no longer requires one"
             {...form.getInputProps('endLogin', { type: 'checkbox' })}
           />
         )}

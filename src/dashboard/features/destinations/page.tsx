@@ -33,7 +33,8 @@ function useEdited(destinations: readonly Destination[] | undefined, opened: str
 const NoDestination = ({ onClose }: { onClose: () => void }) => (
   <Dialog title="Destination not found" onClose={onClose}>
     <p>
-      No destination of yours has this address: it may have been deleted. Choose another one from the list, or add it.
+      Your account has no destination at this address. It may have been deleted. Choose another one from the list, or
+      add it again.
     </p>
     <DialogActions>
       <Button onClick={onClose} data-autofocus>
@@ -43,7 +44,7 @@ const NoDestination = ({ onClose }: { onClose: () => void }) => (
   </Dialog>
 );
 
-const LEAD = 'Where your streams are sent: a channel on a platform, or a server of your own.';
+const LEAD = 'Servers that your streams are sent to: a channel on a platform, or a server of your own.';
 
 export function DestinationsPage() {
   useTitle('Destinations');
@@ -68,7 +69,7 @@ export function DestinationsPage() {
       {isPending && <RowsLoading what="your destinations" />}
       {data && destinations.length === 0 && (
         <Empty icon={IconSend} title="No destination yet" action={add}>
-          Choose a platform, paste the stream key that it gives you, and test it here before anything goes on air.
+          Choose a platform, paste the stream key that it shows, and test the destination before a stream goes on air.
         </Empty>
       )}
       <ul className={page.list}>

@@ -55,7 +55,7 @@ export const PRESETS: readonly Preset[] = [
     hosts: ['facebook.com'],
     keysUrl: 'https://www.facebook.com/live/producer',
     keyHelp: 'In Live Producer choose streaming software, and copy the stream key.',
-    note: 'Facebook ends a broadcast after some hours. A persistent stream key can be used again for the next one.',
+    note: 'Facebook ends a broadcast after some hours. Use a persistent stream key for the next broadcast.',
   },
   {
     id: 'kick',

@@ -43,7 +43,8 @@ export function TestProblem({ error }: { error: unknown }) {
   return (
     <div className={forms.problem} role="alert">
       {isOnAir
-        ? 'A stream is on air there, and a test would cut it off. Its page shows whether the destination takes it; or stop it, and test then.'
+        ? 'A stream is on air there, and a test would interrupt it. The stream’s page shows whether the destination ' +
+          'accepts it. To test, stop the stream first.'
         : problemText(error)}
       <StreamLinks ids={streamIDs} />
     </div>

@@ -81,7 +81,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
       icon={<PlatformIcon id={preset.id} size={26} />}
       facts={
         <>
-          <p className={classes.url}>{rtmpUrl || 'Its address is being read…'}</p>
+          <p className={classes.url}>{rtmpUrl || 'Reading the address…'}</p>
           <p className={page.dim}>
             {preset.id === 'custom' ? keyLine(destination) : `${preset.label} · ${keyLine(destination)}`}
           </p>
@@ -102,7 +102,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
     >
       {test.isPending && (
         <p className={page.dim} role="status">
-          Sending two seconds of black pictures and silence, to see whether it takes them…
+          Sending two seconds of black video and silence…
         </p>
       )}
       {!test.isPending && test.data && <TestResult test={test.data} rtmpUrl={rtmpUrl} />}
@@ -116,7 +116,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
           onClose={close}
           onDone={done}
         >
-          Its address and its key are forgotten for good.
+          The address and the key are deleted permanently.
         </DeleteDialog>
       )}
     </Row>

@@ -12,7 +12,7 @@ const LABELS: Record<TestStage, string> = {
   resolve: 'Find the server',
   connect: 'Connect',
   tls: 'Secure the connection',
-  handshake: 'Shake hands',
+  handshake: 'RTMP handshake',
   publish: 'Publish with the key',
 };
 

@@ -40,7 +40,7 @@ function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
         </h3>
         <UploadTag state="failed" />
       </div>
-      <p>{error?.message ?? 'It could not be taken.'}</p>
+      <p>{error?.message ?? 'The upload failed.'}</p>
       <p className={classes.dim}>{fix ?? 'Delete it, and add it again.'}</p>
     </>
   );
@@ -57,7 +57,7 @@ export function Needing({ streams, uploads }: NeedingProps) {
   if (count === 0)
     return (
       <p className={classes.fine}>
-        <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Nothing needs you.
+        <IconCircleCheck size={18} stroke={1.8} aria-hidden /> Nothing needs your attention.
       </p>
     );
   return (
@@ -90,7 +90,7 @@ export function Needing({ streams, uploads }: NeedingProps) {
 export function NextStarts({ streams }: { streams: readonly Stream[] }) {
   const now = new Date(useNow(streams.length > 0));
   if (streams.length === 0)
-    return <p className={classes.dim}>No stream is scheduled. A stream’s page has its schedule.</p>;
+    return <p className={classes.dim}>No stream is scheduled. Set a schedule on a stream’s page.</p>;
   return (
     <ol className={classes.next}>
       {streams.slice(0, NEXT_SHOWN).map(({ id, name, nextStartAt }) => (

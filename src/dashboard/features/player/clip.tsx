@@ -13,9 +13,10 @@ type ClipState = 'loading' | 'there' | 'nothing' | 'failed' | 'unsupported';
 
 const SAYINGS: Partial<Record<ClipState, string>> = {
   nothing:
-    'Its first minute could not be prepared. Play the file on your computer; if that works, export it as MP4 with H.264 and AAC, and add it again.',
-  failed: 'The preview did not come. Close this and try again in a moment.',
-  unsupported: 'This browser cannot play it. Streams are not affected.',
+    'The first minute could not be prepared. Play the file on your computer. If that works, export it as MP4 with ' +
+    'H.264 and AAC, and add it again.',
+  failed: 'The preview did not load. Close it and try again in a moment.',
+  unsupported: 'This browser cannot play the preview. Streams are not affected.',
 };
 
 /** RFC 9110, section 15.5.10: the upload is not as it would have to be. */
@@ -76,7 +77,7 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
         {(state === 'loading' || isMade) && (
           <div className={classes.clipLoader} role="status">
             <Loader size={30} color="#fff" aria-hidden />
-            {isMade && 'Its first minute is being prepared. It begins by itself.'}
+            {isMade && 'The first minute is being prepared. Playback starts when it is ready.'}
           </div>
         )}
         <video

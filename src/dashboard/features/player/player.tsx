@@ -64,7 +64,7 @@ function Cover({ state, phase, paused, meaning, resting }: CoverProps) {
   if (state === 'unsupported')
     return (
       <Poster icon={<IconAlertTriangle size={34} stroke={1.4} aria-hidden />} title="No preview in this browser">
-        It cannot play live H.264. The stream itself is not affected.
+        This browser cannot play live H.264. The stream itself is not affected.
       </Poster>
     );
   if (state === 'interrupted')

@@ -17,7 +17,7 @@ export function Conflict({ id, from, to, onKeep, onDiscard }: ConflictProps) {
     <section className={classes.conflict} role="alert" data-testid="conflict">
       <h2>This playlist was changed elsewhere</h2>
       <p>
-        Your changes began with version {from}; version {to} has been saved since. This is what changed:
+        Your changes are based on version {from}. Version {to} was saved since then. It made these changes:
       </p>
       <Difference id={id} from={from} to={to} />
       <div className={classes.buttons}>

@@ -27,7 +27,7 @@ export const MODES = [
   { value: 'shuffle', label: 'Shuffled', icon: <IconArrowsShuffle {...ICON} /> },
 ] as const;
 
-const DELETED = 'One of the clips was deleted meanwhile. Choose them again.';
+const DELETED = 'One of the clips was deleted in the meantime. Choose the clips again.';
 
 const bodyOf = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCreate => ({
   name: name.trim(),
@@ -62,7 +62,7 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
         <Choices
-          legend="What it fills"
+          legend="Kind"
           name="kind"
           choices={KINDS}
           value={kind}
@@ -70,7 +70,7 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
           onChange={(next) => form.setValues({ kind: next, items: [] })}
         />
         <Choices
-          legend="Played"
+          legend="Order"
           name="mode"
           choices={MODES}
           value={mode}

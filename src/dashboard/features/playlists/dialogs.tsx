@@ -18,8 +18,8 @@ export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts:
       onYes={() => publishNow(asked)}
       onClose={answer}
     >
-      Streams that play this playlist go on with it after their current clip, without a break. They stay with what they
-      play until all of it is prepared.
+      Streams that play this playlist switch to this version after their current clip, without a break. Until all of it
+      is prepared, they keep playing what they play.
     </Confirm>
   );
 }
@@ -40,7 +40,7 @@ export function DeletePlaylist({ playlist: { id, name }, onClose }: { playlist: 
         return navigate({ to: '/playlists' });
       }}
     >
-      It goes with all of its versions, for good. Its clips stay among your uploads.
+      All versions of the playlist are deleted permanently. Its clips stay in your uploads.
     </DeleteDialog>
   );
 }

@@ -24,7 +24,7 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
   if (!data) return <Skeleton height={18} width="60%" />;
   const { mode } = data.diff;
   return (
-    <ul className={classes.lines} aria-label={`What changed in version ${to}`}>
+    <ul className={classes.lines} aria-label={`Changes in version ${to}`}>
       {mode && <li>Played {MODE_WORDS[mode].toLowerCase()} from then on</li>}
       {lines.map((line) => {
         const Icon = ICONS[line.what];
@@ -34,7 +34,7 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
           </li>
         );
       })}
-      {lines.length === 0 && !mode && <li>The clips and their order are the same; only the name is another one.</li>}
+      {lines.length === 0 && !mode && <li>The clips and their order are the same. Only the name differs.</li>}
     </ul>
   );
 }

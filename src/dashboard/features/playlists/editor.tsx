@@ -46,7 +46,7 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
           onChange={(event) => edit({ ...draft, name: event.currentTarget.value })}
         />
         <Choices
-          legend="Played"
+          legend="Order"
           name="mode"
           choices={MODES}
           value={draft.mode}
@@ -56,13 +56,13 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
       <div className={classes.clipsHead}>
         <h2>Clips</h2>
         <p className={page.dim} data-testid="total">
-          {uploads ? totalOf(ids, uploads) : 'Reading the clips…'}
+          {uploads ? totalOf(ids, uploads) : 'Loading the clips…'}
         </p>
         {ids.length > 0 && add}
       </div>
       {ids.length === 0 ? (
-        <Empty icon={IconPlus} title="No clips in it" action={add}>
-          Add some of your uploads. A playlist without clips cannot be published.
+        <Empty icon={IconPlus} title="No clips yet" action={add}>
+          Add some of your uploads. You cannot publish a playlist without clips.
         </Empty>
       ) : (
         <Clips

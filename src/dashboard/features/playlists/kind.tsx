@@ -5,7 +5,7 @@ import type { DetailKind } from '../../ui/detailPage.tsx';
 export const PLAYLIST: DetailKind = {
   noun: 'playlist',
   list: '/playlists',
-  remains: 'What was in it is still among your uploads.',
+  remains: 'Its clips are still in your uploads.',
   create: (
     <Link to="/playlists" search={{ form: 'new' }}>
       New playlist

@@ -16,7 +16,7 @@ import classes from './playlists.module.css';
 import { usePlaylists, usePlaylistsChanged } from './queries.ts';
 import { KIND_WORDS, MODE_WORDS } from './text.ts';
 
-const LEAD = 'Clips that a stream loops one after the other. What you change goes on air when you publish it.';
+const LEAD = 'Lists of clips that a stream loops in order. Changes go on air when you publish them.';
 
 /** `Video · In order · version 4, of which 3 is published`. */
 function summaryOf({ kind, mode, version, publishedVersion }: PlaylistSummary): string {
@@ -71,8 +71,7 @@ export function PlaylistsPage() {
       {isPending && <RowsLoading what="your playlists" />}
       {data && playlists.length === 0 && (
         <Empty icon={IconPlaylist} title="No playlist yet" action={add}>
-          Put several clips into one list, in your order or shuffled, and give it to a stream in place of a single
-          video.
+          Combine several clips into one list, in order or shuffled, and use it in a stream instead of a single video.
         </Empty>
       )}
       <ul className={page.list}>

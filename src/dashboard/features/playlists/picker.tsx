@@ -45,8 +45,8 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
       {data && found.length === 0 && (
         <p className={page.dim}>
           {wanted === ''
-            ? `Nothing to choose from yet: add ${kind === 'video' ? 'videos' : 'videos or sounds'} under Uploads first.`
-            : 'No upload has this in its name.'}
+            ? `No uploads to choose from yet. Add ${kind === 'video' ? 'videos' : 'videos or sounds'} under Uploads first.`
+            : 'No upload has this text in its name.'}
         </p>
       )}
       <ul className={classes.options}>

@@ -13,7 +13,7 @@ function Streams({ playlist }: { playlist: Playlist }) {
   const { data, error } = useStreamsOf(playlist);
   if (playlist.streamID === '')
     return <p className={page.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
-  if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Looking for its streams…'}</p>;
+  if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Loading its streams…'}</p>;
   return (
     <ul className={classes.streams} aria-label="Streams that play it">
       {data.map(({ id, name, status }) => (
@@ -35,7 +35,7 @@ export function Published({ playlist }: { playlist: Playlist }) {
       <p className={classes.publication} data-state={itemsTotal === 0 ? 'failed' : state} role="status">
         {publicationText(playlist)}
       </p>
-      {state === 'preparing' && <Bar value={progress > 0 ? progress : undefined} label="Being prepared" />}
+      {state === 'preparing' && <Bar value={progress > 0 ? progress : undefined} label="Preparing" />}
       <Streams playlist={playlist} />
     </>
   );

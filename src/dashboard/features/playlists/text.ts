@@ -41,8 +41,8 @@ export function publicationText({ publication, version }: Pick<Playlist, 'public
   const which = played === null || played === version ? 'This version' : `Version ${played}`;
   if (itemsTotal === 0) return `${which} has no clips, so nothing can be played. Add some, then publish it.`;
   if (state === 'failed')
-    return `${itemsFailed} of ${clips(itemsTotal)} cannot be played. Look at them under Uploads, or take them out and publish again.`;
+    return `${itemsFailed} of ${clips(itemsTotal)} cannot be played. Check them under Uploads, or remove them and publish again.`;
   if (state === 'preparing')
-    return `${which} is being prepared: ${itemsReady} of ${clips(itemsTotal)} ready. Streams go on with what they play until then.`;
-  return `${which} is what streams play.`;
+    return `${which} is being prepared: ${itemsReady} of ${clips(itemsTotal)} ready. Until then, streams keep playing what they play.`;
+  return `Streams play ${which.toLowerCase()}.`;
 }

@@ -51,7 +51,7 @@ export function useActs(playlist: Playlist, editing: Editing, refetch: () => unk
       !isActing() &&
       rollback.mutate(version, {
         onSuccess: (after) => announce(after, `Rolled back to version ${version}`),
-        onError: refused(`There is no way back to version ${version}`),
+        onError: refused(`Rolling back to version ${version} failed`),
       }),
     saving: save.isPending,
     busy: save.isPending || publish.isPending || rollback.isPending,

@@ -56,10 +56,10 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
             size="xs"
             variant="default"
             aria-expanded={open}
-            aria-label={`What changed in version ${version}`}
+            aria-label={`Changes in version ${version}`}
             onClick={() => setOpen(!open)}
           >
-            What changed
+            Changes
           </Button>
         )}
         {!published && itemCount > 0 && (

@@ -57,7 +57,7 @@ export function HolderList({ noun, error }: { noun: string; error: ProblemError 
   const { streamIDs = [], playlistIDs = [] } = error.problem;
   return (
     <>
-      <p>This {noun} is still in use. Take it out of these first:</p>
+      <p>This {noun} is still in use. Remove it from these first:</p>
       <StreamLinks ids={streamIDs} />
       <PlaylistLinks ids={playlistIDs} />
     </>

@@ -26,7 +26,7 @@ function SkipButton({ stream }: { stream: Stream }) {
         id: `skip-${stream.id}`,
         color: 'red',
         withBorder: true,
-        title: `“${stream.name}” did not go on to the next item`,
+        title: `“${stream.name}” did not skip to the next item`,
         message: problemText(error),
       }),
   });
@@ -60,8 +60,8 @@ function DeleteStream({ stream, onClose }: { stream: Stream; onClose: () => void
         await queries.invalidateQueries({ queryKey: ['streams'] });
       }}
     >
-      {isRunning(stream.status) && 'It is taken off air first, on every destination. '}
-      Its media, playlists and destinations stay. This cannot be undone.
+      {isRunning(stream.status) && 'The stream goes off air on every destination first. '}
+      Its media, playlists and destinations stay. You cannot undo this.
     </DeleteDialog>
   );
 }

@@ -69,8 +69,7 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
 /** Stands large on a card: how long the stream has been on air, or why it is not. */
 function Headline({ stream, phase }: { stream: Stream; phase: string }) {
   if (isRunning(phase) && stream.liveSince) return <Uptime since={stream.liveSince} />;
-  const resting =
-    phase === 'starting' ? 'Going on air…' : phase === 'reconnecting' ? 'Trying to get back on air…' : undefined;
+  const resting = phase === 'starting' ? 'Going on air…' : phase === 'reconnecting' ? 'Reconnecting…' : undefined;
   return <span className={classes.resting}>{resting ?? restingLine(stream, phase)}</span>;
 }
 

@@ -22,7 +22,7 @@ const minutesOf = (points: readonly Point[]): string => {
 export function Chart({ label, points, format, least, hint }: ChartProps) {
   const enough = points.length > 1;
   const line = lineOf(points, WIDTH, HEIGHT, least);
-  const range = enough ? `${format(line.low)} to ${format(line.high)} in ${minutesOf(points)}` : 'Being measured';
+  const range = enough ? `${format(line.low)} to ${format(line.high)} in ${minutesOf(points)}` : 'No data yet';
   return (
     <div className={classes.tile} data-wide>
       <dt>{label}</dt>

@@ -70,6 +70,6 @@ export const FRAMERATES = [
 ] as const;
 
 export const ITEM_FAILURES = [
-  { value: 'Skip', label: 'Leave them out until they can be' },
+  { value: 'Skip', label: 'Leave them out until they can be played' },
   { value: 'Block', label: 'Wait until every item can be played' },
 ] as const;

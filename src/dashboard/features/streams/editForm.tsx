@@ -37,7 +37,7 @@ function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices 
   if (ticks.length === 0) return null;
   return (
     <Ticks
-      legend="Sound from audio playlists, in place of its own"
+      legend="Audio playlists to play instead of the video’s own sound"
       name="audio"
       most={MOST_PLAYLISTS}
       ticks={ticks}
@@ -60,7 +60,7 @@ function Media({ form, choices }: { form: EditFormState; choices: StreamChoices 
   return (
     <>
       <Choices
-        legend="What it plays"
+        legend="Media to loop"
         name="kind"
         choices={KINDS}
         value={kind}
@@ -94,7 +94,7 @@ function Media({ form, choices }: { form: EditFormState; choices: StreamChoices 
 
 const validate = {
   name: (name: string) => (name.trim() === '' ? 'Enter a name.' : null),
-  destinationIDs: (ids: string[]) => (ids.length === 0 ? 'Choose where it is sent to.' : null),
+  destinationIDs: (ids: string[]) => (ids.length === 0 ? 'Choose a destination.' : null),
   videoUploadObjectID: (id: string, { kind }: EditValues) =>
     kind === 'video' && id === '' ? 'Choose the video to loop.' : null,
   playlistIDs: (ids: string[], { kind }: EditValues) =>
@@ -145,7 +145,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
         <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
         {reshaped && (
           <p className={forms.help} role="status">
-            The media is prepared anew for this, which takes a while.
+            The media must be prepared again for this, which takes a while.
           </p>
         )}
         <Media form={form} choices={choices} />

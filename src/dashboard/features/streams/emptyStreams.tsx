@@ -12,13 +12,13 @@ KEY=lsk_...   # your API key
 post() { curl -sS -X POST "$API/$1" -d "$2" \\
   -H "X-API-Key: $KEY" -H "Content-Type: application/json"; echo; }
 
-# 1. The media, from a link. Answers an objectID.
+# 1. The media, from a link. Returns an objectID.
 post uploads/from-link '{"type":"VIDEO","url":"https://example.com/show.mp4"}'
 
-# 2. Where it goes. Answers an id.
+# 2. The destination. Returns an id.
 post destinations '{"name":"My channel","rtmpUrl":"rtmp://host/app","rtmpKey":"..."}'
 
-# 3. The stream, with the two ids from above. Answers an id.
+# 3. The stream, with the two ids from above. Returns an id.
 post streams '{"name":"My first stream","quality":"q_1080p","framerate":"f_30",
   "videoUploadObjectID":"OBJECT_ID","destinationID":"DESTINATION_ID"}'
 
@@ -31,8 +31,8 @@ export function EmptyStreams() {
       <Logo size={48} />
       <h2>Put your first stream on air</h2>
       <p>
-        A stream loops a video, or a playlist, to YouTube, Twitch or any other destination until you stop it. All it
-        needs is a link to a video and the key of your channel.
+        A stream loops a video or a playlist to YouTube, Twitch or any other destination until you stop it. You need a
+        link to a video and the stream key of your channel.
       </p>
       <Button component={Link} to="/create" size="md" leftSection={<IconPlus size={18} aria-hidden />}>
         New stream
@@ -41,7 +41,7 @@ export function EmptyStreams() {
         <summary>Or by the API</summary>
         <Snippet text={firstStreamSnippet(location.origin)} label="The calls from a link to a stream" />
         <p className={classes.more}>
-          Every call is described in the <a href="/docs">API pages</a>. The stream shows up here by itself.
+          Every call is described in the <a href="/docs">API pages</a>. The stream appears here when it is created.
         </p>
       </details>
     </section>

@@ -7,7 +7,7 @@ import classes from './events.module.css';
 /** Lists the events of a stream, newest first. */
 export function Events({ events }: { events: readonly StreamEvent[] }) {
   const now = new Date(useNow());
-  if (events.length === 0) return <p className={classes.none}>Nothing has happened yet.</p>;
+  if (events.length === 0) return <p className={classes.none}>No events yet.</p>;
   return (
     <ol className={classes.events}>
       {events.map(({ id, time, type, reason, message, count }) => (

@@ -5,6 +5,6 @@ import type { DetailKind } from '../../ui/detailPage.tsx';
 export const STREAM: DetailKind = {
   noun: 'stream',
   list: '/streams',
-  remains: 'It is off air. What it played and where it was sent to are still among your uploads and destinations.',
+  remains: 'It is off air. Its media and destinations are still in your account.',
   create: <Link to="/create">Create a stream</Link>,
 };

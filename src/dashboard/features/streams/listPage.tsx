@@ -116,16 +116,14 @@ export function StreamsPage() {
       {none && filtered && (
         <Empty
           icon={IconSearchOff}
-          title="No stream is like that"
+          title="No stream matches"
           action={
             <Button variant="default" onClick={filter.clear}>
               Show all streams
             </Button>
           }
         >
-          {status
-            ? 'None of your streams with such a name is in this state now.'
-            : 'None of your streams has such a name.'}
+          {status ? 'None of your streams with this name is in this state now.' : 'None of your streams has this name.'}
         </Empty>
       )}
       <ul className={classes.grid} aria-label="Streams">

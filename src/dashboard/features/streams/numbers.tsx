@@ -24,8 +24,14 @@ export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number })
   return (
     <dl className={classes.tiles}>
       <Chart label="Bitrate" points={pointsOf(history, 'bitrateKbps')} format={formatBitrate} least={500} />
-      <Chart label="Frames a second" points={pointsOf(history, 'fps')} format={formatFps} least={10} />
-      <Chart label="Sound to picture" hint="skew" points={pointsOf(history, 'avSkewMs')} format={formatMs} least={40} />
+      <Chart label="Frames per second" points={pointsOf(history, 'fps')} format={formatFps} least={10} />
+      <Chart
+        label="Audio-video offset"
+        hint="skew"
+        points={pointsOf(history, 'avSkewMs')}
+        format={formatMs}
+        least={40}
+      />
       <Tile label="Uptime" value={formatUptime(stats.uptimeSeconds)} />
       <Tile label="Loops" value={formatCount(stats.loopCount)} />
       <Tile label="Reconnects" value={formatCount(stats.reconnects)} />

@@ -11,8 +11,8 @@ export function restingLine(
   const start = formatTime(stream.nextStartAt);
   const end = formatTime(stream.scheduleEndAt);
   if (phase === 'scheduled') return start ? `Goes on air ${start}` : 'Goes on air by its schedule';
-  if (phase === 'ended') return end ? `Ended ${end}` : 'Its schedule is over';
-  if (phase === 'idle') return 'Never been on air';
+  if (phase === 'ended') return end ? `Ended ${end}` : 'Schedule has ended';
+  if (phase === 'idle') return 'Never on air';
   if (phase === 'waiting') return 'Starts as soon as it is ready';
   if (phase === 'stopping') return 'Going off air';
   const since = formatTime(offAirSince);

@@ -26,33 +26,38 @@ export interface PhaseLook {
 }
 
 export const PHASE_LOOKS: Record<Phase, PhaseLook> = {
-  idle: { word: 'Idle', meaning: 'Never been on air.', icon: 'moon', tone: 'quiet' },
-  scheduled: { word: 'Scheduled', meaning: 'Goes on air by itself.', icon: 'calendar', tone: 'planned' },
+  idle: { word: 'Idle', meaning: 'The stream has never been on air.', icon: 'moon', tone: 'quiet' },
+  scheduled: {
+    word: 'Scheduled',
+    meaning: 'The stream goes on air at its next scheduled time.',
+    icon: 'calendar',
+    tone: 'planned',
+  },
   waiting: {
     word: 'Waiting',
-    meaning: 'Starts as soon as nothing stands in its way.',
+    meaning: 'The stream starts as soon as nothing prevents it.',
     icon: 'hourglass',
     tone: 'attention',
   },
-  starting: { word: 'Starting', meaning: 'Connecting to the destination.', icon: 'rocket', tone: 'busy' },
-  live: { word: 'Live', meaning: 'The destination is receiving the stream.', icon: 'broadcast', tone: 'live' },
+  starting: { word: 'Starting', meaning: 'The stream connects to the destination.', icon: 'rocket', tone: 'busy' },
+  live: { word: 'Live', meaning: 'The destination accepts the stream.', icon: 'broadcast', tone: 'live' },
   reconnecting: {
     word: 'Reconnecting',
-    meaning: 'The destination went away; trying again until it is back.',
+    meaning: 'The destination is lost. The stream retries until it is back.',
     icon: 'refresh',
     tone: 'attention',
   },
-  stopping: { word: 'Stopping', meaning: 'Going off air.', icon: 'stopping', tone: 'busy' },
-  stopped: { word: 'Stopped', meaning: 'Off air.', icon: 'stopped', tone: 'quiet' },
-  ended: { word: 'Ended', meaning: 'Its schedule is over.', icon: 'flag', tone: 'quiet' },
-  failed: { word: 'Failed', meaning: 'Needs a change before it can run.', icon: 'alert', tone: 'danger' },
+  stopping: { word: 'Stopping', meaning: 'The stream goes off air.', icon: 'stopping', tone: 'busy' },
+  stopped: { word: 'Stopped', meaning: 'The stream is off air.', icon: 'stopped', tone: 'quiet' },
+  ended: { word: 'Ended', meaning: 'The schedule of the stream has ended.', icon: 'flag', tone: 'quiet' },
+  failed: { word: 'Failed', meaning: 'The stream needs a change before it can run.', icon: 'alert', tone: 'danger' },
 };
 
 /** The look of a state; one that this page does not know yet is shown by its own word. */
 export const lookOf = (phase: string): PhaseLook =>
   Object.hasOwn(PHASE_LOOKS, phase)
     ? PHASE_LOOKS[phase as Phase]
-    : { word: phase || 'Unknown', meaning: 'This page does not know the state yet.', icon: 'moon', tone: 'quiet' };
+    : { word: phase || 'Unknown', meaning: 'This page does not know this state.', icon: 'moon', tone: 'quiet' };
 
 export type PowerAction = 'start' | 'stop';
 const OFF_AIR: readonly string[] = ['idle', 'stopped', 'ended'];

@@ -35,7 +35,7 @@ function StopButton({ name, running, power }: { name: string; running: boolean; 
           Take this stream off air?
         </p>
         <p className={classes.name}>{name}</p>
-        <p className={classes.consequence}>It ends for viewers at once, on every destination.</p>
+        <p className={classes.consequence}>The stream ends for viewers immediately, on every destination.</p>
         <div className={classes.answers}>
           <Button size="sm" variant="default" onClick={() => setAsking(false)} data-autofocus>
             Keep on air

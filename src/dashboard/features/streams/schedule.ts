@@ -124,9 +124,9 @@ export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
     ...(repeat === 'weekly' && days.length === 0 && { days: 'Choose a day.' }),
     ...(repeat === 'weekly' && time === '' && { time: 'Choose a time.' }),
     ...(repeat === 'cron' && cron.trim() === '' && { cron: 'Enter a cron expression.' }),
-    ...(seconds < 60 && { minutes: 'It has to last a minute at least.' }),
+    ...(seconds < 60 && { minutes: 'Choose at least one minute.' }),
     ...(!isWithin(minutes, 59) && { minutes: 'Enter minutes from 0 to 59.' }),
-    ...(seconds > MOST_DAYS * 86_400 && { hours: `It can last ${MOST_DAYS} days at most.` }),
+    ...(seconds > MOST_DAYS * 86_400 && { hours: `Choose at most ${MOST_DAYS} days.` }),
     ...(!isWithin(hours, MOST_DAYS * 24) && { hours: `Enter hours from 0 to ${MOST_DAYS * 24}.` }),
   };
 }

@@ -40,13 +40,13 @@ function Once({ form }: { form: ScheduleFormState }) {
       <TextInput
         type="datetime-local"
         label="Goes on air"
-        description={`On your clock (${findTimeZone()}).`}
+        description={`In your time zone (${findTimeZone()}).`}
         {...form.getInputProps('startAt')}
       />
       <TextInput
         type="datetime-local"
         label="Ends"
-        description="Left empty, it stays on air until you stop it."
+        description="Leave it empty to stay on air until you stop it."
         {...form.getInputProps('endAt')}
       />
     </>
@@ -88,7 +88,7 @@ function Recurring({ form }: { form: ScheduleFormState }) {
           {words}.
         </p>
       )}
-      <NativeSelect label="On the clocks of" data={zones} {...form.getInputProps('timeZone')} />
+      <NativeSelect label="Time zone" data={zones} {...form.getInputProps('timeZone')} />
       <div className={classes.length}>
         <NumberInput
           hideControls

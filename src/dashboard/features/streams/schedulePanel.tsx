@@ -18,7 +18,7 @@ function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
   const words = useCronWords(cron);
   return (
     <p>
-      {words ?? <code>{cron}</code>}, for {formatHours(durationSeconds)}, on the clocks of {timeZone}.
+      {words ?? <code>{cron}</code>}, for {formatHours(durationSeconds)}, in the time zone {timeZone}.
     </p>
   );
 }
@@ -27,8 +27,7 @@ function Words({ stream }: { stream: Stream }) {
   const { scheduleStartAt, scheduleEndAt, recurrence } = stream;
   if (recurrence) return <Recurring {...recurrence} />;
   const [start, end] = [formatTime(scheduleStartAt), formatTime(scheduleEndAt)];
-  if (!start && !end)
-    return <p className={classes.dim}>None. It is on air from when you start it until you stop it.</p>;
+  if (!start && !end) return <p className={classes.dim}>No schedule. You start and stop the stream yourself.</p>;
   return (
     <p>
       {start ? `From ${start}` : 'From when you start it'}
@@ -118,8 +117,8 @@ export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
           onClose={() => setAsking(false)}
         >
           <p>
-            “{stream.name}” is then on air only from when you start it until you stop it. Whether it is on air now does
-            not change.
+            “{stream.name}” then goes on air only when you start it, until you stop it. Its current state does not
+            change.
           </p>
         </Confirm>
       )}

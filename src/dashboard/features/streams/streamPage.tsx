@@ -71,7 +71,7 @@ function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
 
 function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: unknown; readAt: number }) {
   return (
-    <Panel title="Live numbers">
+    <Panel title="Live statistics">
       {stats ? <Numbers stats={stats} readAt={readAt} /> : <Pending error={error} lines={5} />}
     </Panel>
   );
@@ -99,7 +99,7 @@ function Health({ stream, running, onMend }: { stream: Stream; running: boolean;
   return (
     <>
       {running && stream.degraded && (
-        <Panel title="Not as it should be">
+        <Panel title="Problems">
           <p className={classes.degraded} role="status">
             <Named>{stream.degraded.message}</Named>
           </p>

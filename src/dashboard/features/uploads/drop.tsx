@@ -54,7 +54,7 @@ export function Drop({ picker, onFiles }: DropProps) {
       <Button variant="default" onClick={() => picker.current?.click()}>
         Choose files
       </Button>
-      <p className={page.dim}>Sending can be paused, and goes on after a lost connection.</p>
+      <p className={page.dim}>You can pause sending. It continues after a lost connection.</p>
       <input
         ref={picker}
         type="file"

@@ -69,7 +69,7 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
         />
         <TextInput
           label="Name"
-          description="Left empty, it is called like the file."
+          description="Leave it empty to use the file’s name."
           autoComplete="off"
           {...form.getInputProps('name')}
         />

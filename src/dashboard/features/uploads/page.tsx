@@ -41,7 +41,7 @@ export function UploadsPage() {
       </PageHead>
       <Drop picker={picker} onFiles={send} />
       {files && sendings.length + unfinished.length > 0 && (
-        <section className={classes.sendings} aria-label="On the way">
+        <section className={classes.sendings} aria-label="In progress">
           {sendings.map((sending) => (
             <SendingRow key={sending.id} sending={sending} sender={files.sender} />
           ))}
@@ -61,7 +61,7 @@ export function UploadsPage() {
       )}
       {isPending && <RowsLoading what="your uploads" />}
       {data && uploads.length === 0 && (
-        <p className={classes.none}>No uploads yet. What you add shows up here, and tells when it can be played.</p>
+        <p className={classes.none}>No uploads yet. New uploads appear here with their state.</p>
       )}
       <ul className={page.list}>
         {rest.map((upload) => (

@@ -148,7 +148,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
             return changed();
           }}
         >
-          The file and all that was prepared of it are deleted for good.
+          The file and all prepared media are deleted permanently.
         </DeleteDialog>
       )}
     </Row>

@@ -21,7 +21,7 @@ const icon = <IconUpload size={22} stroke={1.6} aria-hidden />;
 function lineOf({ state, sizeBytes, sentBytes, speed }: Sending): string {
   const percent = sizeBytes === 0 ? 0 : Math.floor((sentBytes / sizeBytes) * 100);
   const amount = `${formatBytes(sentBytes)} of ${formatBytes(sizeBytes)}`;
-  if (state === 'waiting') return `Waiting for its turn · ${formatBytes(sizeBytes)}`;
+  if (state === 'waiting') return `Waiting to start · ${formatBytes(sizeBytes)}`;
   if (state === 'paused') return `Paused at ${percent} % · ${amount}`;
   if (state === 'failed') return `Stopped at ${percent} % · ${amount}`;
   return [
@@ -64,7 +64,7 @@ const GiveUp = ({ name, remove, onClose }: GiveUpProps) => (
     onClose={onClose}
     onDone={onClose}
   >
-    What was sent of it so far is deleted. The file on your computer stays.
+    The bytes sent so far are deleted. The file on your computer stays.
   </DeleteDialog>
 );
 
@@ -126,7 +126,7 @@ export function UnfinishedRow({ unfinished, memory, choose, onForgotten }: Unfin
       icon={icon}
       facts={
         <p className={page.dim}>
-          Not sent completely ({formatBytes(sizeBytes)}). Choose the same file again, and it goes on where it stopped.
+          Not sent completely ({formatBytes(sizeBytes)}). Choose the same file again to continue where it stopped.
         </p>
       }
       actions={

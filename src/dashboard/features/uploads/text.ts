@@ -12,7 +12,7 @@ export interface StateLook {
 }
 
 const LOOKS: Record<Upload['state'], StateLook> = {
-  importing: { word: 'Importing', tone: 'busy', doing: 'Being fetched and looked through' },
+  importing: { word: 'Importing', tone: 'busy', doing: 'Being fetched and checked' },
   preparing: { word: 'Preparing', tone: 'busy', doing: 'Being prepared for the streams that play it' },
   ready: { word: 'Ready', tone: 'good' },
   failed: { word: 'Failed', tone: 'danger' },
@@ -25,25 +25,24 @@ export const lookOf = (state: string): StateLook =>
 const FIXES: Record<UploadErrorCode, string> = {
   link_unreachable:
     'Open the link in a private window: it must lead to the file itself, without signing in. Then try it again.',
-  link_forbidden: 'Use a public http or https address: one inside a private network cannot be reached.',
+  link_forbidden: 'Use a public http or https address. Addresses in a private network cannot be reached.',
   link_is_a_page:
-    'Use the link with which the file itself is downloaded, and share it with everybody who has the link; or download the file and upload it from your computer.',
+    'Use a direct download link that everyone can open. Or download the file and upload it from your computer.',
   link_too_slow: 'Download the file to your computer and upload it from there.',
-  media_too_large:
-    'Make it smaller, with fewer minutes or a lower bit rate, or split it and loop the parts as a playlist.',
-  media_too_long: 'Cut it into parts and loop them as a playlist, or export it anew if it is shorter than it claims.',
+  media_too_large: 'Reduce its length or bit rate. Or split it and loop the parts as a playlist.',
+  media_too_long:
+    'Cut it into parts and loop them as a playlist. If the file is shorter than it claims, export it again.',
   media_too_many_pixels: 'Export it in 4K (3840 × 2160) or less, and add that.',
-  media_too_complex: 'Export it anew, as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and add that.',
-  media_unreadable:
-    'Play the file from beginning to end on your computer; if that works, export it as MP4 and add it again.',
+  media_too_complex: 'Export it again as MP4 with H.264, at most 60 frames per second and stereo sound, and add that.',
+  media_unreadable: 'Play the whole file on your computer. If that works, export it as MP4 and add it again.',
   media_format_unsupported: 'Export it in a common format, such as MP4, MP3, JPEG or PNG, and add that.',
   media_encrypted: 'Add a copy without copy protection.',
   media_colors_unsupported: 'Export a video in SDR, HDR10 or HLG, or a picture in sRGB, and add that.',
-  media_has_no_video: 'Add it again as audio, or choose a file with pictures.',
-  media_has_no_audio: 'Add it again as video, or choose a file with sound.',
+  media_has_no_video: 'Add it again as audio, or choose a file with video.',
+  media_has_no_audio: 'Add it again as video, or choose a file with audio.',
   storage_full: 'Delete uploads that you no longer need, then add it again.',
   prepare_timeout: 'Try a shorter file, or a lower quality of the stream that plays it.',
-  prepare_failed: 'Export the file anew, as MP4 with H.264 and AAC, and add that.',
+  prepare_failed: 'Export the file again as MP4 with H.264 and AAC, and add that.',
 };
 
 /** undefined for a code that is newer than this page. */
@@ -99,4 +98,4 @@ export const canRetry = (code: string): boolean => code.startsWith('link_') && c
 
 /** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
 export const waitOf = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
-  `${message} Tried again at ${formatClock(nextTryAt)}, given up at ${formatClock(until)}.`;
+  `${message} Next attempt at ${formatClock(nextTryAt)}. The import is given up at ${formatClock(until)}.`;

@@ -30,8 +30,9 @@ const statusOf = (error: Error | DetailedError): number | undefined =>
 /** The server's reason, if it gave one. */
 function sentenceOf(error: Error | DetailedError): string {
   const status = statusOf(error);
-  if (status === undefined) return 'The file could not be read. It may have been moved or changed: choose it again.';
-  if (status === 0) return 'The connection was lost. What was sent is kept: try again when it is back.';
+  if (status === undefined) return 'The file could not be read. It may have been moved or changed. Choose it again.';
+  if (status === 0)
+    return 'The connection was lost. The bytes sent so far are kept. Try again when the connection is back.';
   try {
     const body = 'originalResponse' in error ? error.originalResponse?.getBody() : '';
     const { detail } = JSON.parse(body ?? '') as { detail?: unknown };
@@ -39,7 +40,7 @@ function sentenceOf(error: Error | DetailedError): string {
   } catch {
     // No problem document: something between us and the server has answered.
   }
-  return 'The server did not take the file. Try again in a moment.';
+  return 'The server did not accept the file. Try again in a moment.';
 }
 
 /** The client is loaded with the first file. A transfer of the same file that broke off goes on. */

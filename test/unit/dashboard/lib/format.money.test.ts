@@ -64,7 +64,7 @@ test('how long it lasts', () => {
   expect(outlookOf({ state: 'active', secondsLeft: null })).toContain('Nothing is on air');
   expect(outlookOf({ state: 'low', secondsLeft: 7200 })).toContain('about 2 h');
   expect(outlookOf({ state: 'active', secondsLeft: 2 * 365 * 86_400 })).toContain('more than a year');
-  expect(outlookOf({ state: 'exhausted', secondsLeft: 0 })).toContain('used up');
+  expect(outlookOf({ state: 'exhausted', secondsLeft: 0 })).toContain('after a top-up');
 });
 
 test('a state that is newer than the page is called as the server calls it', () => {

@@ -30,7 +30,7 @@ describe('times of a stream in words', () => {
     const none = { nextStartAt: null, scheduleEndAt: null };
     expect(restingLine(none, 'stopped', '2030-01-10T12:00:00Z')).toMatch(/^Off air since /);
     expect(restingLine(none, 'stopped')).toBe('Off air');
-    expect(restingLine(none, 'idle', '2030-01-10T12:00:00Z')).toBe('Never been on air');
+    expect(restingLine(none, 'idle', '2030-01-10T12:00:00Z')).toBe('Never on air');
     expect(restingLine({ ...none, nextStartAt: '2030-01-10T12:00:00Z' }, 'scheduled')).toMatch(/^Goes on air /);
   });
 

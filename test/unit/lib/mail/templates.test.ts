@@ -70,7 +70,7 @@ test('a notice says what, when, what it means and how to take it back', () => {
   expect(mails.changed.text).toContain('Revoked: 2 API keys and 1 connected app.');
   expect(mails.changed.text).toContain(`${SITE}/forgot-password`);
   const kept = describePassword(NO_WAYS, { apiKeys: 0, apps: 0, passkeys: 2 });
-  expect(kept).toContain('Still good: 2 passkeys.');
+  expect(kept).toContain('Still valid: 2 passkeys.');
 });
 
 test('notices that had to wait are one letter, which is not endless', () => {

@@ -66,7 +66,7 @@ describe('after signing in', () => {
   });
 
   test('who was not let in elsewhere is told what to do, and nothing of the address', () => {
-    expect(outsideText('access_denied')).toContain('did not let us in');
+    expect(outsideText('access_denied')).toContain('did not allow the sign-in');
     expect(outsideText('<b>call me')).toBe(outsideText('failed'));
     expect(outsideText('constructor')).toBe(outsideText('failed'));
   });
@@ -85,7 +85,7 @@ describe('after signing in', () => {
     expect(placeOf('http://127.0.0.1:7777/cb')).toBe('a program on this device');
     expect(placeOf('com.example.app:/cb')).toBe('the app com.example.app on this device');
     expect(placeOf('cursor://anysphere.cursor-mcp/oauth/callback')).toBe('the app cursor on this device');
-    expect(placeOf('')).toContain('cannot be read');
+    expect(placeOf('')).toContain('unreadable');
   });
 
   test('of a document of its own, a client is named with its host; one that registered itself is not', () => {
@@ -103,15 +103,15 @@ test('the token of a letter is in the fragment alone', () => {
 test('scopes are told in words, each once, what is grave last; one that is not known is grave', () => {
   const told = meaningsOf(['any:destructive', 'any:read', 'openid', 'any:read', 'any:root']);
   expect(told.map(({ grave }) => grave)).toEqual([false, false, true, true]);
-  expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*for good\nany:root/);
+  expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*permanently\nany:root/);
 });
 
 test('errors are told in sentences of ours, with what to do', () => {
-  expect(peopleText(new PeopleError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/not right/);
+  expect(peopleText(new PeopleError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/is wrong/);
   expect(peopleText(new PeopleError(429, 'rate_limited', 'Wait 30 seconds.'))).toBe('Wait 30 seconds.');
   expect(peopleText(new PeopleError(500, 'X', 'select * from'))).not.toContain('select');
   expect(peopleText(new PeopleError(418, 'NEW', ''))).toMatch(/[.]$/);
-  expect(peopleText(new ConnectionError('x'))).toContain('does not answer');
+  expect(peopleText(new ConnectionError('x'))).toContain('does not respond');
   expect(peopleText(new TypeError('x is not a function'))).not.toContain('function');
 });
 
@@ -122,7 +122,7 @@ test('what is said of a field stands at it, where the form has it', () => {
     rest: undefined,
   });
   expect(peopleMistakes(long, ['email'])).toEqual({ fields: {}, rest: peopleText(long) });
-  expect(peopleMistakes(new ConnectionError('x'), ['email']).rest).toContain('does not answer');
+  expect(peopleMistakes(new ConnectionError('x'), ['email']).rest).toContain('does not respond');
 });
 
 test('a browser is called what it says it is', () => {
