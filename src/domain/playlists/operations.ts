@@ -84,7 +84,7 @@ export const playlistOperations = [
     summary: 'Playlists, newest first',
     description: `The playlists of the account, without their items. ${PAGED}`,
     output: page(PlaylistSummary, 'PlaylistList'),
-    // The contract declares 404 for this list too.
+    // The published API contract declares 404 for this list too.
     errors: ['route_not_found'],
     examples: { output: exampleSummary },
     mcp: {

@@ -21,7 +21,7 @@ const versionNumber = (description: string) =>
 const path = { version: versionNumber('Number of the version.') };
 const DIRECT = 'Asked of Kubernetes itself: 502 while it is away.';
 
-/** In GraphQL: versions are read from Kubernetes and not from memory. */
+/** GraphQL cost: versions are read from Kubernetes, not from memory. */
 const COST = 100;
 
 const exampleSummary: PlaylistVersionSummary = {

@@ -53,7 +53,7 @@ const waitInGraphql = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds to wait for it to happen.' }),
 );
 
-/** In GraphQL, what is asked of a pod or of Kubernetes costs more than what is read from memory. */
+/** GraphQL cost of a request to a pod or to Kubernetes, which costs more than a read from memory. */
 const REMOTE_COST = 200;
 
 const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
@@ -394,7 +394,7 @@ const liveOperations = [
     http: 'GET /streams/{id}/preview.flv',
     summary: 'What is on air, as HTTP-FLV',
     description: 'The picture and the sound that are sent, a moment later, until the client ends it.',
-    // OpenAPI 3.1: bytes in a body have no schema.
+    // OpenAPI 3.1: a binary body has no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['stream_not_live', 'too_many_previews', 'server_busy'],
     isUncached: true,
