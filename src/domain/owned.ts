@@ -1,6 +1,6 @@
 /**
- * The resources of one kind that belong to accounts: read from a reflector's cache, written to Kubernetes. This is the
- * one place where an account is kept to what carries its label, and where a write is made visible to the next read.
+ * Reads an account's resources of one kind from a reflector's cache, and writes them to Kubernetes. It is the only place that
+ * restricts an account to objects with its label, and that makes a write visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
 import type { Reflector } from '../kube/reflector.ts';
@@ -20,78 +20,77 @@ import { createFollowers } from '../lib/paging/followers.ts';
 import { createGroups } from '../lib/paging/groups.ts';
 import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 
-/** How long what has been made by another server may take to come through the watch. */
+/** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;
 
 export interface OwnedOptions<T extends KubeObject> {
   kube: Kube;
   resource: Resource<T>;
-  /** With indexes for `referring`. */
+  /** Needs the indexes of `referring`. */
   reflector: Reflector<T>;
   namespace: string;
-  /** Ids are `<prefix>-<ulid>`. */
   prefix: string;
-  /** For people, e.g. `stream`. */
+  /** Word for messages, e.g. `stream`. */
   noun: string;
   notFound: ErrorCode;
-  /** What people call one; by default its `spec.displayName`. */
+  /** Returns the display name; by default `spec.displayName`. */
   nameOf?: (object: Stored<T>) => string | undefined;
-  /** Ends all waiting: a server that stops hears no more news. */
+  /** Ends all waiting: a server that stops gets no more events. */
   stopping?: AbortSignal;
 }
 
-/** That something is to be looked at again; what it has become is read where it is kept. */
+/** Names an object to read again; its new state is in the cache. */
 export interface OwnedChange {
   id: string;
   change: 'created' | 'updated' | 'deleted';
 }
 
-/** `T` is the kind as it is stored, e.g. LoopStream. */
+/** `T` is the stored kind, e.g. LoopStream. */
 export interface Owned<T extends Stored<KubeObject>> {
   readonly namespace: string;
-  /** What its ids begin with. */
+  /** Ids are `<prefix>-<ulid>`. */
   readonly prefix: string;
   find(accountId: string, id: string): T | undefined;
-  /** Throws `<noun>_not_found`, also for what belongs to another account. */
+  /** Throws `<noun>_not_found`, also for an object of another account. */
   get(accountId: string, id: string): T;
-  /** All of them, to be read at once and not to be changed. */
+  /** Lists all objects. Callers read them at once and do not change them. */
   list(accountId: string): readonly T[];
-  /** Those that an index finds under `value`. */
+  /** Lists the objects that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
-  /** A page of those that `where` holds for (by default all), newest first unless `args` says otherwise. */
+  /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
-  /** Makes one under a new id; a request that is tried again finds the one that it has made already. */
+  /** Creates an object under a new id; a retried request finds the object that it already created. */
   create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
-  /** The one that an earlier try of this request has made, if `create` is what comes next. */
+  /** Returns the object that an earlier try of this request created, if `create` is the next call. */
   earlier(accountId: string): T | undefined;
-  /** A JSON merge patch, of the object or of its status. */
+  /** Applies a JSON merge patch to the object or its status. */
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
-  /** Deletes: the next read does not find it, or, while a finalizer keeps it, finds it marked as deleted. */
+  /** Deletes an object: the next read does not find it, or finds it marked as deleted while a finalizer keeps it. */
   delete(object: T): Promise<void>;
   /**
-   * Resolves with true as soon as `holds` does for the object (undefined: it is gone), or with false after `ms`, or when
-   * `signal` aborts: nobody waits any more.
+   * Resolves with true as soon as `holds` is true for the object (undefined: it is gone). Resolves with false after `ms`, or when
+   * `signal` aborts.
    */
   until(id: string, holds: (object: T | undefined) => boolean, ms: number, signal?: AbortSignal): Promise<boolean>;
-  /** Resolves with true as soon as this server knows what another one has written, or with false after `ms`. */
+  /** Resolves with true as soon as this server's cache contains a write of another server, or with false after `ms`. */
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
-  /** Whether this server has heard of it, whosever it is; before it has heard of anything, it cannot say that it has not. */
+  /** Returns whether the cache contains the id, in any account. Before the first list it throws, since an empty cache proves nothing. */
   knows(id: string): boolean;
-  /** Asks Kubernetes for one that another server may have made a moment ago; for what this one does not know. */
+  /** Reads an object from Kubernetes that another server may have created a moment ago. */
   learn(id: string): Promise<void>;
-  /** Tells of each change to what an account has, from now on. Answers a function that ends it. */
+  /** Reports each change of an account's objects from now on. Returns a function that ends it. */
   follow(accountId: string, hear: (change: OwnedChange) => void): () => void;
 }
 
 const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
 
-/** What people call it: all kinds have it in the same place. */
+/** All kinds have the display name in the same place. */
 const displayNameOf = ({ spec }: { spec?: unknown }): string | undefined =>
   (spec as { displayName?: string }).displayName;
 
 const ulid = monotonicFactory();
 
-/** A new public id: `str-01k…`. Later ones sort after earlier ones. */
+/** Returns a new public id: `str-01k…`. Later ids sort after earlier ones. */
 export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
 
 export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<Stored<T>> {
@@ -122,7 +121,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     if (before !== undefined && before !== now) followers.tell(before, { id, change: 'deleted' });
   });
 
-  /** An empty cache would deny what exists. */
+  /** An empty cache would deny objects that exist. */
   const requireSynced = () => {
     if (!synced) throw new AppError('upstream_unavailable', 'Kubernetes has not answered since this server started.');
   };
@@ -135,7 +134,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
 
   type Holds = (changed: { name: string; current: Stored<T> | undefined }) => boolean;
 
-  /** Resolves with true at the first change after which `holds`, or with false after `ms` or when a signal aborts. */
+  /** Resolves with true at the first change after which `holds` is true, or with false after `ms` or when a signal aborts. */
   const soon = (holds: Holds, ms: number, signal?: AbortSignal) => {
     const ends = [stopping, signal].filter((end) => end !== undefined);
     if (ends.some(({ aborted }) => aborted)) return Promise.resolve(false);
@@ -159,7 +158,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
   const until: Owned<Stored<T>>['until'] = async (id, holds, ms, signal) =>
     holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms, signal);
 
-  /** The object vanished, or changed, between our read and our write. */
+  /** Maps an object that vanished, or changed, between our read and our write. */
   const translate = (error: unknown, id: string): unknown => {
     if (!(error instanceof KubeError)) return error;
     if (error.status === 404) return missing(id);
@@ -179,7 +178,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     },
     knows: (id) => !synced || reflector.get(namespace, id) !== undefined,
     async learn(id) {
-      // A list of one, since to list is the right that a reflector has.
+      // Uses a list: a reflector has the right to list.
       const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);
     },
@@ -228,7 +227,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
         reflector.upsert(created);
         return created;
       } catch (error) {
-        // An earlier try of the same request has made it: nobody else makes this name.
+        // An earlier try of the same request created it: no other request uses this name.
         if (intent === undefined || !(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
         await until(name, (made) => made !== undefined, SEEN_MS);
         const made = reflector.get(namespace, name);

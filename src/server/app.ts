@@ -1,4 +1,4 @@
-/** Builds the API server: the routes of all transports, and what every request goes through. */
+/** Builds the API server: the routes of all transports and the hooks of every request. */
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
@@ -49,7 +49,7 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
     | 'timeouts'
   >;
   auth: Authentication;
-  /** Without it there is neither signing in nor OAuth. */
+  /** Without it there is neither sign-in nor OAuth. */
   authServer?: AuthServer | undefined;
   db: Db;
   quotas: KeyedDeps['quotas'];
@@ -60,15 +60,15 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];
   learners?: Learners;
-  /** Counts requests for all replicas together; without it this one counts its own. */
+  /** Counts requests of all replicas together; without it each replica counts its own. */
   counter?: Counter | undefined;
-  /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
+  /** Age of the caches of Kubernetes' resources in milliseconds; 0 while Kubernetes responds. */
   ageMs: () => number;
   metrics?: HttpMetrics;
   log: Logger;
 }
 
-/** Ready to listen or to be injected into; nothing is sent or listened to yet. */
+/** Returns a server that does not listen yet. */
 export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { config } = deps;
   const app = createApp(deps);

@@ -17,14 +17,14 @@ import { openQuotas } from './process/quotas.ts';
 import { startSuspensions } from './process/suspensions.ts';
 import type { ApiConfig } from './settings.ts';
 
-/** Requests at work get this long to finish: deleting a stream takes the longest. */
+/** Time limit of running requests: deleting a stream takes the longest. */
 const DRAIN_MS = 28_000;
 
 export interface RunningApi {
-  /** Where it listens, for those who asked for any free port. */
+  /** Address of the server, for callers that asked for any free port. */
   url: string;
   opsUrl: string;
-  /** Resolves when the caches are filled and requests are answered. */
+  /** Resolves when the caches are filled and the server is ready. */
   ready: Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   return { url, opsUrl: ops.url, ready: resources.ready };
 }
 
-/** The package's version, from package.json beside src/ (the image has it there too). */
+/** Reads the version from package.json beside src/ (the image has it there too). */
 async function readVersion(): Promise<string> {
   const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8').catch(() => '{}');
   return (JSON.parse(text) as { version?: string }).version ?? '0.0.0';

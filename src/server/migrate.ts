@@ -1,11 +1,11 @@
-/** Brings the database to what this version needs: the role `migrate`. It is safe at every start, and beside others of its kind. */
+/** Migrates the database to this version: the role `migrate`. It is safe at every start, and in several processes at once. */
 import { migrateAuth } from '../auth/migrate.ts';
 import { withMigrationLock } from '../db/lock.ts';
 import { migrateTables } from '../db/migrate.ts';
 import { type DatabaseConfig, databaseConfig } from '../db/settings.ts';
 import { environment } from '../settings/environment.ts';
 
-/** Makes the schemas `auth` and `loopstream` and their tables. Rejects with the database's error, changing nothing by half. */
+/** Creates the schemas `auth` and `loopstream` and their tables. Rejects with the database's error, without a partial change. */
 export const migrate = (config: Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'>): Promise<void> =>
   withMigrationLock(config.databaseUrl, async () => {
     await migrateAuth(config);

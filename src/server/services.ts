@@ -1,4 +1,4 @@
-/** Names the services that the transports of the API server are doors to. */
+/** Types the services that the API server's transports expose. */
 import type { TopUpService } from '../billing/cards/service.ts';
 import type { CryptoService } from '../billing/crypto/service.ts';
 import type { InvoiceService } from '../billing/invoices/service.ts';

@@ -8,36 +8,36 @@ import { kube, maxSourceBytes } from '../settings/common.ts';
 import { accountLimits } from '../settings/limits.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
 
-/** What requests that send bytes of uploads may take together. */
+/** Limits of all requests that send bytes of uploads. */
 const uploadLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
-    /** Bytes of memory in which uploads wait for the storage. */
+    /** Memory in bytes for uploads on their way to storage. */
     memoryBytes: integer('UPLOAD_MEMORY_BYTES'),
-    /** Requests that send uploads at the same time, in all and of one account. Stock clients send twenty files at once. */
+    /** Concurrent requests that send uploads, in all and for one account. Stock clients send twenty files at once. */
     atOnce: integer('UPLOADS_AT_ONCE'),
     atOnceEach: integer('UPLOADS_AT_ONCE_PER_ACCOUNT'),
-    /** Bytes a second, averaged over 30 seconds: twenty files at once on a line of 1 Mbit/s have more each. */
+    /** Bytes per second, averaged over 30 seconds: twenty files at once on a line of 1 Mbit/s have more each. */
     minBytesPerSecond: integer('UPLOAD_MIN_BYTES_PER_SECOND'),
   });
 };
 
-/** Live previews, each of which is a whole stream that nobody pays for. */
+/** Live previews: each is a whole stream that nobody pays for. */
 const previewLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
-    /** Open at the same time: of one stream, of one account, in all. */
+    /** Previews open at once: of one stream, of one account, in all. */
     perStream: integer('PREVIEWS_PER_STREAM'),
     perServer: integer('PREVIEWS_PER_SERVER'),
-    /** Seconds after which a preview ends; whoever is still looking opens it again. */
+    /** Duration of a preview in seconds; a viewer opens it again. */
     seconds: integer('PREVIEW_SECONDS'),
   });
 };
 
-/** Feeds of changes that are open at the same time, of all accounts. */
+/** Feeds of changes open at once, of all accounts. */
 const feedsPerServer = (env: Env): number => reader(env).integer('FEEDS_PER_SERVER');
 
-/** How long clients may take, in milliseconds. */
+/** Timeouts of clients in milliseconds. */
 const timeouts = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
@@ -45,11 +45,11 @@ const timeouts = (env: Env) => {
     headersMs: 1000 * integer('HEADERS_TIMEOUT_SECONDS'),
     /** For a body of JSON. */
     bodyMs: 1000 * integer('BODY_TIMEOUT_SECONDS'),
-    /** For a whole request, the bytes of an upload among them. */
+    /** For a whole request, including the bytes of an upload. */
     requestMs: 1000 * integer('REQUEST_TIMEOUT_SECONDS'),
-    /** Between two requests: longer than load balancers keep a connection, which are often told 60 s. */
+    /** Between two requests: longer than load balancers keep a connection, which is often 60 s. */
     keepAliveMs: 1000 * integer('KEEP_ALIVE_TIMEOUT_SECONDS'),
-    /** With no byte in either direction: longer than the longest `wait`. */
+    /** Without a byte in either direction: longer than the longest `wait`. */
     connectionMs: 1000 * integer('CONNECTION_TIMEOUT_SECONDS'),
   });
 };
@@ -65,11 +65,11 @@ const isNetwork = (text: string): boolean => {
 const redisUrl = (env: Env): string | undefined => {
   const url = reader(env).optional('REDIS_URL');
   if (url === undefined || (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol))) return url;
-  // It holds a password, so it is not repeated.
+  // The URL contains a password, so the message does not repeat it.
   throw new ConfigError('LOOPSTREAM_REDIS_URL must be redis://… or rediss://….');
 };
 
-/** Whose X-Forwarded-For counts; a mere number of proxies could be had by anybody who comes past them. */
+/** Networks whose X-Forwarded-For counts. Anybody who bypasses the proxies could satisfy a mere number of them. */
 const trustProxy = (env: Env): string[] | false => {
   const networks = reader(env).list('TRUST_PROXY');
   if (networks.every((network) => PROXIES.includes(network) || isNetwork(network)))
@@ -79,7 +79,7 @@ const trustProxy = (env: Env): string[] | false => {
   );
 };
 
-/** Origins whose pages may read answers: `https://app.example.com`, or `*` for all of them. */
+/** Origins whose pages may read responses: `https://app.example.com`, or `*` for all of them. */
 const corsOrigins = (env: Env): string[] => {
   const origins = reader(env).list('CORS_ORIGINS');
   if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
@@ -87,7 +87,7 @@ const corsOrigins = (env: Env): string[] => {
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
 };
 
-/** The API server. `publicUrl` is its address as clients see it; `dashboardDir` holds the built page. */
+/** Reads the API server's settings. `publicUrl` is its address as clients see it; `dashboardDir` contains the built page. */
 export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
   return Object.freeze({
@@ -103,37 +103,37 @@ export const apiConfig = (env: Env) => {
       windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS'),
     }),
     authLimits: authLimits(env),
-    /** OAuth clients that nobody has used for so long are removed. */
+    /** Lifetime of unused OAuth clients in days. */
     unusedClientDays: integer('UNUSED_CLIENT_DAYS'),
-    /** Where requests are counted for all replicas together; without it each replica counts its own. */
+    /** Counter of requests of all replicas; without it each replica counts its own. */
     redisUrl: redisUrl(env),
     trustProxy: trustProxy(env),
     corsOrigins: corsOrigins(env),
     timeouts: timeouts(env),
-    /** How long it answers as before once it is to end, and only /readyz says so. */
+    /** Time in which it serves as before after the signal to stop, and only /readyz reports it. */
     shutdownDelayMs: 1000 * integer('SHUTDOWN_DELAY_SECONDS'),
     scopePrefix: text('SCOPE_PREFIX'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     maxSourceBytes: maxSourceBytes(env),
     limits: accountLimits(env),
-    /** How long a client may take to send an upload, from its beginning on. */
+    /** Time limit of an upload that a client sends. */
     uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS'),
     uploadLimits: uploadLimits(env),
     previewLimits: previewLimits(env),
     feedsPerServer: feedsPerServer(env),
-    /** Where clients' uploads are kept; without it they can only be imported from links. */
+    /** Storage of clients' uploads; without it only links can be imported. */
     storageUrl: optional('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
     mail: mail(env),
-    /** Where people may sign in besides here. */
+    /** Identity provider besides the built-in sign-in. */
     outside: outsideProvider(env),
-    /** Whether strangers may make accounts; where no mail is sent they cannot. */
+    /** Strangers may create accounts; this requires mail. */
     signUp: flag('SIGN_UP'),
     /** Streams cost credits, which the role `billing` counts. */
     billing: flag('BILLING'),
-    /** A font file for letters that ours lack (invoices/font.ts). */
+    /** A font file for characters that ours lacks (invoices/font.ts). */
     invoiceFont: optional('INVOICE_FONT'),
     ...money(env),
   });

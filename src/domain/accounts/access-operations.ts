@@ -1,4 +1,4 @@
-/** Declares the operations on what lets others into an account: keys, sessions and connected programs. Pure: no I/O, no clock. */
+/** Declares the operations on an account's credentials: keys, sessions and connected programs. Pure: no I/O, no clock. */
 import { created, deleted, operationsOf, PAGED, page } from '../../lib/operation.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AccessService } from './access.ts';

@@ -1,4 +1,4 @@
-/** What lets others into an account, seen and taken back by the person whose it is: API keys, sessions, connected apps. */
+/** Lists and revokes the credentials of an account: API keys, sessions, connected apps. */
 
 import type { AuthService } from '../../auth/service.ts';
 import type { Db } from '../../db/pool.ts';
@@ -66,11 +66,11 @@ const scopesOf = (kept: unknown): string[] => {
   return Array.isArray(list) ? list.map(String) : [];
 };
 
-/** A page that somebody may open: its maker wrote the address. */
+/** Returns an address that is safe to open. The app's author wrote it, so nothing but https passes. */
 const pageOf = (uri: string | null): string | null =>
   uri !== null && URL.canParse(uri) && new URL(uri).protocol === 'https:' ? uri : null;
 
-/** Each client once: since its first consent, with all that it was allowed. */
+/** Merges the consents of each client: it is connected since the first, with the scopes of all. */
 function showApps(rows: readonly AppRow[]): { id: string; createdAt: Date; app: ConnectedApp }[] {
   const byClient = new Map<string, AppRow[]>();
   for (const row of rows) byClient.set(row.clientId, [...(byClient.get(row.clientId) ?? []), row]);
@@ -100,14 +100,14 @@ const newestFirst = <T extends { id: string; createdAt: Date }, R>(
   return connect(name, inOrder(rows, place), args, place, show);
 };
 
-/** Postgres refuses text with U+0000, which no id has. */
+/** Postgres rejects text with U+0000, which no id contains. */
 const mayBeId = (id: string): boolean => !id.includes('\0');
 
 export interface AccessDeps {
   db: Db;
   auth: Service;
   quotas: Pick<Quotas, 'makeCounted'>;
-  /** Tells the owner of a way into the account. */
+  /** Notifies the owner of a new or removed credential. */
   tell?: (userId: string, notice: Notice) => Promise<void>;
 }
 
@@ -117,7 +117,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       return newestFirst('key', await listKeys(db, accountId), args, showKey);
     },
 
-    /** The key stands in the answer, this once. */
+    /** The key is in this response only. */
     async createKey(
       { accountId, userId, sessionId }: Principal,
       { name, expiresInDays }: ApiKeyCreate,
@@ -126,7 +126,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       const count = async () => (await listKeys(db, accountId)).length;
       const make = () => auth.createApiKey(userId, name, seconds);
       const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
-      // A session that was ended at this moment, with all keys, must not leave a new one behind.
+      // A key must not outlive a session that ends, with all keys, at this moment.
       if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
         await auth.revokeApiKey(id);
         throw new AppError('unauthenticated', 'The session has ended; sign in again.');
@@ -137,7 +137,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       return { ...showKey(row), key };
     },
 
-    /** It stops working at once here, and within a second elsewhere. */
+    /** The key stops working at once on this server, and within a second on others. */
     async revokeKey({ accountId }: Principal, id: string): Promise<void> {
       if (!mayBeId(id) || !(await findKeyOf(db, accountId, id)))
         throw new AppError('api_key_not_found', `There is no API key ${id.slice(0, 100)}.`);
@@ -154,7 +154,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       if (!ended) throw new AppError('session_not_found', `There is no session ${id.slice(0, 100)}.`);
     },
 
-    /** All but the one that asks. */
+    /** Keeps the session that makes the request. */
     async endOtherSessions({ userId, sessionId = '' }: Principal): Promise<void> {
       await endOtherSessions(db, userId, sessionId);
       auth.forgetPeople();
@@ -164,7 +164,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       return newestFirst('app', showApps(await listApps(db, userId)), args, ({ app }) => app);
     },
 
-    /** What the person signs in with besides a password. */
+    /** Lists the sign-in methods besides a password. */
     async waysIn({ userId }: Principal): Promise<{ passkeys: PasskeyRecord[]; outsideSignIns: OutsideSignIn[] }> {
       const [passkeys, outside] = await Promise.all([listPasskeys(db, userId), listOutside(db, userId)]);
       return {
@@ -182,7 +182,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       };
     },
 
-    /** It gets no more tokens from now on, and what it has is refused as soon as that is looked up. */
+    /** The app gets no more tokens; existing ones fail at their next check. */
     async disconnectApp({ userId }: Principal, id: string): Promise<void> {
       const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
       auth.forgetPeople();

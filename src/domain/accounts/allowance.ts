@@ -1,4 +1,4 @@
-/** Tells an account its limits, and what it has of each. */
+/** Reports the limits of an account, and its usage of each. */
 import type { Db } from '../../db/pool.ts';
 import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/limits.ts';
 import { keyedUse } from '../idempotency/store.ts';
@@ -15,7 +15,6 @@ export interface AllowanceDeps {
   usage: Pick<Usage, 'all'>;
 }
 
-/** Rejects with the database’s error. */
 export type LimitsOf = (accountId: string) => Promise<AccountLimits>;
 
 export function createAllowance({ db, quotas: { limits, classOf }, usage }: AllowanceDeps): LimitsOf {

@@ -1,4 +1,4 @@
-/** Shows an account, and what lets others in, as documents do. Pure: no I/O, no clock. */
+/** Provides the example account and credentials of the documentation. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
 import type { ApiKey, ConnectedApp, OutsideSignIn, PasskeyRecord, PersonSession, User } from './record.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The letters about accounts, with the addresses of the pages that they lead to. Nobody waits for them to be sent: how long an
- * answer takes must not tell whether a letter is sent, so all that is looked up for one is looked up after the answer.
+ * Sends the mails about accounts, with links to their pages. Requests never wait for a mail: the duration of a response must not
+ * reveal whether one is sent. Every lookup for a mail therefore happens after the response.
  */
 import { type AuthMails, RESET_MINUTES, VERIFY_MINUTES } from '../../auth/mails.ts';
 import { makeLink } from '../../auth/sign-up.ts';
@@ -13,14 +13,14 @@ import { accountDeletedMail, alreadyMail, resetMail, verificationMail } from '..
 import { createMailBudget } from '../mail/budget.ts';
 import { addNotice, forgetLetters, listWaiting, takeNotices } from '../mail/store.ts';
 
-/** Between two looks for notices that had to wait. */
+/** Interval between two checks for deferred notices. */
 const LOOK_MS = 60_000;
 
 export interface Letters extends AuthMails {
   accountDeleted(to: string): void;
-  /** Clears away what counts no more; to be called now and then. */
+  /** Deletes expired records; callers run it now and then. */
   forgetOld(): Promise<void>;
-  /** Waits for what is at work. Notices that have to wait are sent by whichever server looks next. */
+  /** Waits for running work. The next server that checks sends deferred notices. */
   close(): Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export interface LettersDeps {
   mailer: Pick<Mailer, 'post' | 'send'>;
   db: Db;
   publicUrl: string;
-  /** Letters to one mailbox in an hour. */
+  /** Mails per mailbox and hour. */
   perHour: number;
   log: Logger;
   lookMs?: number;
 }
 
-/** Does things that nobody waits for; `settled` waits for those at work. */
+/** Runs work in the background; `settled` waits for what is running. */
 function createBackground(log: Logger) {
   const atWork = new Set<Promise<void>>();
   return {
@@ -48,7 +48,7 @@ function createBackground(log: Logger) {
   };
 }
 
-/** Notices are written down first, and sent as soon as the mailbox may have a letter: several together, where they had to wait. */
+/** Notices are stored first. The mailbox gets them as soon as its budget allows a mail, several in one where they were deferred. */
 function createNotices({ mailer, db, publicUrl, perHour, log }: LettersDeps) {
   const budget = createMailBudget({ db, perHour });
 
@@ -77,9 +77,9 @@ export function createLetters(deps: LettersDeps): Letters {
   const { begin, settled } = createBackground(log);
   const timer = setInterval(() => void begin(notices.sendWaiting), lookMs);
   timer.unref();
-  // Browsers send what is behind # to no server, and to no page that one goes on to.
+  // Browsers send the fragment after # neither to a server nor as a referrer.
   const withToken = (page: string, token: string) => `${publicUrl}${page}#token=${encodeURIComponent(token)}`;
-  // The page finds out by itself whether a program waits: what a stranger sent along is in no letter.
+  // The page finds out by itself whether a program waits: no mail contains text that a stranger sent.
   const signIn = `${publicUrl}/sign-in?from=letter`;
   const reset = `${publicUrl}/forgot-password`;
 
@@ -104,7 +104,7 @@ export function createLetters(deps: LettersDeps): Letters {
           mailer.post(resetMail(to, withToken('/reset-password', token), RESET_MINUTES));
       }),
     notice: async (to, notice) => {
-      // An owner is told of it even where this server ends now.
+      // The owner is notified even if this server stops now.
       await addNotice(db, to, notice);
       await begin(() => notices.send(to));
     },

@@ -1,4 +1,4 @@
-/** Declares the operations on the account of whoever asks. Pure: no I/O, no clock. */
+/** Declares the operations on the caller's account. Pure: no I/O, no clock. */
 import { operationsOf, record } from '../../lib/operation.ts';
 import { exampleUser } from './examples.ts';
 import { AccountLimits, User } from './record.ts';

@@ -1,4 +1,4 @@
-/** An account as clients see it: its user, and what lets others in. Pure: no I/O, no clock. */
+/** Defines an account as clients see it: its user and its credentials. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../lib/sentences.ts';
 import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
@@ -46,7 +46,7 @@ export type AccountLimits = Static<typeof AccountLimits>;
 const time = Type.String({ format: 'date-time' });
 const timeOrNull = Type.Union([time, Type.Null()]);
 
-/** As the auth library has them. */
+/** Limits of the auth library. */
 export const MAX_KEY_NAME = 64;
 export const MAX_KEY_DAYS = 365;
 

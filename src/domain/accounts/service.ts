@@ -1,4 +1,4 @@
-/** The account of who is asking. */
+/** Serves the caller's account. */
 
 import type { AuthService } from '../../auth/service.ts';
 import type { Principal } from '../../lib/scopes.ts';
@@ -16,7 +16,7 @@ export const createAccountService = ({ auth, limitsOf }: AccountServiceDeps) => 
     return { ...user, createdAt: createdAt.toISOString() };
   },
 
-  /** What the account may have, and has. */
+  /** Returns limits and usage. */
   limits: ({ accountId }: Principal): Promise<AccountLimits> => limitsOf(accountId),
 });
 export type AccountService = ReturnType<typeof createAccountService>;

@@ -1,4 +1,4 @@
-/** The SQL of what lets others into an account, and of accounts that are being deleted. */
+/** Runs the SQL of credentials, and of accounts that are being deleted. */
 import { sql } from 'kysely';
 import type { Database, Db } from '../../db/pool.ts';
 
@@ -13,7 +13,7 @@ export interface KeyRow {
 
 const keyColumns = ['id', 'name', 'start', 'createdAt', 'expiresAt', 'lastRequest'] as const;
 
-/** Those that have not been revoked. */
+/** Leaves out revoked keys. */
 export const listKeys = (db: Db, accountId: string): Promise<KeyRow[]> =>
   db
     .selectFrom('auth.apikey')
@@ -39,7 +39,7 @@ export interface SessionRow {
   expiresAt: Date;
 }
 
-/** Those that have not ended by themselves. */
+/** Leaves out expired sessions. */
 export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
   db
     .selectFrom('auth.session')
@@ -58,7 +58,7 @@ export async function hasSession(db: Db, userId: string, id: string): Promise<bo
   return row !== undefined;
 }
 
-/** False when the user has no such session. */
+/** Returns false if the user has no such session. */
 export async function endSession(db: Db, userId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('auth.session')
@@ -77,14 +77,14 @@ export interface AppRow {
   clientId: string;
   name: string | null;
   uri: string | null;
-  /** As the auth library keeps lists: JSON, or the list itself. */
+  /** The auth library stores lists as JSON or as the list itself. */
   scopes: unknown;
   verifiedAt: Date | null;
   createdAt: Date;
   lastUsedAt: Date | null;
 }
 
-/** The clients that the user has let in; one that asked for more later has a consent for each time. */
+/** Lists connected clients. A client that asked for more scopes later has one consent for each time. */
 export const listApps = (db: Db, userId: string): Promise<AppRow[]> =>
   db
     .selectFrom('auth.oauthConsent as c')
@@ -102,10 +102,10 @@ export const listApps = (db: Db, userId: string): Promise<AppRow[]> =>
     .where('c.userId', '=', userId)
     .execute();
 
-/** Takes back all that the user has let a client do. False when that was nothing. */
+/** Revokes all consents and tokens of a client. Returns false if there were none. */
 export const cutOff = (db: Db, userId: string, clientId: string): Promise<boolean> =>
   db.transaction().execute(async (tx) => {
-    // The consent first: it is what a refresh at the same moment asks for.
+    // The consent goes first: a concurrent refresh checks it.
     const { numDeletedRows } = await tx
       .deleteFrom('auth.oauthConsent')
       .where('userId', '=', userId)
@@ -126,7 +126,7 @@ export const cutOff = (db: Db, userId: string, clientId: string): Promise<boolea
 
 export type PasskeyRow = Pick<Database['auth.passkey'], 'id' | 'name' | 'backedUp' | 'createdAt'>;
 
-/** Oldest first, without what proves them. */
+/** Lists passkeys, oldest first, without their public keys. */
 export const listPasskeys = (db: Db, userId: string): Promise<PasskeyRow[]> =>
   db
     .selectFrom('auth.passkey')
@@ -137,7 +137,7 @@ export const listPasskeys = (db: Db, userId: string): Promise<PasskeyRow[]> =>
 
 export type OutsideRow = Pick<Database['auth.account'], 'providerId' | 'accountId' | 'createdAt'>;
 
-/** Accounts that the user has elsewhere and signs in by. */
+/** Lists the accounts at other providers that the user signs in with. */
 export const listOutside = (db: Db, userId: string): Promise<OutsideRow[]> =>
   db
     .selectFrom('auth.account')
@@ -149,14 +149,14 @@ export const listOutside = (db: Db, userId: string): Promise<OutsideRow[]> =>
 
 export interface OwnerRow {
   email: string;
-  /** Of the password; null for those who sign in elsewhere alone. */
+  /** Hash of the password; null for users who only sign in with another provider. */
   hash: string | null;
-  /** When the session began, and whether by a passkey. */
+  /** Start of the session, and its method (a passkey or another). */
   since: Date | null;
   begunBy: string | null;
 }
 
-/** What shows that it is the owner who asks. */
+/** Reads the proofs that the owner makes the request. */
 export const findOwner = (db: Db, userId: string, sessionId: string): Promise<OwnerRow | undefined> =>
   db
     .selectFrom('auth.user as u')
@@ -169,8 +169,8 @@ export const findOwner = (db: Db, userId: string, sessionId: string): Promise<Ow
     .executeTakeFirst();
 
 /**
- * Lets nobody into the account any more, and writes down that what belongs to it is to go: all at once or nothing. Sessions,
- * consents and tokens go with the user, which the tables' references see to; keys have no such reference.
+ * Revokes all access to the account and records its deletion, in one transaction. Foreign keys delete sessions, consents and tokens
+ * with the user; keys have no such reference.
  */
 export const beginDeletion = (db: Db, accountId: string): Promise<void> =>
   db.transaction().execute(async (tx) => {
@@ -179,12 +179,12 @@ export const beginDeletion = (db: Db, accountId: string): Promise<void> =>
     await tx.deleteFrom('auth.apikey').where('referenceId', '=', accountId).execute();
     for (const table of ['auth.oauthAccessToken', 'auth.oauthRefreshToken', 'auth.oauthConsent'] as const)
       await tx.deleteFrom(table).where('userId', '=', accountId).execute();
-    // Links of letters that have not been followed.
+    // Links of mails that nobody followed yet.
     await tx.deleteFrom('auth.verification').where('value', '=', accountId).execute();
     await tx.deleteFrom('auth.user').where('id', '=', accountId).execute();
   });
 
-/** Accounts whose belongings may not be gone: what was begun before the deletion may have ended after it. */
+/** Lists accounts with a recorded deletion. A request that started before the deletion may have created objects after it. */
 export async function listDeletions(db: Db): Promise<string[]> {
   const { rows } = await sql<{ account_id: string }>`select account_id from loopstream.account_deletions
     where done_at is null or asked_at > now() - interval '1 hour' order by asked_at limit 100`.execute(db);

@@ -1,6 +1,6 @@
 /**
- * Reads what a request changes in a destination's Secret. The API server never reads a Secret, so it checks what it is given beside
- * what is shown of the rest.
+ * Computes the changes of a destination's Secret from a request. The API server never reads a Secret, so it validates the request
+ * against the destination's status.
  * Pure: no I/O, no clock.
  */
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -10,26 +10,25 @@ import { type DestinationField, FIELDS, mergeLogins, readDestination, tidy } fro
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
 import type { DestinationUpdate } from './record.ts';
 
-/** Keys of the Secret → their new text; a key that is missing stays as it is. An empty login is none. */
+/** Maps keys of the Secret to new values; a missing key stays as it is. An empty value removes the login. */
 export type SecretChanges = Partial<Record<DestinationField, string>>;
 
-/** What the Secret says of a login. */
 type LoginChanges = Partial<Record<'rtmpUser' | 'rtmpPassword', string>>;
 
 export interface Changes {
   changes: SecretChanges;
-  /** What is shown of them. */
+  /** Public part of the changed values. */
   status: DestinationStatus;
 }
 
-/** Stand for what is in the Secret and not known here. */
+/** Placeholders for values that only the Secret contains. */
 const KEPT_LOGIN = { rtmpUser: 'kept', rtmpPassword: 'kept' };
 const KEPT = { rtmpUrl: 'rtmp://kept.example/kept', rtmpKey: 'kept-key' };
 const NO_LOGIN = { rtmpUser: '', rtmpPassword: '' };
 
 const refuse = (field: DestinationField, message: string) => validationFailed([{ path: `/${field}`, message }]);
 
-/** Throws `validation_failed` and `destination_forbidden`. `known`: the status of the destination that is changed; none is new. */
+/** Throws `validation_failed` and `destination_forbidden`. `known` is the status of an existing destination; a new one has none. */
 export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, known?: DestinationStatus): Changes {
   if (FIELDS.every((field) => asked[field] === undefined)) return { changes: {}, status: {} };
   if (asked.rtmpUrl !== undefined && hasHidden(asked.rtmpUrl)) {
@@ -44,7 +43,7 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
     ...(known?.hasLogin && Object.keys(login).length > 0 ? { ...KEPT_LOGIN, ...login } : login),
   };
   let result = readDestination({ ...full, rtmpUrl: given.rtmpUrl ?? shown });
-  // One that is not ready shows no URL.
+  // A destination that is not ready shows no URL.
   if (result.field === 'rtmpUrl' && given.rtmpUrl === undefined)
     result = readDestination({ ...full, rtmpUrl: KEPT.rtmpUrl });
   const { read, field, problem } = result;
@@ -60,14 +59,14 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
   const isMoved = given.rtmpUrl !== undefined;
   const changes: SecretChanges = {
     ...(isMoved && { rtmpUrl: read.rtmpUrl }),
-    // Beside an address with hidden values, a key is taken as it is.
+    // An address with hidden values takes the key unchanged.
     ...(given.rtmpKey !== undefined && { rtmpKey: isMoved ? read.rtmpKey : tidy(given.rtmpKey) }),
     ...(known || login.rtmpUser !== '' ? login : {}),
   };
   return { changes, status: showChanges(changes, known) };
 }
 
-/** A login in the URL is as one in its fields. */
+/** Moves a login from the URL to its fields. */
 function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
   if (asked.rtmpUrl === undefined) return asked;
   const { rtmpUrl, login } = splitLogin(tidy(asked.rtmpUrl));
@@ -78,7 +77,7 @@ function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
   return { ...asked, rtmpUrl, ...(rtmpUser !== '' && { rtmpUser }), ...(rtmpPassword !== '' && { rtmpPassword }) };
 }
 
-/** One of the two alone changes a login that is there; an empty one, or an address of SRT, ends it. */
+/** A user or a password alone changes an existing login. An empty one, or an SRT address, removes it. */
 function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known?: DestinationStatus): LoginChanges {
   const given = {
     ...(rtmpUser !== undefined && { rtmpUser: tidy(rtmpUser) }),
@@ -90,7 +89,7 @@ function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known
 }
 
 function showChanges({ rtmpUrl, rtmpKey, rtmpUser }: SecretChanges, known?: DestinationStatus): DestinationStatus {
-  // A URL that ends as the key does, of which nothing but a hint is known here, may end with the key.
+  // A URL may repeat the key at its end. Only a hint of the key is known here, so the hint decides.
   const hint = known?.rtmpKeyHint ?? '';
   const mayHoldKey = rtmpKey === undefined && hint !== '' && rtmpUrl?.replace(/\/+$/, '').endsWith(hint);
   return {

@@ -4,9 +4,9 @@ import type { Clock } from '../../lib/clock.ts';
 const WINDOW_MS = 60_000;
 
 export interface Pace {
-  /** Counts one more. Returns how many there were before it, and how to take it back. */
+  /** Counts one more. Returns the count before it, and a function that takes it back. */
   begin(accountId: string): { before: number; undo: () => void };
-  /** How many there were. */
+  /** Returns the count of the last minute. */
   of(accountId: string): number;
 }
 
@@ -20,7 +20,7 @@ export function createPace(clock: Clock): Pace {
     return times;
   };
   let lookedMs = 0;
-  /** Accounts that begin nothing any more are forgotten. */
+  /** Removes accounts without recent entries, which bounds the map. */
   const forgetOld = () => {
     if (clock.monotonicMs() - lookedMs < WINDOW_MS) return;
     lookedMs = clock.monotonicMs();

@@ -1,5 +1,5 @@
 /**
- * A destination as clients see it and as they ask for it. Its key and its login go in and never come out.
+ * Defines a destination as clients see and send it. Its key and its login are write-only.
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';

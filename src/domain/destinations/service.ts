@@ -1,6 +1,6 @@
 /**
- * Destinations. URL, key and login live in a Secret, which this service may write and never reads; what may be shown of them is
- * in the resource's status.
+ * Creates, changes and deletes destinations. URL, key and login live in a Secret, which this service may write but never reads; the
+ * resource's status contains their public part.
  */
 
 import { SECRETS, type Secret } from '../../kube/core.ts';
@@ -30,10 +30,10 @@ export type DestinationService = ReturnType<typeof createDestinationService>;
 export interface DestinationServiceDeps {
   kube: Kube;
   destinations: Owned<Resource>;
-  /** With the index `destination`. */
+  /** Needs the index `destination`. */
   streams: Owned<LoopStream>;
   quotas: Pick<Quotas, 'make' | 'check'>;
-  /** Streams may be sent to private addresses. */
+  /** Allows destinations at private addresses. */
   allowPrivate: boolean;
   clock?: Clock;
 }
@@ -47,7 +47,7 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
   createdAt: metadata.creationTimestamp,
 });
 
-/** A new value for every change of a Secret: it makes the operator look again. */
+/** A new value for every change of a Secret makes the operator requeue the destination. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
 export function createDestinationService({
@@ -60,7 +60,7 @@ export function createDestinationService({
 }: DestinationServiceDeps) {
   const { namespace } = destinations;
 
-  /** The Secret goes with its Destination: Kubernetes' garbage collector follows the owner reference. */
+  /** Kubernetes' garbage collector deletes the Secret with its Destination, by the owner reference. */
   const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
     const secret: Omit<Secret, 'spec'> = {
       apiVersion: 'v1',
@@ -74,13 +74,13 @@ export function createDestinationService({
         ],
       },
       type: 'Opaque',
-      // Kubernetes turns it into `data`, also of a merge patch.
+      // Kubernetes turns `stringData` into `data`, in a merge patch too.
       stringData: changes,
     };
     try {
       await kube.create(SECRETS, namespace, secret as Secret);
     } catch (error) {
-      // An earlier try of the same request got this far.
+      // An earlier try of the same request created it.
       if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
       await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: changes });
     }
@@ -90,8 +90,8 @@ export function createDestinationService({
     destinations.patch(destination, { status }, { subresource: 'status' });
 
   /**
-   * A key must not outlive its destination, so its Secret goes first and at once; the garbage collector, which would take
-   * it in its own time, is for what is deleted past us. A Secret that someone else made is theirs to delete.
+   * A key must not outlive its destination, so the Secret is deleted first. The garbage collector is for destinations that others
+   * delete. This service leaves a Secret that it did not create.
    */
   const remove = async (destination: Resource) => {
     const { name } = destination.metadata;
@@ -102,7 +102,7 @@ export function createDestinationService({
   const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
 
   return {
-    /** All of it or nothing: when the Secret cannot be written, the Destination is taken back. */
+    /** Deletes the Destination again if its Secret cannot be written. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
       const { changes, status } = readChanges(input, allowPrivate);
       const destination = await quotas.make(accountId, 'destinations', input, () =>
@@ -117,7 +117,7 @@ export function createDestinationService({
       }
     },
 
-    /** `where` is asked of each as clients see it. */
+    /** `where` filters by the shape that clients see. */
     list: (accountId: string, args: PageArgs, where?: (it: Destination) => boolean): Connection<Destination> =>
       destinations.page(accountId, args, show, where && ((destination) => where(show(destination)))),
 
@@ -126,7 +126,7 @@ export function createDestinationService({
     async update(accountId: string, id: string, given: DestinationUpdate): Promise<Destination> {
       const destination = destinations.get(accountId, id);
       const { rtmpUrl, ...others } = given;
-      // What comes back as it was shown is no change: the hidden values stay what they are.
+      // A URL sent back as it was shown is no change: hidden values stay.
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && rtmpUrl === destination.status?.rtmpUrl;
       const input: DestinationUpdate = isAsShown ? others : given;
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
@@ -136,14 +136,14 @@ export function createDestinationService({
         try {
           await kube.mergePatch(SECRETS, namespace, secretName, { stringData: changes });
         } catch (error) {
-          // An admission policy of the chart lets this service write Secrets of its own names alone.
+          // The chart's admission policy lets this service write only Secrets with its own names.
           if (error instanceof KubeError && error.status === 403)
             throw new AppError(
               'conflict',
               'The Secret of this destination was made by somebody else. Change it with kubectl, or make another destination here.',
               { cause: error },
             );
-          // Someone removed it: with URL and key at hand it can be made again, with one of them it cannot.
+          // Another client deleted the Secret. URL and key together can recreate it, one of them cannot.
           if (!(error instanceof KubeError) || error.status !== 404) throw error;
           if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
             throw new AppError(

@@ -1,6 +1,6 @@
 /**
- * The test of a destination: a publish for a moment. The API server may not read Secrets, so it asks (an annotation) and the
- * operator does; what came of it stands in the status.
+ * Tests a destination by publishing to it for a moment. The API server may not read Secrets, so it sets an annotation; the operator
+ * runs the test and writes the result to the status.
  */
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
@@ -15,12 +15,12 @@ import { newId, type Owned } from '../owned.ts';
 import { createPace } from './pace.ts';
 import type { DestinationTest } from './record.ts';
 
-/** How long it is waited for: an attempt that fails takes a few seconds at most, the start of its pod as many. */
+/** Time limit: a failing attempt takes a few seconds at most, and the start of its pod as long again. */
 const TEST_MS = 30_000;
 
 export interface TestsDeps {
   destinations: Owned<Destination>;
-  /** With the index `destination`. */
+  /** Needs the index `destination`. */
   streams: Owned<LoopStream>;
   quotas: Pick<Quotas, 'check'>;
   clock?: Clock;
@@ -34,11 +34,11 @@ const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest
   code: code ?? null,
 });
 
-/** That a test fails is an answer; an error is thrown when it could not be made. */
+/** A failed test is a result; an error means that no test ran. */
 export function createTests({ destinations, streams, quotas, clock = systemClock }: TestsDeps) {
   const pace = createPace(clock);
 
-  /** Each test is a pod and a connection to somebody else. Throws `rate_limited`. */
+  /** Limits tests, since each starts a pod and connects to a third party. Throws `rate_limited`. */
   const keepPace = async (accountId: string): Promise<void> => {
     const { before, undo } = pace.begin(accountId);
     try {
@@ -60,8 +60,8 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
   };
 
   /**
-   * Who asks while a test is under way puts this wish in the place of the one before, and the operator answers both with the
-   * one test. So the wait of the one before ends with whatever is told next.
+   * Requests a test. A request during a test replaces the pending one, and the operator runs one test for both. The earlier wait
+   * therefore ends with the next result.
    */
   const ask = async (destination: Destination, testId: string): Promise<TestStatus | undefined> => {
     const asked = `${clock.now().toISOString()} ${testId}`;
@@ -86,12 +86,12 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     const destination = destinations.get(accountId, id);
     const testId = currentIntent()?.newId('tst') ?? newId('tst');
     const known = destination.status?.test;
-    // An earlier try of the same request got this far.
+    // An earlier try of the same request got this result.
     if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
     requireOffAir(accountId, id);
     await keepPace(accountId);
     const told = await ask(destination, testId);
-    // It may be gone by now.
+    // The destination may be gone by now.
     destinations.get(accountId, id);
     if (told?.code === ON_AIR) throw new AppError('destination_on_air', told.message);
     if (told && told.code !== NOT_RUN) return show(told);

@@ -1,9 +1,9 @@
-/** The SQL of idempotency keys. */
+/** Runs the SQL of idempotency keys. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 
 export interface KeptAnswer {
-  /** Of HTTP. */
+  /** HTTP status. */
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -11,26 +11,26 @@ export interface KeptAnswer {
 
 export interface StoredAnswer {
   fingerprint: string;
-  /** null while the first request is at work. */
+  /** null while the first request runs. */
   status: number | null;
   headers: Record<string, string>;
-  /** null where there was no room for it. */
+  /** null if it exceeded the limit. */
   body: string | null;
 }
 
-/** A server that renews no lease for so long is taken for dead. */
+/** Other servers treat a server as dead after this time without a renewal. */
 export const LEASE_SECONDS = 10;
 const LEASE = `interval '${LEASE_SECONDS} seconds'`;
 const KEPT = "interval '24 hours'";
 
-/** Whether the row of `idempotency` as `i` may be taken by a request with this fingerprint. */
+/** Condition for a request with this fingerprint to take the row `i` of `idempotency`. */
 const free = (fingerprint: string) => sql`(i.created_at < now() - ${sql.raw(KEPT)}
   or (i.status is null and i.fingerprint = ${fingerprint} and i.claimed_until <= now()))`;
 
 /**
- * Since when the key is meant for this request, when it is ours now; undefined when another request has it, or when the account has
- * used `maxKeys` of them: then there is no row. A try that was cut off, or failed, is gone on with: its time stays. One statement, so
- * two cannot both get it.
+ * Claims a key for a request and returns the time of its first claim. Returns undefined if another request holds the key, or if the
+ * account has used `maxKeys`. An interrupted or failed try continues with its original time. One statement, so that two requests
+ * cannot both claim it.
  */
 export async function claim(
   db: Db,
@@ -59,7 +59,7 @@ export async function claim(
 const usedLately = (accountId: string) => sql`from loopstream.idempotency_use u
   where u.account_id = ${accountId} and u.hour > now() - ${sql.raw(KEPT)}`;
 
-/** How many keys an account has used within 24 hours, and the bytes of what was answered to them. */
+/** Counts the keys that an account used within 24 hours, and the bytes of their stored responses. */
 export async function keyedUse(db: Db, accountId: string): Promise<{ count: number; bytes: number }> {
   const { rows } = await sql<{ count: string; bytes: string }>`
     select coalesce(sum(u.keys), 0)::text as count, coalesce(sum(u.bytes), 0)::text as bytes
@@ -81,8 +81,8 @@ export const findAnswer = (db: Db, accountId: string, key: string): Promise<Stor
     .executeTakeFirst();
 
 /**
- * Keeps an answer. Its body is left out where the bodies of the account's answers within 24 hours have `maxBytes` already: that it was
- * answered, and with which status, is kept all the same.
+ * Stores a response. The body is left out if the account's bodies of the last 24 hours already have `maxBytes`; the status is
+ * stored all the same.
  */
 export async function keepAnswer(
   db: Db,
@@ -104,7 +104,7 @@ export async function keepAnswer(
     on conflict (account_id, hour) do update set bytes = u.bytes + excluded.bytes`.execute(db);
 }
 
-/** Ends the lease of a key whose request failed: the next one with the same body goes on with it. */
+/** Ends the lease of a key whose request failed: the next request with the same body continues it. */
 export async function release(db: Db, accountId: string, key: string): Promise<void> {
   await sql`update loopstream.idempotency set claimed_until = now()
     where account_id = ${accountId} and key = ${key} and status is null`.execute(db);

@@ -1,7 +1,7 @@
 /**
- * Keeps accounts within their limits (limits.ts) when something is made. Far from a limit a request goes ahead, and counts what this
- * server is making at the same time. Close to one, requests of an account take turns: here by a queue, over all servers by a lease.
- * So many requests at once cannot all take the last place, and most requests pay nothing for that.
+ * Enforces the limits of accounts (limits.ts) on writes. Far from a limit, a request proceeds and counts this server's concurrent
+ * writes. Near a limit, an account's requests take turns: a queue orders them on this server, and a lease across servers.
+ * Concurrent requests therefore cannot all take the last place, and most requests wait for nobody.
  */
 import type { Leases } from '../../db/leases.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
@@ -10,23 +10,23 @@ import { type AccountClass, type Claim, type LimitName, type Limits, limitExceed
 import type { Owned } from '../owned.ts';
 import type { Noun, Usage } from './usage.ts';
 
-/** A request that waits longer for its turn than a few writes take fails. */
+/** Longest wait for a turn; a turn takes a few writes. */
 const PATIENCE_MS = 15_000;
-/** How long an object that another server has made may take to be seen here. */
+/** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 1_000;
 /**
- * Requests take turns within the last part of a limit, and where so many requests like this one would use it up: servers see each
- * other's objects long before either is gone.
+ * Requests take turns within the last part of a limit, and where this many requests of the same size would exceed it. Servers see
+ * each other's objects long before either margin is used up.
  */
 const NEAR = 0.2;
 const AT_ONCE = 50;
 
-/** What is left of a limit once the request has had its part. */
+/** Remaining part of a limit after the request. */
 export type Left = (name: LimitName) => number;
 
 export interface Asked {
   accountId: string;
-  /** Counted when it is asked for, which is once for each look at the limits. */
+  /** Evaluated once for each check of the limits. */
   claims: () => readonly Claim[];
 }
 
@@ -35,13 +35,13 @@ export interface QuotasDeps {
   classOf: (accountId: string) => Promise<AccountClass>;
   leases: Leases;
   usage: Usage;
-  /** By the prefix of their ids: where what another server made is waited for. */
+  /** Services by prefix of their ids; they wait for the writes of other servers. */
   kinds: Readonly<Record<string, Pick<Owned<Stored<KubeObject>>, 'caughtUp'>>>;
 }
 
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Runs each piece of work after the one before it that has the same name. */
+/** Runs tasks with the same name one after the other. */
 function createQueues() {
   const last = new Map<string, Promise<unknown>>();
   return async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -56,7 +56,7 @@ function createQueues() {
   };
 }
 
-/** Sums of what is being made on this server and may not be counted yet. */
+/** Sums the writes of this server that the caches may not contain yet. */
 function createPending() {
   const sums = new Map<string, number>();
   const keyOf = (accountId: string, name: LimitName) => `${accountId} ${name}`;
@@ -79,7 +79,7 @@ function createPending() {
   };
 }
 
-/** Of what was made last, for the next holder of the lease to wait for. */
+/** Describes the last write; the next holder of the lease waits for it. */
 const noteOf = (made: unknown): string | undefined => {
   const { metadata } = made as { metadata?: { name?: string; resourceVersion?: string } };
   return metadata?.resourceVersion && `${metadata.name} ${metadata.resourceVersion}`;
@@ -95,13 +95,13 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
       throw limitExceeded({ name, used, wanted, allowed, class: column, full: limits.full[name] });
   };
 
-  /** What is left after all claims, by limit. Throws the error of the first limit that has no room. */
+  /** Returns the rest of each limit after all claims. Throws the error of the first limit that is exceeded. */
   const leftOf = (column: AccountClass, { accountId, claims }: Asked) => {
     const now = claims();
     const left = new Map<LimitName, number>();
     for (const { name, used: counted, wanted } of now) {
       const used = counted + pending.of(accountId, name);
-      // A change that takes nothing is always possible, also for an account whose limits have become smaller.
+      // A change that takes nothing is always possible, even after the account's limits shrank.
       if (wanted > 0) refuseBeyond(column, { name, used, wanted });
       left.set(name, limits[column][name] - used);
     }
@@ -122,7 +122,7 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
     }
   };
 
-  /** Makes something that the account has room for. */
+  /** Runs `make` if the account has room for its claims. */
   const within = async <T>(asked: Asked, make: (left: Left) => Promise<T>): Promise<T> => {
     const { accountId } = asked;
     const column = await classOf(accountId);
@@ -150,12 +150,12 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
 
     allowed: async (accountId: string, name: LimitName): Promise<number> => limits[await classOf(accountId)][name],
 
-    /** Throws the error of the limit when `used` and `wanted` together are more than the account may have. */
+    /** Throws the error of the limit if `used` and `wanted` together exceed it. */
     check: async (accountId: string, claim: Claim): Promise<void> => refuseBeyond(await classOf(accountId), claim),
 
     /**
-     * Makes one more of a noun, of which `draft` is what the account sends. Throws the error of the limit that has no room: that
-     * of the noun, of the bytes of all records, or of `more`. It comes in place of `replaced` others.
+     * Creates an object of a noun; `draft` is the client's input. It takes the place of `replaced` others. Throws the error of the
+     * limit that is exceeded: of the noun, of the bytes of all records, or of `more`.
      */
     make: <T>(
       accountId: string,
@@ -166,22 +166,22 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
       replaced: () => number = () => 0,
     ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more, replaced()) }, make),
 
-    /** Changes something so that it takes more of limits. */
+    /** Runs a change that needs more of some limits. */
     take: <T>(accountId: string, claims: () => readonly Claim[], change: () => Promise<T>): Promise<T> =>
       within({ accountId, claims }, change),
 
-    /** Begins something anew that is there already. Throws the error of the first of `claims` that has no room. */
+    /** Restarts work on an existing object. Throws the error of the first of `claims` that has no room. */
     begin: <T>(accountId: string, claims: () => readonly Claim[], begin: (left: Left) => Promise<T>): Promise<T> =>
       within({ accountId, claims }, begin),
 
-    /** Changes something so that it takes `bytes` more (or less, if negative) in Kubernetes’ database. */
+    /** Runs a change that needs `bytes` more (or less, if negative) in the database of Kubernetes. */
     grow: <T>(accountId: string, bytes: number, change: () => Promise<T>): Promise<T> =>
       within(
         { accountId, claims: () => [{ name: 'recordBytes', used: usage.recordBytes(accountId), wanted: bytes }] },
         change,
       ),
 
-    /** Makes something that Kubernetes knows nothing of: `count` tells how many there are. */
+    /** Creates something outside of Kubernetes; `count` returns the number of existing ones. */
     makeCounted: async <T>(
       accountId: string,
       name: LimitName,

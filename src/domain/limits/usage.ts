@@ -1,4 +1,4 @@
-/** What an account has of each thing that limits.ts limits, counted in the caches of Kubernetes' resources. */
+/** Computes an account's usage of each limit in limits.ts from the caches of Kubernetes' resources. */
 
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -42,7 +42,10 @@ export function createUsage(owned: UsageDeps) {
     uploadBytes: (accountId: string) => sum(uploads(accountId), countedBytes),
     linkImports,
 
-    /** What one more of a noun takes, in place of `replaced` others. None where an earlier try of the same request has made it: that is in its place already. */
+    /**
+     * Returns the claims of one more object of a noun, in place of `replaced` others. There are none if an earlier try of the same
+     * request created it: the caches count it already.
+     */
     claims(
       accountId: string,
       noun: Noun,
@@ -54,13 +57,13 @@ export function createUsage(owned: UsageDeps) {
       return [
         { name: noun, used: owned[noun].list(accountId).length - replaced, wanted: 1 },
         { name: 'recordBytes', used: records(accountId), wanted: draftBytes(noun, draft) },
-        // A stream asks for its media to be prepared.
+        // A stream needs prepared media.
         ...(noun === 'streams' ? [{ name: 'preparedBytes' as const, used: prepared(accountId), wanted: 1 }] : []),
         ...more(),
       ];
     },
 
-    /** Everything that the caches tell. */
+    /** Returns every usage that the caches contain. */
     all: (accountId: string): Partial<Record<LimitName, number>> => ({
       ...Object.fromEntries(NOUNS.map((noun) => [noun, owned[noun].list(accountId).length])),
       recordBytes: records(accountId),

@@ -1,7 +1,7 @@
 /**
- * Limits the letters that a mailbox gets, whatever causes them and from whichever address: counted in the database, by the
- * mailbox behind an address. An owner must not be kept from a link by a stranger who has used the budget up, so each kind of
- * link has a part of it that the others cannot use; where a part is used up, a link that is good lies in the mailbox.
+ * Limits the mails to a mailbox, whatever their cause and sender. The database counts them by the mailbox behind an address. A
+ * stranger who uses up the budget must not keep an owner from a link. Each kind of link therefore has a part of its own. If a part
+ * is used up, the mailbox already has a valid link.
  */
 import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
@@ -11,7 +11,7 @@ import { type Allowed, takeLetter } from './store.ts';
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
 
-/** Providers that deliver to one mailbox whichever of these signs stand in its name, and under whichever of these domains. */
+/** Providers that ignore these characters in a name, and deliver mail for all of these domains to one mailbox. */
 const PROVIDERS: { domains: readonly string[]; ignored: RegExp }[] = [
   { domains: ['gmail.com', 'googlemail.com'], ignored: /\./g },
   { domains: ['proton.me', 'protonmail.com', 'pm.me'], ignored: /[._-]/g },
@@ -27,7 +27,7 @@ const split = (address: string): [local: string, domain: string] => {
 /** `a+tag@example.com`: most providers deliver it to `a@example.com` (RFC 5233). */
 const isTagged = (address: string): boolean => split(address)[0].indexOf('+') > 0;
 
-/** The mailbox that an address most likely leads to. It is only counted by, and never written to. */
+/** Returns the mailbox that most likely belongs to an address. It is a key for counting, never a recipient. */
 export function mailboxOf(address: string): string {
   const [local, domain] = split(address);
   const provider = PROVIDERS.find(({ domains }) => domains.includes(domain));
@@ -36,12 +36,12 @@ export function mailboxOf(address: string): string {
   return `${bare || untagged}@${provider?.domains[0] ?? domain}`;
 }
 
-/** Letters that a stranger can have sent. `confirm` and `known` follow a sign-up, `reset` a forgotten password. */
+/** Mails that a stranger can cause. `confirm` and `known` follow a sign-up, `reset` a forgotten password. */
 export type StrangersLetter = 'confirm' | 'known' | 'reset';
 
 /**
- * From the narrowest to the widest; `perHour`: all of them together. A sign-up leaves one letter for a reset, and one for a
- * sign-up with a tag leaves one for the address without it. The links of sign-ups are good for a day, so few a day do.
+ * Lists budgets from the narrowest to the widest; `perHour` limits all together. A sign-up leaves one mail for a reset. A sign-up
+ * with a tag leaves one for the address without it. The links of sign-ups are valid for a day, so a few a day are enough.
  */
 export function allowancesOf(letter: StrangersLetter, address: string, perHour: number): Allowed[] {
   const hourly = (kind: string, letters: number): Allowed => ({
@@ -52,7 +52,7 @@ export function allowancesOf(letter: StrangersLetter, address: string, perHour: 
   const all = hourly('all', perHour);
   if (letter === 'reset') return [all];
   return [
-    // It holds nothing that could be used up.
+    // This mail contains no link that could be used up.
     ...(letter === 'known' ? [hourly('known', 1)] : []),
     ...(isTagged(address) ? [hourly('sign-up with a tag', perHour - 2)] : []),
     hourly('sign-up', perHour - 1),
@@ -62,10 +62,10 @@ export function allowancesOf(letter: StrangersLetter, address: string, perHour: 
 }
 
 export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
-  /** Addresses of strangers are kept in no form that could be read. */
+  /** Hashes the addresses of strangers, so that nobody can read them. */
   const keyOf = (mailbox: string): string => hash('sha256', mailbox, 'base64url');
   return {
-    /** Whether the letter may be sent; it counts from then on. */
+    /** Returns whether the mail may be sent, and counts it. */
     async take(letter: StrangersLetter, address: string): Promise<boolean> {
       const mailbox = keyOf(mailboxOf(address));
       for (const allowed of allowancesOf(letter, address, perHour))
@@ -73,7 +73,7 @@ export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
       return true;
     },
 
-    /** For what only somebody inside the account can cause: apart from all that a stranger could use up. */
+    /** Budget of mails that only somebody inside the account can cause. Strangers cannot use it up. */
     notices: (address: string): { mailbox: string; allowed: Allowed } => ({
       mailbox: keyOf(address.toLowerCase()),
       allowed: { kind: 'notice', letters: perHour, seconds: HOUR_SECONDS },

@@ -1,18 +1,18 @@
-/** The SQL of how many letters a mailbox was sent, and of notices that wait to be sent. */
+/** Runs the SQL of mail counts by mailbox, and of deferred notices. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
 
 export interface Allowed {
-  /** What is counted apart from all else. */
+  /** Each kind has a count of its own. */
   kind: string;
   letters: number;
   seconds: number;
 }
 
 /**
- * Counts one more letter to the mailbox, unless its time is used up; `false` then. One statement, so that all servers count
- * together: the row is locked while they do.
+ * Counts one more mail to the mailbox. Returns `false` if its budget is used up. One statement locks the row, so that all servers
+ * count together.
  */
 export async function takeLetter(db: Db, mailbox: string, { kind, letters, seconds }: Allowed): Promise<boolean> {
   const recent = sql`select t from unnest(b.sent) t where t > now() - make_interval(secs => ${seconds})`;
@@ -29,7 +29,7 @@ export async function addNotice(db: Db, email: string, { kind, what, at }: Notic
     values (${email}, ${kind}, ${what}, ${at})`.execute(db);
 }
 
-/** Takes what waits for the address, oldest first. Nothing, while the letters that it may have are used up. */
+/** Takes the deferred notices of an address, oldest first. Returns none while its budget is used up. */
 export const takeNotices = (db: Db, email: string, mailbox: string, allowed: Allowed): Promise<Notice[]> =>
   db.transaction().execute(async (tx) => {
     const { rows: waiting } = await sql`select from loopstream.notices where email = ${email} limit 1`.execute(tx);
@@ -39,14 +39,14 @@ export const takeNotices = (db: Db, email: string, mailbox: string, allowed: All
     return rows;
   });
 
-/** Addresses for which notices wait; the one that has waited longest first. */
+/** Lists addresses with deferred notices, longest wait first. */
 export async function listWaiting(db: Db): Promise<string[]> {
   const { rows } = await sql<{ email: string }>`select email from loopstream.notices
     group by email order by min(id) limit 500`.execute(db);
   return rows.map(({ email }) => email);
 }
 
-/** Clears away counts that count no more. */
+/** Deletes expired counts. */
 export async function forgetLetters(db: Db): Promise<void> {
   await sql`delete from loopstream.mail_budgets b
     where not exists (select from unnest(b.sent) t where t > now() - interval '1 day')`.execute(db);

@@ -1,4 +1,4 @@
-/** A new playlist for a stream: it is played after those that the stream has, or in place of its one video. */
+/** Attaches a new playlist to a stream: after its other playlists, or in place of its single video. */
 
 import { KubeError } from '../../kube/types.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
@@ -8,9 +8,9 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MAX_PLAYLISTS } from '../../resources/stream/spec.ts';
 import type { Owned } from '../owned.ts';
 
-/** Others may write to the stream at the same moment so often before it is called a conflict. */
+/** Concurrent writers of the stream before the request fails with a conflict. */
 const TRIES = 5;
-/** How long what they have written may take to be seen here. */
+/** Time for the watch to deliver their writes. */
 const SEEN_MS = 1_000;
 
 const at = (message: string): FieldError => ({ path: '/streamID', message });
@@ -20,16 +20,16 @@ const FULL = at(`names a stream that has ${MAX_PLAYLISTS} playlists`);
 const refsOf = ({ spec }: LoopStream, kind: PlaylistSpec['kind']): string[] =>
   (kind === 'audio' ? spec.audioPlaylistRefs : spec.playlistRefs) ?? [];
 
-/** As with a change of the stream itself, playlists take the place of a video. */
+/** Playlists replace a video, as in an update of the stream. */
 const specWith = (kind: PlaylistSpec['kind'], refs: string[]) =>
   kind === 'audio' ? { audioPlaylistRefs: refs } : { playlistRefs: refs, uploadRef: null };
 
-/** Nothing was done: whatever else has failed may have been done all the same. */
+/** A refusal changed nothing; any other error may hide a success. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError || (error instanceof KubeError && error.status >= 400 && error.status < 500);
 
 export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Playlist>) {
-  /** What is wrong with the wish. Throws `conflict` for a stream that is being deleted. */
+  /** Lists validation errors. Throws `conflict` for a stream that is being deleted. */
   const problems = (accountId: string, streamID: string, kind: PlaylistSpec['kind'], mine?: string): FieldError[] => {
     const stream = streams.find(accountId, streamID);
     if (!stream) return [MISSING];
@@ -44,11 +44,11 @@ export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Pla
       if (wrong.length > 0) throw validationFailed(wrong);
       const stream = streams.get(accountId, streamID);
       const refs = refsOf(stream, kind);
-      // An earlier try of the same request got this far.
+      // An earlier try of the same request attached it.
       if (refs.includes(metadata.name)) return;
       const { resourceVersion } = stream.metadata;
       try {
-        // A list is written as a whole: with the version along, nobody's playlist is lost.
+        // A patch replaces the whole list: its resourceVersion keeps concurrent additions from being lost.
         const spec = specWith(kind, [...refs, metadata.name]);
         await streams.patch(stream, { metadata: { resourceVersion }, spec });
         return;
@@ -62,13 +62,13 @@ export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Pla
   };
 
   return {
-    /** Before anything is made. */
+    /** Validates before anything is created. */
     problems: (accountId: string, streamID: string | undefined, kind: PlaylistSpec['kind']): FieldError[] =>
       streamID === undefined ? [] : problems(accountId, streamID, kind, playlists.earlier(accountId)?.metadata.name),
 
     /**
-     * The playlist that was just made, or nothing: what the stream does not take is taken back. Where it is not known whether
-     * the stream has it, it stays; the same request goes on with it.
+     * Attaches the new playlist, or deletes it if the stream rejects it. If the result is unknown, the playlist stays; a retry of
+     * the request continues with it.
      */
     async attach(accountId: string, streamID: string | undefined, made: Playlist): Promise<void> {
       if (streamID === undefined) return;

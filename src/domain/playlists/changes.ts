@@ -1,6 +1,6 @@
 /**
- * Batches of changes to the items of a playlist, and the batch that leads from one list to another. Each change sees the list
- * as the one before it has left it. Pure: no I/O, no clock.
+ * Applies batches of changes to the items of a playlist, and computes the batch between two lists. Each change applies to the
+ * result of the one before it. Pure: no I/O, no clock.
  */
 import { type Static, type TProperties, Type } from 'typebox';
 import { MAX_ITEMS } from '../../resources/playlist/spec.ts';
@@ -14,7 +14,6 @@ export type Item = Static<typeof Item>;
 const index = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_ITEMS, description });
 const items = Type.Array(Item, { minItems: 1, maxItems: MAX_ITEMS });
 
-/** The fields that each kind of change has. */
 export const CHANGES = {
   insert: {
     index: Type.Optional(index('Where the first of them will be; the end unless told.')),
@@ -42,7 +41,7 @@ export const Change = Type.Union(
 );
 export type Change = Static<typeof Change>;
 
-/** A change that the list it was made to has no place for. `path` is inside of the change, e.g. `/index`. */
+/** Reports a change that the list has no place for. `path` is relative to the change, e.g. `/index`. */
 export class OutOfList extends Error {
   readonly at: number;
   readonly path: string;
@@ -54,7 +53,7 @@ export class OutOfList extends Error {
   }
 }
 
-/** The list after all changes; the one that was given is left as it is. Throws OutOfList at the first that cannot be made. */
+/** Returns a new list with all changes. Throws OutOfList at the first change that does not apply. */
 export function applyChanges(before: readonly Item[], changes: readonly Change[]): Item[] {
   const list = [...before];
   changes.forEach((change, at) => {
@@ -81,10 +80,10 @@ export function applyChanges(before: readonly Item[], changes: readonly Change[]
   return list;
 }
 
-/** The changes that make `to` of `from`: as few items as possible are taken out and put in. */
+/** Computes the changes from one list to another, with as few insertions and removals as possible. */
 export function changesBetween(from: readonly Item[], to: readonly Item[]): Change[] {
   const same = (i: number, j: number) => from[i]?.uploadObjectID === to[j]?.uploadObjectID;
-  // Longest common subsequence of what is left of both (Wagner and Fischer 1974); 500 by 500 at most.
+  // Longest common subsequence of the remaining items (Wagner and Fischer 1974); 500 by 500 at most.
   const length = Array.from({ length: from.length + 1 }, () => new Uint16Array(to.length + 1));
   const at = (i: number, j: number): number => length[i]?.[j] ?? 0;
   for (let i = from.length - 1; i >= 0; i -= 1)
@@ -94,7 +93,7 @@ export function changesBetween(from: readonly Item[], to: readonly Item[]): Chan
     }
   const changes: Change[] = [];
   let i = 0;
-  // `j` is also where in the list that is being changed the next item is.
+  // `j` is also the position of the next item in the list under change.
   let j = 0;
   while (i < from.length || j < to.length) {
     if (i < from.length && j < to.length && same(i, j)) {

@@ -1,6 +1,6 @@
 /**
- * The versions that a playlist had, each an immutable ControllerRevision, as StatefulSets and DaemonSets keep theirs
- * (apps/v1): Kubernetes lets nobody change one, and they go with the playlist.
+ * Keeps old versions of a playlist as immutable ControllerRevisions (apps/v1), as StatefulSets and DaemonSets do. Kubernetes
+ * rejects changes of one, and deletes them with the playlist.
  */
 
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.ts';
@@ -37,7 +37,7 @@ export function createHistory(kube: Kube, namespace: string) {
   });
 
   return {
-    /** Writes down the version that a playlist is now, unless that is done; the oldest one goes. */
+    /** Stores the current version, unless it is stored; the oldest one is deleted. */
     async keep(playlist: Playlist): Promise<void> {
       const version = versionOf(playlist);
       const { name, uid, annotations = {} } = playlist.metadata;
@@ -47,7 +47,7 @@ export function createHistory(kube: Kube, namespace: string) {
         kind: CONTROLLER_REVISIONS.kind,
         metadata: {
           name: nameOf(playlist, version),
-          // Which request made it, so that the same one is known again when others have written since.
+          // The request's intent identifies a retry after others have written.
           labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
           ownerReferences: [{ apiVersion: apiVersionOf(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true }],
         },
@@ -60,12 +60,12 @@ export function createHistory(kube: Kube, namespace: string) {
         if (error instanceof KubeError && error.reason === 'AlreadyExists') return;
         throw error;
       }
-      // One comes, one goes; what numbers leave out, because kubectl wrote in between, goes with the playlist.
+      // Deletes one for each new one. A number that kubectl skipped leaves an old revision, which goes with the playlist.
       if (version > HISTORY_LIMIT)
         await kube.delete(CONTROLLER_REVISIONS, namespace, nameOf(playlist, version - HISTORY_LIMIT));
     },
 
-    /** Newest first, the current one among them. */
+    /** Newest first, including the current version. */
     async list(playlist: Playlist): Promise<KeptVersion[]> {
       const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid}`;
       const kept = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
@@ -75,14 +75,14 @@ export function createHistory(kube: Kube, namespace: string) {
       return kept.sort((a, b) => b.version - a.version);
     },
 
-    /** Whether the request with this intent has made a version of it. */
+    /** Returns whether the request with this intent created a version. */
     async hasMade(playlist: Playlist, intent: string): Promise<boolean> {
       if (playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent) return true;
       const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid},${INTENT_ANNOTATION}=${intent}`;
       return (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector })).length > 0;
     },
 
-    /** undefined when there never was one of this number, or it is no longer kept. */
+    /** Returns undefined if the version never existed, or is no longer kept. */
     async get(playlist: Playlist, version: number): Promise<KeptVersion | undefined> {
       try {
         const revision = await kube.get(CONTROLLER_REVISIONS, namespace, nameOf(playlist, version));

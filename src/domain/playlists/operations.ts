@@ -87,7 +87,7 @@ export const playlistOperations = [
     summary: 'List playlists, newest first',
     description: `Returns the account’s playlists, without their items. ${PAGED}`,
     output: page(PlaylistSummary, 'PlaylistList'),
-    // The contract declares 404 for this list too.
+    // The published API contract declares 404 for this list too.
     errors: ['route_not_found'],
     examples: { output: exampleSummary },
     mcp: {

@@ -1,9 +1,9 @@
-/** How far the version that streams play is prepared for them. Pure: no I/O, no clock. */
+/** Computes how much of the published version is prepared for the streams that play it. Pure: no I/O, no clock. */
 import type { Upload } from '../../resources/upload/resource.ts';
 import { renditionOf } from '../../resources/upload/spec.ts';
 import type { Publication } from './record.ts';
 
-/** One upload, in all profiles that it is wanted in; in none of them, it has only to be imported. */
+/** Combines the states of one upload in all requested profiles; without profiles, the upload only has to be imported. */
 function standOf(
   upload: Upload | undefined,
   profiles: readonly string[],
@@ -17,7 +17,7 @@ function standOf(
   return { state: 'preparing', progress: status.state === 'preparing' ? (status.progress ?? 0) : 0 };
 }
 
-/** `uploads` are those of the items, in order, undefined where one does not exist. */
+/** `uploads` are those of the items, in order; undefined where one does not exist. */
 export function publicationOf(
   version: number | null,
   uploads: readonly (Upload | undefined)[],

@@ -1,6 +1,4 @@
-/**
- * A playlist as clients see it and as they ask for it. Pure: no I/O, no clock.
- */
+/** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
 import { DisplayName } from '../streams/record.ts';
@@ -33,7 +31,7 @@ export const PlaylistCreate = Type.Object(
 );
 export type PlaylistCreate = Static<typeof PlaylistCreate>;
 
-/** Which version the one who writes has seen: when it is no longer the current one, nothing is changed. */
+/** Version that the client read: the request fails if it is no longer the current one. */
 const seen = {
   version: Type.Integer({ ...VersionNumber, description: 'Version that the changes apply to.' }),
 };

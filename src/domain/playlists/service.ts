@@ -1,4 +1,4 @@
-/** Playlists: ordered lists of uploads that streams loop, in versions of which one is published. */
+/** Creates, edits and publishes playlists: ordered lists of uploads that streams loop, with one published version. */
 
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
@@ -33,22 +33,22 @@ export type PlaylistService = ReturnType<typeof createPlaylistService>;
 export interface PlaylistServiceDeps {
   playlists: Owned<Resource>;
   uploads: Owned<Upload>;
-  /** With the index `playlist`. */
+  /** Needs the index `playlist`. */
   streams: Owned<LoopStream>;
   history: History;
   quotas: Pick<Quotas, 'make' | 'grow'>;
 }
 
-/** How long a version that another replica has made may take to be seen here. */
+/** Time for the watch to deliver a version that another replica created. */
 const SEEN_MS = 1_000;
-/** Changes of anything but the spec, such as a label, that may come in between before it is called a conflict. */
+/** Retries after concurrent changes outside of the spec, such as a label, before the request fails with a conflict. */
 const TRIES = 5;
 
 export type VersionOrder = 'version' | 'createdAt';
 const VERSION_LISTING: Pick<Listing<PlaylistVersionSummary, VersionOrder>, 'keys' | 'standard'> = {
   keys: {
     version: ({ version }) => numberKey(version),
-    // Of two of the same second the later one has the higher number.
+    // The version number orders two versions of the same second.
     createdAt: ({ createdAt, version }) => `${createdAt ?? ''} ${numberKey(version)}`,
   },
   standard: { by: 'version', descending: true },
@@ -92,13 +92,13 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     };
   };
 
-  /** What is wrong with items that are at `path`. */
+  /** Lists validation errors of the items at `path`. */
   const check = (accountId: string, kind: PlaylistSpec['kind'], items: readonly Item[], path: string): FieldError[] =>
     items.flatMap(({ uploadObjectID }, i) => {
       const at = `${path}/${i}/uploadObjectID`;
       const upload = uploads.find(accountId, uploadObjectID);
       if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
-      // The sound of a video can be played; an audio file has no picture.
+      // An audio playlist can play the sound of a video; an audio file has no picture.
       if (kind === 'video' && upload.spec.type !== 'video')
         return [{ path: at, message: 'names an upload of type AUDIO' }];
       return [];
@@ -107,7 +107,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     if (errors.length > 0) throw validationFailed(errors);
   };
 
-  /** What was committed stays so, also when this fails: whoever writes next keeps it before anything else. */
+  /** The commit stands even if this fails: the next writer stores the version first. */
   const keepLater = (playlist: Resource): Promise<void> => history.keep(playlist).catch(() => undefined);
 
   const versionConflict = (playlist: Resource, version: number): AppError => {
@@ -116,7 +116,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
   };
 
-  /** The playlist, no older than a version that the caller has seen. */
+  /** Returns the playlist at `version` or newer, since the client has seen that version. */
   const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
     const playlist = playlists.get(accountId, id);
     if (versionOf(playlist) >= version) return playlist;
@@ -125,10 +125,9 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   };
 
   /**
-   * Makes the next version out of `version`, if that is still the current one: the resourceVersion that goes along lets
-   * Kubernetes refuse all but one of those who write at once. Where an earlier try of the same request has made its version,
-   * none is made, whoever has written since. With `anyVersion` the request does not name the version that it has seen, so that
-   * this has to be asked first.
+   * Creates the next version from `version`, if that is still current. The patch contains the resourceVersion, so Kubernetes
+   * accepts only one of several concurrent writers. A retried request returns the version that its first try created, even after
+   * later writes. With `anyVersion` the request names no version, so the check for a retry comes first.
    */
   const commit = async (
     accountId: string,
@@ -149,7 +148,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
       const kept = keepingNext(playlist, { ...playlist.spec, ...spec });
-      // Before it is written over: the one who made this version may have died before it was kept.
+      // The server that created this version may have died before it stored it.
       await history.keep(playlist);
       try {
         const annotations = { [INTENT_ANNOTATION]: intent, ...kept.annotations };
@@ -188,7 +187,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   });
 
   return {
-    /** Its first version is published at once, so that a stream can play it. */
+    /** Publishes the first version at once, so that a stream can play it. */
     async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
       refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
       const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
@@ -201,7 +200,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       return show(accountId, made);
     },
 
-    /** `where` is asked of each as clients see it. */
+    /** `where` filters by the shape that clients see. */
     list(accountId: string, args: PageArgs, where?: (it: PlaylistSummary) => boolean): Connection<PlaylistSummary> {
       const shown = summarize(accountId);
       return playlists.page(accountId, args, shown, where && ((playlist) => where(shown(playlist))));
@@ -233,7 +232,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       });
     },
 
-    /** Streams on air go on with it as soon as something of it is prepared (all of it with onItemFailure Block). */
+    /** Streams on air switch as soon as some of it is prepared (all of it with onItemFailure Block). */
     async publish(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
       const { spec } = await keptVersion(playlist, version);
@@ -247,7 +246,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
     },
 
-    /** A new version like an old one. What is on air stays until it is published. */
+    /** Creates a new version with the content of an old one. Streams keep the published version. */
     async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
       const { mode, items } = (await keptVersion(playlist, version)).spec;
@@ -255,7 +254,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       return commit(accountId, id, versionOf(playlist), () => ({ mode, items }), { anyVersion: true });
     },
 
-    /** Newest first unless `args` says otherwise; those that are kept, and the current one. */
+    /** Lists kept versions and the current one, newest first unless `args` says otherwise. */
     async versions(
       accountId: string,
       id: string,

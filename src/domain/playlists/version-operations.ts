@@ -21,7 +21,7 @@ const versionNumber = (description: string) =>
 const path = { version: versionNumber('Number of the version.') };
 const DIRECT = 'Read from Kubernetes directly: fails with 502 while it is unavailable.';
 
-/** In GraphQL: versions are read from Kubernetes and not from memory. */
+/** GraphQL cost: versions are read from Kubernetes, not from memory. */
 const COST = 100;
 
 const exampleSummary: PlaylistVersionSummary = {

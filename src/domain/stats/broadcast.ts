@@ -1,6 +1,6 @@
 /**
- * One connection to a pod's preview for all who watch it here: the pod serves one viewer for each API server, however many
- * people look. A viewer begins at the next keyframe, and one that is too slow is let go.
+ * Shares one connection to a pod's preview among all viewers of this server: the pod serves one viewer for each API server. A
+ * viewer starts at the next keyframe. A viewer that is too slow is disconnected.
  */
 import { Readable } from 'node:stream';
 import {
@@ -14,25 +14,24 @@ import {
   TAG_SCRIPT,
 } from '../../media/rendition/flv.ts';
 
-/** Bytes that wait for one viewer: more than a second of the highest quality. */
+/** Buffer limit of one viewer: more than a second of the highest quality. */
 const MAX_BUFFERED_BYTES = 3 * 2 ** 20;
 
 export class Broadcast {
   readonly #viewers = new Set<Readable>();
-  /** Viewers that wait for a keyframe. */
   readonly #joining = new Set<Readable>();
   readonly #headers = new Map<'metadata' | 'video' | 'audio', FlvTag>();
   readonly #parser = new FlvParser();
   readonly #source: Readable;
   readonly #onOver: () => void;
 
-  /** Reads `source`, HTTP-FLV, until the last viewer has left; `onOver` is called once when nobody can join any more. */
+  /** Reads `source` (HTTP-FLV) until the last viewer has left. It calls `onOver` once, when nobody can join any more. */
   constructor(source: Readable, onOver: () => void) {
     this.#source = source;
     this.#onOver = onOver;
     source.on('data', (chunk: Buffer) => this.#take(chunk));
     source.once('close', () => this.#end());
-    // How it ended makes no difference to those who watch.
+    // Viewers see the same end after an error as after a normal end.
     source.on('error', () => undefined);
   }
 
@@ -40,7 +39,7 @@ export class Broadcast {
     return this.#viewers.size;
   }
 
-  /** FLV from the next keyframe on. It ends with the source; whoever destroys it leaves. */
+  /** Returns FLV from the next keyframe on. It ends with the source; destroying it leaves the broadcast. */
   join(): Readable {
     const viewer = new Readable({
       read: () => undefined,
@@ -75,12 +74,12 @@ export class Broadcast {
     const isVideo = isAvcSequenceHeader(tag);
     const name =
       tag.type === TAG_SCRIPT ? 'metadata' : isVideo ? 'video' : isAacSequenceHeader(tag) ? 'audio' : undefined;
-    // A tag's body is a view into the chunk, which would be kept with it.
+    // A tag's body is a view into its chunk, which it would keep in memory.
     if (name) this.#headers.set(name, { ...tag, body: Buffer.from(tag.body) });
     return name !== undefined;
   }
 
-  /** A keyframe: those who wait for one are given all that comes before it. */
+  /** Starts waiting viewers at a keyframe, with the headers that must precede it. */
   #letIn(tag: FlvTag): void {
     if (this.#joining.size > 0) {
       const before = [encodeHeader({ audio: true, video: true })];

@@ -1,6 +1,6 @@
 /**
- * Live previews of streams: how many are open at once, for how long, and that all who watch the same pod share one connection
- * to it. A preview is the whole stream, since the pod has no smaller one and encoding one would cost a processor for each.
+ * Limits live previews in number and duration, and shares one connection among the viewers of a pod. A preview is the whole stream:
+ * the pod has no smaller one, and encoding one would take a processor for each.
  */
 import type { Readable } from 'node:stream';
 import { AppError } from '../../lib/errors.ts';
@@ -9,22 +9,22 @@ import type { Quotas } from '../limits/quotas.ts';
 import { Broadcast } from './broadcast.ts';
 
 export interface PreviewLimits {
-  /** Open at the same time at this server: of one stream, and in all. Of one account, the table of limits tells. */
+  /** Previews open at once on this server, for each stream and in all. The table of limits sets the number for each account. */
   perStream: number;
   perServer: number;
-  /** A preview ends after so many seconds. */
+  /** Duration of a preview. */
   seconds: number;
 }
 
-/** For a place that another account gives up. */
+/** Longest wait for a place that another account gives up. */
 const WAIT_MS = 1_000;
 
 export interface Wanted {
   accountId: string;
   streamId: string;
-  /** Names the pod: those with the same one share a connection. */
+  /** Identifies the pod: previews with the same source share a connection. */
   source: string;
-  /** The pod's FLV until the signal aborts; undefined when it shows nothing. */
+  /** Opens the pod's FLV until the signal aborts; undefined if the pod shows nothing. */
   open: (signal: AbortSignal) => Promise<Readable | undefined>;
 }
 
@@ -54,7 +54,7 @@ export function createPreviews(
   };
 
   return {
-    /** FLV that ends after a while, or when `signal` aborts. Rejects with `too_many_previews`, `server_busy`, `stream_not_live`. */
+    /** Returns FLV that ends after a while, or when `signal` aborts. Rejects with `too_many_previews`, `server_busy`, `stream_not_live`. */
     async open(wanted: Wanted, signal: AbortSignal): Promise<Readable> {
       const { accountId, streamId } = wanted;
       let end: () => void = () => undefined;

@@ -1,6 +1,4 @@
-/**
- * Live numbers of a stream as clients see them: nulls when it is not live. Pure: no I/O, no clock.
- */
+/** Defines the live statistics of a stream as clients see them: null when it is not live. Pure: no I/O, no clock. */
 import { type Static, type TSchema, Type } from 'typebox';
 
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);

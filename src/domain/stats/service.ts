@@ -1,4 +1,4 @@
-/** Live numbers and the preview, straight from the pod that sends the stream. */
+/** Reads live statistics and the preview from the pod that sends the stream. */
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Pod } from '../../kube/core.ts';
@@ -16,7 +16,7 @@ import type { ViewTokens } from './tokens.ts';
 import { leftOutOf, liveStats, NOT_LIVE } from './view.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
-/** The pod sends the preview's first bytes at once; a silent pod is not waited for. */
+/** A pod sends the first bytes of a preview at once, so a silent one is given up. */
 const PREVIEW_TIMEOUT_MS = 5_000;
 const MAX_STATS_BYTES = 256 * 1024;
 
@@ -25,17 +25,17 @@ export type StatsService = ReturnType<typeof createStatsService>;
 export interface StatsServiceDeps {
   streams: Owned<LoopStream>;
   destinations: Owned<Destination>;
-  /** With the index `stream` (`podStreamIndex`). */
+  /** Needs the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
   previewLimits: PreviewLimits;
   quotas: Pick<Quotas, 'allowed' | 'check'>;
-  /** What a stream's pods are shown. */
+  /** Credentials for pods. */
   tokens: ViewTokens;
-  /** Where a pod listens; the port is STREAMER_PORT but in tests. */
+  /** Port of the pods; STREAMER_PORT except in tests. */
   port?: number;
 }
 
-/** The index that the pods' reflector needs. */
+/** Index for the reflector of pods. */
 export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
   const name = metadata.labels?.[STREAM_LABEL];
   return name ? [name] : [];
@@ -44,10 +44,10 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
 export function createStatsService(deps: StatsServiceDeps) {
   const { streams, destinations, pods, previewLimits, quotas, tokens, port = STREAMER_PORT } = deps;
   const previews = createPreviews(previewLimits, quotas);
-  // Connections to pods that are gone must not be kept: their addresses are given to others.
+  // Kubernetes gives addresses of deleted pods to others, so idle connections are closed soon.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
 
-  /** Address of the pod that sends the stream; undefined when there is none. */
+  /** Returns the address of the pod that sends the stream; undefined if there is none. */
   const addressOf = (stream: LoopStream): string | undefined => {
     const pod = pods
       .byIndex('stream', stream.metadata.name)
@@ -61,7 +61,7 @@ export function createStatsService(deps: StatsServiceDeps) {
     headersTimeout: number;
   }
 
-  /** Asks once more where the token was wrong: its key may have been made anew. */
+  /** Retries with a fresh token after a rejection: the operator may have renewed its key. */
   async function ask(base: string, path: string, streamUid: string, options: AskOptions) {
     const token = await tokens.find(streamUid);
     const shown = (value: string | undefined) => (value === undefined ? {} : { authorization: `Bearer ${value}` });
@@ -75,7 +75,7 @@ export function createStatsService(deps: StatsServiceDeps) {
   }
 
   return {
-    /** Nulls when it is not live or its pod does not answer within a second. */
+    /** Returns nulls if the stream is not live, or its pod does not respond within a second. */
     async live(accountId: string, id: string): Promise<LiveStats> {
       const stream = streams.get(accountId, id);
       const base = addressOf(stream);
@@ -93,7 +93,7 @@ export function createStatsService(deps: StatsServiceDeps) {
     },
 
     /**
-     * The stream as HTTP-FLV, until `signal` aborts or it has been shown for long enough. Throws `stream_not_live` when there
+     * Returns the stream as HTTP-FLV, until `signal` aborts or the time limit of previews passes. Throws `stream_not_live` if there
      * is nothing to show, `too_many_previews` and `server_busy`.
      */
     async preview(accountId: string, id: string, signal: AbortSignal): Promise<Readable> {

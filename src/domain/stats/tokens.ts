@@ -1,15 +1,15 @@
 /**
- * The tokens that pods are shown by whoever asks them for numbers or the preview, made of the key that the operator keeps in a
- * Secret. Without one (an operator of an older release) nothing is shown, and pods of that release ask for nothing.
+ * Creates the tokens for reading statistics and previews from pods, from the key in the operator's Secret. Without a key (an older
+ * operator) there are no tokens, and pods of that release require none.
  */
 import { viewToken } from '../../resources/stream/view-token.ts';
 
-/** The key is not asked for more often than this. */
+/** Shortest interval between two reads of the key. */
 const AGAIN_MS = 10_000;
 
 export type ViewTokens = ReturnType<typeof createViewTokens>;
 
-/** `readKey` resolves to undefined where there is no key. */
+/** `readKey` resolves to undefined if there is no key. */
 export function createViewTokens(readKey: () => Promise<string | undefined>) {
   let key: Promise<string | undefined> | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
@@ -27,7 +27,7 @@ export function createViewTokens(readKey: () => Promise<string | undefined>) {
       const found = await (key ?? read());
       return tokenOf(found ?? (isOld() ? await read() : undefined), streamUid);
     },
-    /** As `find`, of the key as it is now. */
+    /** Works as `find`, with the key read again. */
     async findAnew(streamUid: string): Promise<string | undefined> {
       return tokenOf(await (isOld() ? read() : key), streamUid);
     },

@@ -1,6 +1,6 @@
 /**
- * What a streamer pod tells of itself (GET /stats), put into the public shape. A pod may be older or newer than this
- * server, so each number is taken as it is found, and null stands for what is not. Pure: no I/O, no clock.
+ * Converts the statistics of a streamer pod (GET /stats) to the public shape. A pod may be older or newer than this server, so a
+ * missing or unknown number becomes null. Pure: no I/O, no clock.
  */
 import { codeOf } from '../../resources/stream/readiness.ts';
 import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
@@ -63,7 +63,7 @@ const broken = (value: unknown): LiveStats['brokenItems'] =>
 
 type Broken = LiveStats['brokenItems'][number];
 
-/** Items that the operator leaves out, as the status of the stream names them: the pod is not given them. */
+/** Items that the operator leaves out, from the stream's status: the pod does not receive them. */
 export const leftOutOf = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>): Broken[] =>
   (unplayable?.items ?? []).map(({ field, playlist = null, index = null, upload, name, reason, message }): Broken => {
     const id = upload ?? playlist ?? '';
@@ -74,8 +74,8 @@ export const leftOutOf = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>):
 const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;
 
 /**
- * Destinations are named by their resources, whose names are their public ids; `nameOf` gives people's name for one. `leftOut`
- * are items that are not in what the pod was given to play.
+ * Destinations are keyed by resource name, which is their public id; `nameOf` returns the display name. `leftOut` lists items
+ * missing from the pod's program.
  */
 export function liveStats(told: unknown, nameOf: (id: string) => string, leftOut: readonly Broken[] = []): LiveStats {
   const stats = record(told);

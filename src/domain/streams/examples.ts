@@ -1,4 +1,4 @@
-/** Shows a stream, and what is seen of one, as documents do. Pure: no I/O, no clock. */
+/** Provides the example stream, statistics and events of the documentation. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
 import type { LiveStats } from '../stats/record.ts';
 import type { ReadinessIssue, Stream, StreamEvent, StreamWindows } from './record.ts';

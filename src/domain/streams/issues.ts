@@ -1,11 +1,10 @@
-/** Turns the conditions of a stream into the issues and warnings that clients see. Pure: no I/O, no clock. */
+/** Converts the conditions of a stream to the issues and warnings that clients see. Pure: no I/O, no clock. */
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { codeOf, fieldOf, fixOf } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MEDIA_FIELDS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import type { ReadinessIssue, ReadinessWarning } from './record.ts';
 
-/** The same as people see it. */
 export function toIssue(
   { type, status, reason, message, lastTransitionTime }: Condition,
   stream?: Pick<LoopStream, 'spec' | 'status'>,
@@ -19,7 +18,7 @@ export function toIssue(
   };
 }
 
-/** Items that are left out of what is or would be on air. While media keeps the stream off air, they are its issues. */
+/** Lists items that are left out of the program. While media keeps the stream off air, they are its issues. */
 export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): ReadinessWarning[] {
   const { unplayable, conditions } = stream.status ?? {};
   const media = findCondition(conditions, 'MediaReady');
@@ -47,5 +46,5 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
 }
 
-/** The pod could not read what was prepared. */
+/** Fix for an item whose prepared file the pod could not read. */
 const ITEM_FIX = 'Upload the file again and put that in its place, or see whether the storage is all there.';

@@ -57,7 +57,7 @@ const waitInGraphql = Type.Optional(
   Type.Integer({ minimum: 0, maximum: 60, description: 'Time to wait for the result, in seconds.' }),
 );
 
-/** In GraphQL, what is asked of a pod or of Kubernetes costs more than what is read from memory. */
+/** GraphQL cost of a request to a pod or to Kubernetes, which costs more than a read from memory. */
 const REMOTE_COST = 200;
 
 const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
@@ -414,7 +414,7 @@ const liveOperations = [
     http: 'GET /streams/{id}/preview.flv',
     summary: 'Watch a stream as HTTP-FLV',
     description: 'Sends the output’s video and audio with a short delay, until the client disconnects.',
-    // OpenAPI 3.1: bytes in a body have no schema.
+    // OpenAPI 3.1: a binary body has no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['stream_not_live', 'too_many_previews', 'server_busy'],
     isUncached: true,

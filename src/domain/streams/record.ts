@@ -1,5 +1,5 @@
 /**
- * A stream as clients see it and as they ask for it: the shapes of REST, GraphQL and OpenAPI.
+ * Defines a stream as clients see and send it: the shapes of REST, GraphQL and OpenAPI.
  * Pure: no I/O, no clock.
  */
 import { type Static, type TSchema, Type } from 'typebox';
@@ -12,7 +12,7 @@ const Id = Type.String(idLength);
 const Time = Type.String({ format: 'date-time' });
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 
-/** A name for people: no control characters, which would garble lists and logs. */
+/** Display names contain no control characters, which would garble lists and logs. */
 export const DisplayName = Type.String({ minLength: 1, maxLength: 200, pattern: DISPLAY_NAME_PATTERN });
 
 type PublicQuality = `q_${Quality}`;
@@ -20,7 +20,7 @@ type PublicFramerate = `f_${Framerate}`;
 export const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
 export const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
 
-/** The contract writes `q_1080p` in requests and once `1080p` in an answer: both are taken, the first is answered. */
+/** The published API contract uses `q_1080p` in requests and once `1080p` in a response. Requests accept both; responses use the first. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
   description: 'Height of the picture, e.g. q_1080p or 1080p.',
 });

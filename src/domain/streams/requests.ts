@@ -1,5 +1,5 @@
 /**
- * The rules of stream requests that a schema cannot say: what excludes what, what must exist, what lies in the past.
+ * Validates stream requests beyond their schema: exclusive fields, existing references, dates in the past.
  * Pure: no I/O, no clock.
  */
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
@@ -9,7 +9,7 @@ import type { Schedule } from '../../resources/stream/spec.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 import { toFramerate, toQuality } from './record.ts';
 
-/** Which ids an account has. */
+/** Checks which ids an account has. */
 export interface References {
   destination(accountId: string, id: string): boolean;
   upload(accountId: string, id: string): { type: 'video' | 'audio' } | undefined;
@@ -48,14 +48,14 @@ const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSc
   ];
 };
 
-/** The schedule as the spec has it. */
+/** Converts the schedule to its form in the spec. */
 export const scheduleOf = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
   ...(scheduleStartAt && { startAt: scheduleStartAt }),
   ...(scheduleEndAt && { endAt: scheduleEndAt }),
   ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
 });
 
-/** Someone who says when it starts wants it to happen; without that it waits for `start`. */
+/** A start time or recurrence requests airtime; without either the stream waits for `start`. */
 export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boolean =>
   scheduleStartAt !== undefined || recurrence !== undefined;
 
@@ -65,7 +65,7 @@ export interface Media {
   audioPlaylistRefs?: string[];
 }
 
-/** Throws `validation_failed`; otherwise answers the references as the spec has them. */
+/** Throws `validation_failed`. Returns the references in their form in the spec. */
 export function checkCreate(input: StreamCreate, now: Date): Media & { destinations: string[] } {
   const { destinationID, destinationIDs, videoUploadObjectID, playlistIDs, audioPlaylistIDs } = input;
   const destinations = destinationIDs ?? (destinationID === undefined ? [] : [destinationID]);
@@ -89,7 +89,7 @@ export const checkUpdate = (input: StreamUpdate): void => refuse(exclusive(input
 
 export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(scheduleErrors(input, now));
 
-/** Throws `validation_failed` that names each field whose id the account does not have, or that is of the wrong kind. */
+/** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {
   const errors: FieldError[] = [];
   const { destinationID, destinationIDs, videoUploadObjectID } = input;
@@ -120,7 +120,7 @@ export function checkReferences(has: References, accountId: string, input: Sourc
   refuse(errors);
 }
 
-/** The merge patch of the spec: a video in place of playlists takes these away, and the other way round. */
+/** Builds the merge patch of the spec: a video replaces playlists, and playlists replace a video. */
 export function specPatch(input: StreamUpdate): Record<string, unknown> {
   const { name, quality, framerate, destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
   const destinationRefs = destinationIDs ?? (destinationID === undefined ? undefined : [destinationID]);

@@ -1,4 +1,4 @@
-/** Everything that can be done with streams, for the doors REST and GraphQL. The operator does what is wished here. */
+/** Serves all operations on streams for every transport. It writes the desired state; the operator acts on it. */
 import { randomUUID } from 'node:crypto';
 import { EVENTS } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
@@ -37,17 +37,17 @@ import {
 } from './requests.ts';
 import { isSettled, phaseOf, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
-/** A stream just made is looked at by the operator within milliseconds; longer than this nobody waits for it. */
+/** Longest wait for the operator to see a change, which takes milliseconds. */
 const OBSERVE_MS = 2_000;
-/** Deleting answers within this time: the streamer gets its grace period, and a little more. */
+/** Time limit of a delete: the grace period of the streamer, and a little more. */
 const OFF_AIR_MS = 25_000;
-/** The next item has begun long before this, unless the pod cannot be asked. */
+/** Longest wait for the next item, which starts long before unless the pod is unreachable. */
 const SKIP_MS = 5_000;
 
 const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
 
 export type EventOrder = 'time' | 'createdAt' | 'count';
-/** Events have their times in whole seconds or in parts of them. */
+/** Event times have whole or fractional seconds. */
 const seconds = (time: string): string => time.slice(0, 19);
 const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
   idOf: ({ id }) => id,
@@ -61,23 +61,23 @@ const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
 
 export interface StreamFilter {
   status?: Phase | undefined;
-  /** Part of the name, in any case. */
+  /** Part of the name, case-insensitive. */
   q?: string | undefined;
 }
 
-/** Whoever waits, and wants to hear how it goes meanwhile. */
+/** Options of a client that waits and wants progress meanwhile. */
 export interface Watch {
   hear?: (stream: Stream) => void;
-  /** Ends the waiting, and nothing else. */
+  /** Ends the wait, not the operation. */
   signal?: AbortSignal;
 }
 
 export interface StartWatch extends Watch {
-  /** What is not ready yet is `waiting` until it is, and goes on air by itself then, instead of being refused. */
+  /** A stream that is not ready becomes `waiting` and goes on air by itself later, instead of failing the request. */
   whenReady?: boolean | undefined;
 }
 
-/** The stream as it now is; `done` says whether what was asked for has happened. */
+/** Current stream; `done` says whether the requested change has happened. */
 export interface Progress {
   stream: Stream;
   done: boolean;
@@ -90,23 +90,23 @@ export interface StreamServiceDeps {
   streams: Owned<LoopStream>;
   references: References;
   quotas: Pick<Quotas, 'make'>;
-  /** Streams cost credits: each is on air only while billing says that there are some. */
+  /** Streams cost credits: a stream is on air only while billing reports a balance. */
   paid?: boolean;
   clock?: Clock;
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
   const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
-  // What is in the cache is never changed in place, so that what does not depend on the time is made of it once.
+  // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const readinessOf = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
   const showAt = (stream: LoopStream, now: Date): Stream =>
     stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
   const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
-  /** A request that is tried again is judged as of its first try: what it asked for may have begun since. */
+  /** Validates a retried request as of its first try: the requested time may have passed since. */
   const askedAt = (): Date => currentIntent()?.since ?? clock.now();
 
-  /** Readiness of the spec as it now is: waits a moment for an operator that has not seen it yet. */
+  /** Returns the readiness of the current spec; it waits a moment for an operator that has not seen it yet. */
   const readiness = async (accountId: string, id: string): Promise<Readiness> => {
     const isSure = (stream: LoopStream | undefined) => stream === undefined || isSettled(stream);
     if (!isSure(streams.get(accountId, id))) await streams.until(id, isSure, OBSERVE_MS);
@@ -117,7 +117,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     const { ready, issues } = await readiness(accountId, id);
     if (ready) return;
     const detail = issues.map(({ message }) => message).join(' ');
-    // Whatever else is missing, money is what its owner has to see to.
+    // A lack of credits comes first, since only the owner can fix it.
     const unpaid = issues.find(({ code }) => code === 'insufficient_credits');
     if (unpaid) throw new AppError('insufficient_credits', `${unpaid.message} ${unpaid.fix}`);
     throw new AppError('stream_not_ready', detail, { extras: { issues } });
@@ -169,7 +169,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec)));
     },
 
-    /** `where` is asked of each as clients see it. */
+    /** `where` filters by the shape that clients see. */
     list(
       accountId: string,
       args: PageArgs,
@@ -183,7 +183,7 @@ export function createStreamService(deps: StreamServiceDeps) {
         (status === undefined || phaseOf(stream, now) === status) &&
         (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
         (where === undefined || where(showAt(stream, now)));
-      // Without a filter no stream but those on the page is looked at.
+      // Without a filter only the streams of the page are converted.
       const filters = status !== undefined || q !== undefined || where !== undefined;
       return streams.page(accountId, args, (stream) => showAt(stream, now), filters ? isAsked : undefined);
     },
@@ -198,7 +198,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return show(await streams.patch(stream, { spec: specPatch(input) }));
     },
 
-    /** True when nothing of it is left on air, false when that takes longer. */
+    /** Returns true when nothing of it is on air any more, false if that takes longer. */
     async delete(accountId: string, id: string): Promise<boolean> {
       const stream = streams.get(accountId, id);
       await streams.delete(stream);
@@ -211,8 +211,8 @@ export function createStreamService(deps: StreamServiceDeps) {
     windows: (accountId: string, id: string): StreamWindows => toWindows(streams.get(accountId, id), clock.now()),
 
     /**
-     * Puts it on air. A schedule that has not begun, or is over, gives way: whoever says start means now. Windows that recur
-     * stay: the stream is on air in them from now on.
+     * Puts the stream on air now. Start removes a schedule that has not begun or is over. Recurring windows stay: the stream is on
+     * air during them from now on.
      */
     async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
       const stream = streams.get(accountId, id);
@@ -237,10 +237,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds, watch);
     },
 
-    /**
-     * Goes on to the next item, without a reconnect; `done` when that has begun. Requests that come while one is under way
-     * are one with it.
-     */
+    /** Skips to the next item without a reconnect; `done` is true when that item has begun. Concurrent requests share one skip. */
     async skip(accountId: string, id: string, { track = 'video' }: StreamSkip): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
@@ -256,7 +253,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return { stream: show(after), done: isDone(after) };
     },
 
-    /** Sets the schedule anew: what is left out is taken away. */
+    /** Replaces the schedule: a missing field is removed. */
     async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
@@ -266,7 +263,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
     },
 
-    /** Takes the schedule away. A stream on air stays there; one that was waiting for its time does not start. */
+    /** Removes the schedule. A stream on air stays on air; one that waits for its time does not start. */
     async unschedule(accountId: string, id: string): Promise<Stream> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
@@ -275,7 +272,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
     },
 
-    /** What Kubernetes keeps of it (about an hour), newest first unless `args` says otherwise. */
+    /** Lists the events that Kubernetes keeps (about an hour), newest first unless `args` says otherwise. */
     async events(
       accountId: string,
       id: string,

@@ -1,6 +1,4 @@
-/**
- * From the resource to what clients see of it. Pure: no I/O, no clock.
- */
+/** Converts the LoopStream resource to its public shape. Pure: no I/O, no clock. */
 
 import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -21,17 +19,17 @@ import {
   type StreamWindows,
 } from './record.ts';
 
-/** Whether the operator's status is about the spec as it now is. */
+/** Returns whether the operator's status refers to the current spec. */
 export const isObserved = ({ metadata, status }: LoopStream): boolean =>
   (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
 
 const OFF_AIR: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended', 'failed'];
 
 /**
- * The state that REST and GraphQL tell: the phase, as kubectl shows it, once the operator has seen the latest wish. Until then
- * the phase is of an older one (`status.observedGeneration` is below `metadata.generation`), and this is what the latest wish
- * is about to make of it; kubectl shows both, and whoever reads there does as is done here. docs/streams.md has it as a table
- * ("Before the operator has looked"), and a test holds what kubectl shows of streams in every state against it.
+ * Returns the state in REST and GraphQL: the phase that kubectl shows, once the operator has seen the latest spec. Until then the
+ * phase belongs to an older spec (`status.observedGeneration` is below `metadata.generation`). This function then predicts the
+ * phase of the latest one; kubectl shows both generations. docs/streams.md has the same as a table ("Before the operator has
+ * looked"), and a test compares both in every state.
  */
 export function phaseOf(stream: LoopStream, now: Date): Phase {
   const { metadata, spec, status } = stream;
@@ -47,7 +45,7 @@ export function phaseOf(stream: LoopStream, now: Date): Phase {
   return OFF_AIR.includes(phase) ? phase : 'stopping';
 }
 
-/** What is wrong with a stream on air. */
+/** Describes the problem of a stream on air. */
 function degradedOf({ status }: LoopStream): Stream['degraded'] {
   const degraded = findCondition(status?.conditions, 'Degraded');
   if (degraded?.status !== 'True') return null;
@@ -82,7 +80,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
 
 const WINDOWS_SHOWN = 5;
 
-/** Its schedule, and what that comes to: times of clocks that change are told by the server alone. */
+/** Computes the schedule's windows. Only the server does so, since time zones change their clocks. */
 export function toWindows(stream: LoopStream, now: Date): StreamWindows {
   const { scheduleStartAt, scheduleEndAt, recurrence } = toStream(stream, now);
   const { spec } = stream;
@@ -95,8 +93,8 @@ export function toWindows(stream: LoopStream, now: Date): StreamWindows {
 }
 
 /**
- * Readiness out of the conditions: what is False keeps the stream off air, and so does what nobody knows yet. Before the
- * operator has looked at all, that itself is the issue.
+ * Computes readiness from the conditions: False and Unknown both keep the stream off air. Before the operator has seen the stream,
+ * that itself is the issue.
  */
 export function toReadiness(stream: LoopStream): Readiness {
   const { metadata, spec, status } = stream;
@@ -126,13 +124,13 @@ export function toReadiness(stream: LoopStream): Readiness {
   return { ready: issues.length === 0, issues, warnings: toWarnings(stream) };
 }
 
-/** Whether looking again could soon give another answer: a condition is Unknown, or the spec is newer than the status. */
+/** Returns false while a repeated check could soon differ: a condition is Unknown, or the spec is newer than the status. */
 export const isSettled = (stream: LoopStream): boolean => {
   const isSaid = (type: string) => {
     const condition = findCondition(stream.status?.conditions, type);
     return condition !== undefined && condition.status !== 'Unknown';
   };
-  // Billing says it of a new stream as soon as the operator does the rest. Gates of others are theirs.
+  // Billing sets its condition as fast as the operator sets the rest. Others own the remaining gates.
   const isPaid = stream.spec.readinessGates?.some(({ conditionType }) => conditionType === CREDIT_CONDITION);
   return isObserved(stream) && READINESS_CONDITIONS.every(isSaid) && (!isPaid || isSaid(CREDIT_CONDITION));
 };

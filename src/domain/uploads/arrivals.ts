@@ -1,6 +1,6 @@
 /**
- * Admits the requests that bring bytes of uploads: how many are at work at once, of an account and in all, and the memory that
- * their bytes wait in. A request beyond that waits a little before it is refused, since stock clients send twenty files at once.
+ * Admits requests that send bytes of uploads. It limits their number, for each account and in all, and their memory. A request
+ * beyond the limits waits a little before it fails, since stock clients send twenty files at once.
  */
 import { AppError } from '../../lib/errors.ts';
 import { Places, PlacesFull } from '../../lib/places.ts';
@@ -11,19 +11,19 @@ import type { Pace } from './pace.ts';
 export interface SendingLimits {
   /** Memory of this server for bytes on their way to storage. */
   memoryBytes: number;
-  /** Requests at work at this server. */
+  /** Concurrent requests of this server. */
   atOnce: number;
-  /** The same of one account. */
+  /** Concurrent requests of one account. */
   atOnceEach: number;
-  /** Averaged over 30 seconds; a slower connection is ended, and what has come is kept. */
+  /** Average over 30 seconds; a slower connection is closed, and its bytes so far are kept. */
   minBytesPerSecond: number;
 }
 
-/** How long a request waits for its place, and for memory, in milliseconds. */
+/** Longest waits for a place and for memory. */
 const PLACE_MS = 10_000;
 const MEMORY_MS = 30_000;
 
-/** What one request may take. Its signal aborts when the place is given up to another account. */
+/** Resources of one request. Its signal aborts when the place goes to another account. */
 export interface Arrival extends Pace {
   memory: PieceMemory;
   release(): void;
@@ -39,7 +39,6 @@ export function createArrivals({ memoryBytes, atOnce, atOnceEach, minBytesPerSec
     waiting: { total: atOnce, each: atOnceEach, ms: PLACE_MS },
   });
   return {
-    /** Rejects with `too_many_uploads_at_once` and `server_busy`. */
     async admit(accountId: string): Promise<Arrival> {
       const giveUp = new AbortController();
       const release = await places
@@ -57,7 +56,7 @@ const refusal = ({ limit }: PlacesFull, each: number): AppError =>
     ? new AppError('too_many_uploads_at_once', `This account sends ${each} uploads at once here already.`)
     : new AppError('server_busy', 'This server takes as many uploads at once as it can.');
 
-/** What a lack of memory is to clients; all else stays as it is. */
+/** Maps a lack of memory to its error for clients; other errors pass unchanged. */
 export const memoryRefusal = (error: unknown): unknown =>
   error instanceof NoMemory
     ? new AppError('server_busy', 'This server has no memory for more uploads at the moment.')

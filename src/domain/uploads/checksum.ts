@@ -1,11 +1,11 @@
 /**
- * The sum that a client sends of the bytes of one request (tus extension checksum). Nothing of a request with a sum counts as come
- * before the sum has been compared.
+ * Verifies the checksum that a client sends with one request (tus extension checksum). Bytes of such a request count as received
+ * only after the comparison.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { AppError } from '../../lib/errors.ts';
 
-/** By the names that the protocol gives them: bytes of a sum. */
+/** Names of the protocol, with the length of each checksum in bytes. */
 const ALGORITHMS: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha512: 64, md5: 16 };
 export const CHECKSUM_ALGORITHMS = Object.keys(ALGORITHMS).join(',');
 
@@ -14,7 +14,7 @@ export interface Checksum {
   expected: Buffer;
 }
 
-/** Reads `Upload-Checksum`. Throws `malformed_request`, with which the protocol answers an algorithm that it does not know. */
+/** Reads `Upload-Checksum`. Throws `malformed_request` for an unknown algorithm, as the protocol requires. */
 export function readChecksum(header: string | undefined): Checksum | undefined {
   if (header === undefined) return undefined;
   const [algorithm = '', value = '', ...rest] = header.trim().split(/\s+/);
@@ -33,7 +33,7 @@ export function readChecksum(header: string | undefined): Checksum | undefined {
   return { algorithm, expected };
 }
 
-/** Passes `body` on; `check` throws `upload_checksum_mismatch` where what came has another sum. */
+/** Passes `body` on; `check` throws `upload_checksum_mismatch` if the checksum differs. */
 export function summed(body: AsyncIterable<Buffer>, { algorithm, expected }: Checksum) {
   const hash: Hash = createHash(algorithm);
   return {

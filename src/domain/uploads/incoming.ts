@@ -1,6 +1,6 @@
 /**
- * Uploads that clients send in pieces. How much is to come and has come stands in the resource, the bytes are in storage, and
- * nothing is in this server's memory: any server goes on where another one died.
+ * Receives uploads that clients send in pieces. The resource records the expected and received bytes, and storage has the bytes.
+ * This server's memory has neither, so any server continues where another one died.
  */
 
 import type { Leases } from '../../db/leases.ts';
@@ -27,7 +27,7 @@ import { findParts, type Parts, takenOver, toPart } from './parts.ts';
 import type { Within } from './quota.ts';
 import { growingRoom } from './room.ts';
 
-/** A smaller step forward is not written to the resource: Kubernetes is no place for a progress bar's every move. */
+/** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;
 const NO_KIND =
   'must be one of VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
@@ -38,37 +38,37 @@ interface IncomingDeps {
   within: Pick<Within, 'sent' | 'grow'>;
   storage: Storage;
   maxSourceBytes: number;
-  /** From the beginning on, in milliseconds. */
+  /** Lifetime from the start of the upload. */
   expireMs: number;
   leases: Leases;
   arrivals: Arrivals;
 }
 
 interface Progress {
-  /** Undefined while the client has not said it. */
+  /** Undefined until the client declares it. */
   sizeBytes: number | undefined;
   receivedBytes: number;
   /** RFC 3339. */
   createdAt: string;
-  /** What the client said of it at the beginning, as it said it. */
+  /** `Upload-Metadata` as the client sent it. */
   metadata: string | undefined;
 }
 
-/** What a client says of an upload that it begins. */
+/** Describes an upload that a client begins. */
 export interface Beginning {
-  /** Undefined where the client says it later. */
+  /** Undefined if the client declares it later. */
   sizeBytes: number | undefined;
   metadata: Metadata;
-  /** The same in its words. */
+  /** Unparsed `Upload-Metadata`. */
   header: string;
   isPart?: boolean;
 }
 
-/** Bytes of a request, from `start` on. */
+/** Bytes of a request, beginning at `start`. */
 export interface Bytes {
   start: number;
   body: AsyncIterable<Buffer>;
-  /** Whether the request may still write: another one may have taken over. */
+  /** Returns whether the request may still write, since another one may have taken over. */
   mayKeep: () => boolean;
   memory: PieceMemory | undefined;
   checksum?: Checksum | undefined;
@@ -107,10 +107,10 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     });
     const annotations = { [UPLOAD_METADATA_ANNOTATION]: header };
     const create = async (room: { maxDurationSeconds: number }) => {
-      // In its turn: another request may have put the same parts together meanwhile.
+      // Checked inside the turn: another request may have joined the same parts meanwhile.
       for (const { metadata } of parts) uploads.get(accountId, metadata.name);
       const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), annotations);
-      // Where one stays it counts until it expires. Its bytes are those of the upload now.
+      // A part that cannot be deleted counts until it expires. Its bytes belong to the upload now.
       for (const part of parts) await uploads.delete(part).catch(() => undefined);
       return upload;
     };
@@ -121,12 +121,11 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
   return {
     maxSourceBytes,
     expireMs,
-    /** By which one request at a time, on whichever server, is at an upload. */
+    /** A lease admits one request at a time to an upload, across servers. */
     leases,
-    /** Who may send bytes now. */
     arrivals,
 
-    /** Makes the upload and answers its objectID. A part says nothing of what it is. Throws as `Within.sent` does. */
+    /** Creates the upload and returns its objectID. A part has no kind of its own. Throws as `Within.sent` does. */
     begin: (accountId: string, { sizeBytes, ...given }: Beginning): Promise<string> => {
       if (sizeBytes !== undefined && sizeBytes < 1)
         throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
@@ -138,10 +137,10 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       return make(accountId, given, sent, []);
     },
 
-    /** By the ids that `Upload-Concat` names. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
+    /** Finds the parts that `Upload-Concat` names. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
     parts: (accountId: string, ids: readonly string[]): Promise<Parts> => findParts(uploads, accountId, ids),
 
-    /** Makes an upload of parts, which are gone then, and answers its objectID. Throws as `Within.sent` does. */
+    /** Joins parts to an upload, deletes them, and returns the upload's objectID. Throws as `Within.sent` does. */
     async join(
       accountId: string,
       { made, found, sizeBytes }: Parts,
@@ -152,27 +151,27 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       return make(accountId, given, sent, [...new Set(found)]);
     },
 
-    /** As it stands in the cache. Throws `upload_not_found`. */
+    /** Returns the cached resource. Throws `upload_not_found`. */
     resource: (accountId: string, id: string): Resource => sentOf(accountId, id).upload,
 
-    /** Rejects with `upload_not_found` and StorageError. Nobody may append meanwhile: what is not verified is deleted. */
+    /** Rejects with `upload_not_found` and StorageError. Callers hold the lock, because unverified bytes are deleted. */
     async find(accountId: string, id: string): Promise<Progress> {
-      // What another server was told a moment ago, under the same lock.
+      // Another server may have recorded the size a moment ago, under the same lock.
       if (sentOf(accountId, id).sent.sizeBytes === undefined) await uploads.learn(id);
       const { upload, sent, key } = sentOf(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
-      // The pieces of one that has come whole may have been put together and cleared away.
+      // The pieces of a complete upload may have been joined and deleted.
       if (!isArriving(upload.spec)) return { ...shown, receivedBytes: sent.receivedBytes };
       const receivedBytes = await dropUnverified(storage, key);
-      // The server that took the last piece may have died before it could say so.
+      // The server that received the last piece may have died before it recorded it.
       if (receivedBytes === sent.sizeBytes && sent.receivedBytes < receivedBytes) await tell(upload, receivedBytes);
       return { ...shown, receivedBytes };
     },
 
     /**
-     * Takes the length that a client had left open. Throws `upload_quota_exceeded`, `media_too_large`, and `validation_failed` for
-     * none that can be.
+     * Sets a length that the client deferred. Throws `upload_quota_exceeded`, `media_too_large`, and `validation_failed` for an
+     * impossible length.
      */
     async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
       const { upload, sent, key } = sentOf(accountId, id);
@@ -186,8 +185,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     },
 
     /**
-     * Keeps what a request brings, and answers where it ends. Rejects as `find` and the body do, with `server_busy`,
-     * `upload_quota_exceeded`, `upload_checksum_mismatch`, and with `upload_conflict` where another request has taken over.
+     * Stores the bytes of a request and returns the new offset. Rejects as `find` and the body do, with `server_busy`,
+     * `upload_quota_exceeded`, `upload_checksum_mismatch`, and with `upload_conflict` if another request has taken over.
      */
     async receive(accountId: string, id: string, { start, body, mayKeep, memory, checksum }: Bytes): Promise<number> {
       const { upload, sent, key } = sentOf(accountId, id);
@@ -207,7 +206,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
         const whole = bytes === sizeBytes;
         if (!whole && bytes - told < STEP * (sizeBytes ?? Number.POSITIVE_INFINITY)) return;
         told = bytes;
-        // On the way it is only for those who watch; the end begins the import.
+        // Progress is only informative, so its failure is ignored; the final write starts the import.
         await tell(upload, bytes).catch((error: unknown) => {
           if (whole) throw error;
         });
@@ -231,7 +230,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       }
     },
 
-    /** Ends one that has not come whole. Throws `upload_conflict` for one that has. */
+    /** Deletes an incomplete upload. Throws `upload_conflict` for a complete one. */
     async abandon(accountId: string, id: string): Promise<void> {
       const { upload, key } = sentOf(accountId, id);
       if (!isArriving(upload.spec))
@@ -240,7 +239,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       await deletePieces(storage, key);
     },
 
-    /** Clears away those of `all` that have not come whole in time. What fails is tried again at the next time. */
+    /** Deletes uploads of `all` that are incomplete after their lifetime. A failed deletion is retried next time. */
     async expire(all: readonly Resource[], now: Date): Promise<void> {
       const taken = takenOver(all);
       for (const upload of all) {

@@ -1,6 +1,6 @@
 /**
- * Reads from the metadata of a tus upload whether its pictures or only its sound are wanted. Clients name it in many ways: ours
- * by the word VIDEO or AUDIO, Uppy by a MIME type in `type` and `filetype`, others by nothing but the name of the file.
+ * Reads from tus metadata whether a client wants pictures or only sound. Clients differ: ours sends VIDEO or AUDIO, Uppy a MIME
+ * type in `type` and `filetype`, and others only a file name.
  * Pure: no I/O, no clock.
  */
 import type { UploadSpec } from '../../resources/upload/spec.ts';
@@ -8,15 +8,15 @@ import type { UploadSpec } from '../../resources/upload/spec.ts';
 type Kind = UploadSpec['type'];
 export type Metadata = Readonly<Record<string, string | null>>;
 
-/** Keys that clients use, in the order in which they count. Their case does not. */
+/** Keys of clients in order of precedence, case-insensitive. */
 const TYPE_KEYS = ['type', 'filetype', 'mimetype', 'contenttype'];
 const NAME_KEYS = ['filename', 'name', 'relativepath'];
 
-/** Media types of containers below `application/` (IANA, and those that browsers and `file` use). */
+/** Media types of containers below `application/`, from IANA, browsers and `file`. */
 const CONTAINERS =
   /^application\/(mp4|mxf|gxf|ogg|mp2t|x-matroska|vnd\.ms-asf|vnd\.rn-realmedia(-vbr)?|x-mpegts|x-flash-video)$/;
 
-/** Extensions of files in which there is only sound; of one format with both, the usual kind counts. */
+/** Extensions of files with only sound; a format with both has its usual kind. */
 const SOUND = new Set(
   (
     'aa3 aac ac3 adts adx aif aifc aiff alac amr ape au awb caf dff dsf dts dtshd eac3 ec3 f4a flac gsm ircam it m2a m4a m4b ' +
@@ -24,7 +24,7 @@ const SOUND = new Set(
     'wave weba wma wv xm'
   ).split(' '),
 );
-/** Extensions of films, of streams without a container, and of pictures. */
+/** Extensions of films, of elementary streams, and of pictures. */
 const PICTURES = new Set(
   (
     '264 265 3g2 3gp 3gpp amv apng asf av1 avi avif avs bik bmp cavs dav divx dv dvr-ms evo f4v flc fli flv gif gxf h264 h265 ' +
@@ -58,7 +58,7 @@ function kindOfName(name: string): Kind | undefined {
   return PICTURES.has(extension) ? 'video' : undefined;
 }
 
-/** A word counts more than a MIME type, and that more than the extension of a name; undefined where none of them tells. */
+/** The word takes precedence over a MIME type, and that over the file extension. Returns undefined if there is none. */
 export function readKind(metadata: Metadata): Kind | undefined {
   const types = valuesOf(metadata, TYPE_KEYS);
   const names = valuesOf(metadata, NAME_KEYS);
@@ -67,6 +67,6 @@ export function readKind(metadata: Metadata): Kind | undefined {
   return undefined;
 }
 
-/** The name for people, which is `name` before `filename`. */
+/** Returns the display name; `name` takes precedence over `filename`. */
 export const readName = (metadata: Metadata): string =>
   valuesOf(metadata, ['name', 'filename', 'relativepath'])[0] ?? '';

@@ -1,12 +1,12 @@
 /**
- * One request at a time for each upload, on whichever server it comes: of two senders at once one would write over a part of
- * what the other has sent. The later one is the client's, whose connection was lost without our knowing: the earlier one is
- * asked to end. (The library's own locker asks again and again without a pause, and knows one server only.)
+ * Admits one request at a time to each upload, across servers: two senders would overwrite each other's bytes. The later request
+ * wins, since its client lost the earlier connection; the earlier one is asked to end. The library's own locker polls without a
+ * pause, and knows only one server.
  */
 import { ERRORS, type Lock, type Locker, type RequestRelease } from '@tus/server';
 import type { Lease, Leases } from '../../db/leases.ts';
 
-/** Storage may take so long to keep what the earlier request has brought. */
+/** Longest time for storage to keep the bytes of the earlier request. */
 const PATIENCE_MS = 30_000;
 
 interface Holder {
@@ -32,12 +32,11 @@ export class Locks implements Locker {
     };
   }
 
-  /** Whether what comes for it now may be kept: false once another server may have taken over. */
+  /** Returns whether bytes may still be stored: false once another server may have taken over. */
   isHeld(id: string): boolean {
     return this.#holders.get(id)?.lease?.isHeld() ?? false;
   }
 
-  /** Rejects with the library's ERR_LOCK_TIMEOUT. */
   async #lock(id: string, signal: AbortSignal, askToEnd: RequestRelease): Promise<void> {
     const late = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
     const { promise: over, resolve } = Promise.withResolvers<void>();

@@ -1,10 +1,10 @@
 /**
- * The memory in which the bytes of uploads wait until they are written to storage: one budget for the server, of which no
- * account holds more than a share. Buffers are used again, so that the process does not grow with the number of uploads.
+ * Allocates the buffers of upload bytes on their way to storage, from one budget for the server. No account holds more than a
+ * share. Buffers are reused, so that the process does not grow with the number of uploads.
  */
 import { type PieceMemory, SMALLEST_PIECE } from '../../media/storage/pieces.ts';
 
-/** An account may hold this part of the budget. */
+/** Largest share of an account. */
 const SHARE = 1 / 4;
 
 export class NoMemory extends Error {
@@ -25,13 +25,12 @@ export class UploadMemory {
   #freeBytes = 0;
   #waiting: Waiter[] = [];
 
-  /** `budgetBytes`: of all buffers together; `patienceMs`: the longest wait for one. */
+  /** `budgetBytes` limits all buffers together; `patienceMs` is the longest wait for one. */
   constructor(budgetBytes: number, patienceMs: number) {
     this.#budgetBytes = Math.max(budgetBytes, SMALLEST_PIECE);
     this.#patienceMs = patienceMs;
   }
 
-  /** Bytes of the buffers that are in use. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -44,7 +43,7 @@ export class UploadMemory {
   }
 
   async #take(owner: string, bytes: number): Promise<Buffer> {
-    // Who waits comes first: then buffers do not grow.
+    // Waiting requests come first, so buffers do not grow meanwhile.
     if (this.#waiting.length === 0)
       for (let size = bytes; size >= SMALLEST_PIECE; size /= 2)
         if (this.#fits(owner, size)) return this.#make(owner, size);
@@ -73,7 +72,7 @@ export class UploadMemory {
       this.#freeBytes -= size;
       return kept;
     }
-    // What is kept counts as well: other sizes make room.
+    // Free buffers count as well: they make room for other sizes.
     if (this.#usedBytes + this.#freeBytes > this.#budgetBytes) {
       this.#free.clear();
       this.#freeBytes = 0;
@@ -94,7 +93,7 @@ export class UploadMemory {
     this.#serve();
   }
 
-  /** Serves who holds the least first, then who came first. */
+  /** Serves the owner with the smallest share first, then the longest waiting. */
   #serve(): void {
     const held = ({ owner }: Waiter): number => this.#byOwner.get(owner) ?? 0;
     for (;;) {

@@ -1,4 +1,4 @@
-/** Declares the operations on uploads, but for the protocol of resumable ones (resumable.ts). Pure: no I/O, no clock. */
+/** Declares the operations on uploads; resumable.ts has those of the tus protocol. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, created, deleted, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
@@ -39,7 +39,7 @@ function sayUpload({ name, objectID, state, progress, warnings, error }: Upload)
   return [doing, ...warnings.map(({ message }) => message)].join(' ');
 }
 
-/** An agent may wait for what becomes of an upload. */
+/** An agent may wait for the result of an upload. */
 const untilSettled = {
   until: 'it is ready or has failed',
   say: sayUpload,
@@ -116,7 +116,7 @@ export const uploadOperations = [
     description:
       'Returns media that was prepared for a stream. If there is none, the first call prepares a preview. Until ' +
       '`preview` of the upload is `ready`, the request fails with 409 `upload_not_prepared`.',
-    // OpenAPI 3.1: bytes in a body have no schema.
+    // OpenAPI 3.1: a binary body has no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['upload_not_prepared'],
     isUncached: true,

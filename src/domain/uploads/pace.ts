@@ -1,21 +1,21 @@
 /**
- * The bytes of a request for as long as they come fast enough. What ends here has been kept, and the client goes on from there:
- * resumable uploads are made for it.
+ * Reads the body of a request while it is fast enough. The bytes so far are kept, and the client of a resumable upload continues
+ * from there.
  */
 import type { Readable } from 'node:stream';
 import { settlesWithin } from '../../lib/settles.ts';
 
-/** The rate is an average over so long. */
+/** Window of the average. */
 const WINDOW_MS = 30_000;
 
 export interface Pace {
-  /** 0 is as slow as one likes. */
+  /** 0 disables the limit. */
   minBytesPerSecond: number;
-  /** When it aborts, no more is read. */
+  /** Aborting it ends the reading. */
   signal: AbortSignal;
 }
 
-/** Ends, without an error, with the body, with its connection, with the signal, and when it is too slow. */
+/** Ends without an error with the body, its connection, the signal, or a rate below the limit. */
 export async function* inTime(body: Readable, { minBytesPerSecond, signal }: Pace): AsyncGenerator<Buffer> {
   const leastBytes = (minBytesPerSecond * WINDOW_MS) / 1000;
   const windowMs = minBytesPerSecond > 0 ? WINDOW_MS : Number.POSITIVE_INFINITY;
@@ -25,7 +25,7 @@ export async function* inTime(body: Readable, { minBytesPerSecond, signal }: Pac
   for (;;) {
     const next = chunks.next();
     for (let came = false; !came; ) {
-      // Only the sender's time counts: what takes the bytes may be slow as well.
+      // Only the sender's time counts: the consumer may be slow as well.
       const since = performance.now();
       came = await settlesWithin(next, windowMs - waitedMs, signal);
       waitedMs += performance.now() - since;

@@ -1,6 +1,6 @@
 /**
- * Uploads that clients send in parts at the same time (tus extension concatenation). A part is an upload of its own that is never
- * imported. The upload that is put together of parts takes their bytes over where they are, and their place in the limits.
+ * Handles uploads that clients send in parallel parts (tus extension concatenation). A part is an upload that is never imported.
+ * The joined upload takes over their bytes in place, and their share of the limits.
  */
 
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -12,14 +12,13 @@ const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', m
 
 export type Concat = { isPart: true } | { isPart: false; partIds: string[] };
 
-/** Reads `Upload-Concat`. Throws `validation_failed`. */
 export function readConcat(header: string | undefined): Concat | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   if (text === 'partial') return { isPart: true };
   const [, list] = /^final; *(.*)$/.exec(text) ?? [];
   if (list === undefined) throw wrong('must be `partial`, or `final;` and the URLs of the parts');
-  // Proxies may have given the URLs another host and path; the id is what counts.
+  // Proxies may have changed host and path of the URLs; only the id counts.
   const partIds = list
     .split(/\s+/)
     .filter(Boolean)
@@ -28,7 +27,7 @@ export function readConcat(header: string | undefined): Concat | undefined {
   return { isPart: false, partIds };
 }
 
-/** What `Upload-Concat` says of an upload; undefined for one that has nothing to do with parts. */
+/** Returns the `Upload-Concat` header of an upload; undefined unless it is a part or joined from parts. */
 export function concatHeader({ spec }: Resource, path: string): string | undefined {
   const { isPart, parts } = spec.source.sent ?? {};
   if (isPart) return 'partial';
@@ -36,15 +35,15 @@ export function concatHeader({ spec }: Resource, path: string): string | undefin
 }
 
 export interface Parts {
-  /** An earlier try of the same request has made it. */
+  /** The upload that an earlier try of the same request created. */
   made?: Resource;
   found: Resource[];
   sizeBytes: number;
 }
 
-/** The parts of an account by their ids. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
+/** Finds an account's parts by id. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
 export async function findParts(uploads: Owned<Resource>, accountId: string, ids: readonly string[]): Promise<Parts> {
-  // Another server may have taken them a moment ago.
+  // Another server may have received them a moment ago.
   for (const id of new Set(ids)) if (!uploads.knows(id)) await uploads.learn(id);
   const made = uploads.list(accountId).find(({ spec }) => isOf(spec.source.sent?.parts, ids));
   if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
@@ -65,6 +64,6 @@ const isOf = (parts: readonly Part[] | undefined, ids: readonly string[]): boole
 
 export const toPart = ({ metadata: { name, uid } }: Resource): Part => ({ name, uid });
 
-/** UIDs of parts whose bytes are those of another upload. */
+/** Returns the UIDs of parts whose bytes belong to another upload. */
 export const takenOver = (all: readonly Resource[]): Set<string> =>
   new Set(all.flatMap(({ spec }) => (spec.source.sent?.parts ?? []).map(({ uid }) => uid)));

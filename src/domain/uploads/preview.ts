@@ -1,7 +1,6 @@
 /**
- * What an upload looks like: the beginning of what was prepared of it, for a stream or to be looked at. Until somebody asks,
- * nothing is made only to be looked at; then the operator has a Job make the first minute, which is cleared away like all
- * that no stream asks for.
+ * Opens the preview of an upload: the beginning of a rendition. Previews have no rendition until a client asks for one. The
+ * operator then prepares the first minute in a Job, and the sweep deletes it like all renditions that no stream uses.
  */
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -13,10 +12,10 @@ import { previewOf } from '../../resources/upload/asked.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from '../../resources/upload/spec.ts';
 
-/** `1080p30` → 1080; 0 of what was made to be looked at, which is the smallest. */
+/** `1080p30` → 1080; 0 for the preview rendition, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 
-/** Key of the smallest rendition that can be played. */
+/** Returns the key of the smallest playable rendition. */
 function keyOf(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
     .map(({ profile }) => renditionOf(upload, profile))
@@ -24,7 +23,7 @@ function keyOf(upload: Upload): string | undefined {
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;
 }
 
-/** Why there is nothing to see, of an upload that nothing can be played of. */
+/** Explains why an upload has no preview. */
 function whyNot(upload: Upload): string {
   if (!upload.status?.media)
     return 'There is nothing of it yet: `state` of the upload says whether it is on its way or has failed.';
@@ -33,7 +32,10 @@ function whyNot(upload: Upload): string {
   return `Its first minute could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
 }
 
-/** Where the preview ends: in front of a keyframe, so that no picture is cut in two. Sound alone is cut anywhere. Pure. */
+/**
+ * Returns the length of the preview. It ends in front of a keyframe, so that no picture is cut in two. Sound alone is cut anywhere.
+ * Pure.
+ */
 export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionIndex): number {
   if (durationSeconds <= PREVIEW_SECONDS) return sizeBytes;
   if (!video) return Math.ceil((sizeBytes * PREVIEW_SECONDS) / durationSeconds);
@@ -41,7 +43,7 @@ export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionInd
   return video.keyframes.find(({ frame }) => frame >= last)?.offset ?? sizeBytes;
 }
 
-/** FLV that ends. Throws `upload_not_prepared` where there is nothing to see yet, and `upstream_unavailable`. */
+/** Returns finite FLV. Throws `upload_not_prepared` if there is nothing to show yet, and `upstream_unavailable`. */
 export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<Readable> {
   const key = keyOf(upload);
   if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
@@ -50,7 +52,7 @@ export async function openPreview(storage: Storage | undefined, upload: Upload):
     if (index) return await storage.read(key, { start: 0, end: previewBytes(index) });
     throw new StorageError('not_found', 'The index of the rendition cannot be read.');
   } catch (cause) {
-    // It was cleared away, because no stream asks for it any more.
+    // The sweep deleted it, because no stream uses it any more.
     if (cause instanceof StorageError && (cause.code === 'not_found' || cause.code === 'changed'))
       throw new AppError('upload_not_prepared', 'What was prepared of this upload is gone.', { cause });
     throw new AppError('upstream_unavailable', 'The media storage did not answer.', { cause });

@@ -5,13 +5,13 @@ import { countedBytes } from '../../resources/upload/size.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 
-/** How much a link may bring. */
+/** Limits of an import from a link. */
 export interface Room {
-  /** The largest file that the account may have, and has room for. */
+  /** Largest file that the account may have and has room for. */
   largest: number;
-  /** The longest file that the account may have; the service's own limit holds besides. */
+  /** Longest file that the account may have; the service's own limit applies too. */
   maxDurationSeconds: number;
-  /** All uploads of the account together: the operator looks at what is left of it when the import begins. */
+  /** Limit of all uploads together: the operator computes the rest when the import begins. */
   accountMaxBytes: number;
 }
 
@@ -25,8 +25,8 @@ export function createWithin(quotas: Quotas, usage: Usage) {
   });
   return {
     /**
-     * Makes an upload of so many bytes, in place of the parts that are there to be put together. One whose size is not known yet needs
-     * room for a byte. Throws `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`.
+     * Creates an upload of a size, in place of the parts that it joins. An unknown size needs room for a byte. Throws
+     * `upload_quota_exceeded`, `quota_exceeded` and `media_too_large`.
      */
     async sent(
       accountId: string,
@@ -44,7 +44,7 @@ export function createWithin(quotas: Quotas, usage: Usage) {
       return quotas.make(accountId, 'uploads', draft, begin, claims, () => parts().length);
     },
 
-    /** Lets an upload that counts as `bytes` count as `wanted`. Throws `upload_quota_exceeded` and `media_too_large`. */
+    /** Raises the counted size of an upload from `bytes` to `wanted`. Throws `upload_quota_exceeded` and `media_too_large`. */
     async grow(
       accountId: string,
       { bytes, wanted }: { bytes: number; wanted: number },
@@ -55,8 +55,8 @@ export function createWithin(quotas: Quotas, usage: Usage) {
     },
 
     /**
-     * Makes an upload from a link. How large its file is, is not known yet, so that links wait without taking room; each takes
-     * what it may bring when its import begins (operator/importroom.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
+     * Creates an upload from a link. Its size is unknown, so waiting links take no room; each takes its share when its import
+     * begins (operator/importroom.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
      */
     async link(
       accountId: string,
@@ -73,7 +73,7 @@ export function createWithin(quotas: Quotas, usage: Usage) {
       ];
       const begin = (left: (name: 'uploadBytes') => number) =>
         make({ largest: Math.min(own, left('uploadBytes')), maxDurationSeconds, accountMaxBytes });
-      // One that is fetched again is counted as an upload already.
+      // A retried import counts as an upload already.
       if (isThere) return quotas.begin(accountId, claims, begin);
       return quotas.make(accountId, 'uploads', draft, begin, claims);
     },

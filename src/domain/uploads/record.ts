@@ -1,6 +1,4 @@
-/**
- * An upload as clients see it and as they ask for it. Pure: no I/O, no clock.
- */
+/** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 import { DisplayName } from '../streams/record.ts';

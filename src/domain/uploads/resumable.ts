@@ -1,6 +1,6 @@
 /**
- * Declares the operations of resumable uploads: their headers and answers. The protocol says what these mean to each other
- * (https://tus.io/protocols/resumable-upload), so its routes are written by hand. Pure: no I/O, no clock.
+ * Declares the operations of resumable uploads: their headers and responses. The tus protocol
+ * (https://tus.io/protocols/resumable-upload) defines their meaning, so their routes are written by hand. Pure: no I/O, no clock.
  */
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../lib/errors.ts';
@@ -13,7 +13,6 @@ const operation = operationsOf({
   object: { idName: 'objectID of the upload', exampleId: EXAMPLE.upload, notFound: 'upload_not_found' },
 });
 
-/** The media type of bytes of an upload. */
 export const BYTES = 'application/offset+octet-stream';
 
 const TUS = { 'Tus-Resumable': Type.Enum(['1.0.0'], { description: 'Version of the tus protocol.' }) };
@@ -54,7 +53,7 @@ const parameters = {
   'Upload-Checksum': 'sha1 Kq5sNclPz7QV2+lfQIuc6R7oRu0=',
 };
 
-/** What every request that brings bytes can fail with. */
+/** Errors of every request that sends bytes. */
 const SENDING: readonly ErrorCode[] = ['too_many_uploads_at_once', 'server_busy'];
 
 export const resumableOperations = [

@@ -1,6 +1,6 @@
 /**
- * Room in the account's limits for an upload whose length the client has not said yet. It is taken ahead of the bytes, in steps
- * that grow with the upload, so that the resource is written seldom.
+ * Reserves room in the account's limits for an upload of unknown length. It reserves ahead of the bytes, in steps that grow with
+ * the upload, so that writes of the resource stay rare.
  */
 
 import { AppError } from '../../lib/errors.ts';
@@ -10,11 +10,11 @@ import type { Owned } from '../owned.ts';
 import type { Within } from './quota.ts';
 
 const SMALLEST_STEP = 16 * 2 ** 20;
-/** Of what the upload has. */
+/** Fraction of the received bytes. */
 const STEP = 1 / 8;
 const REFUSALS = new Set(['upload_quota_exceeded', 'media_too_large']);
 
-/** `ensure(bytes)` makes sure that it may have so many. Rejects with `upload_quota_exceeded` and `media_too_large`. */
+/** `ensure(bytes)` reserves room for this many bytes. Rejects with `upload_quota_exceeded` and `media_too_large`. */
 export function growingRoom(
   uploads: Owned<Resource>,
   within: Pick<Within, 'grow'>,
@@ -34,7 +34,7 @@ export function growingRoom(
       try {
         await take(ahead);
       } catch (error) {
-        // The last bytes that there is room for are taken, too.
+        // The last bytes that fit are accepted too.
         if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error;
         await take(bytes);
       }

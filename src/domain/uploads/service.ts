@@ -1,4 +1,4 @@
-/** Uploads: asked for here, fetched and prepared by Jobs that the operator starts. */
+/** Creates, lists and deletes uploads; the operator starts the Jobs that import and prepare them. */
 import type { Readable } from 'node:stream';
 import type { Leases } from '../../db/leases.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
@@ -30,7 +30,7 @@ export type UploadService = ReturnType<typeof createUploadService>;
 
 export interface UploadServiceDeps extends HoldersDeps {
   uploads: Owned<Resource>;
-  /** Where clients send what they upload; without it there are only links. */
+  /** Storage for files that clients send; without it only links work. */
   storage: Storage | undefined;
   limits: UploadLimits;
   leases: Leases;
@@ -39,27 +39,26 @@ export interface UploadServiceDeps extends HoldersDeps {
   clock?: Clock;
 }
 
-/** Whoever waits, and wants to hear how it goes meanwhile. */
+/** Options of a client that waits and wants progress meanwhile. */
 export interface Watch {
   hear?: (upload: Upload) => void;
   signal?: AbortSignal;
 }
 
 interface UploadLimits {
-  /** Imports may come from private addresses. */
+  /** Allows imports from private addresses. */
   allowPrivateLinks: boolean;
-  /** The largest upload. */
   maxSourceBytes: number;
-  /** How long a client may take to send one. */
+  /** Lifetime of an upload that a client sends. */
   uploadExpireHours: number;
-  /** Of the requests by which clients send. */
+  /** Limits of the requests that send bytes. */
   uploadLimits: SendingLimits;
 }
 
-/** It is none that anybody asked for, and is gone when the upload is there that it is a part of. */
+/** A part is not shown to clients, and is deleted once its upload is joined. */
 const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
 
-/** As clients see it: what is asked for to be tried again is on its way, though the operator may not have begun. */
+/** Converts to the public shape. A requested retry shows as under way, though the operator may not have begun. */
 function showAt(upload: Resource, now: Date): Upload {
   const shown = showStatus(upload);
   const waiting = upload.status?.waiting;
@@ -87,7 +86,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   createdAt: metadata.creationTimestamp,
 });
 
-/** Throws when a link cannot be imported, as far as its text tells; where its name leads is found out by the Job. */
+/** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
   const refusal = linkRefusal(text, allowPrivate);
   const notUrl = URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4';
@@ -115,7 +114,7 @@ export function createUploadService({
   const expireMs = uploadExpireHours * HOUR_MS;
   const show = (upload: Resource) => showAt(upload, clock.now());
   return {
-    /** What clients send themselves; undefined where that is not possible. */
+    /** Uploads that clients send; undefined without storage. */
     incoming:
       storage &&
       createIncoming({
@@ -143,10 +142,7 @@ export function createUploadService({
       return show(await within.link(accountId, draft, make));
     },
 
-    /**
-     * Fetches the link of an upload again that has failed. Throws `upload_not_failed`, `upload_not_from_link`, and what `fromLink`
-     * throws.
-     */
+    /** Retries the import of a failed upload. Throws `upload_not_failed`, `upload_not_from_link`, and the errors of `fromLink`. */
     async retry(accountId: string, id: string): Promise<Upload> {
       const upload = uploads.get(accountId, id);
       const { url } = upload.spec.source;
@@ -165,13 +161,13 @@ export function createUploadService({
       return show(await within.link(accountId, {}, make, { isThere: true }));
     },
 
-    /** `where` is asked of each as clients see it. */
+    /** `where` filters by the shape that clients see. */
     list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
       uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 
-    /** FLV that ends. Throws `upload_not_prepared`, after which it is being prepared, and `upstream_unavailable`. */
+    /** Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, and `upstream_unavailable`. */
     async preview(accountId: string, id: string): Promise<Readable> {
       const upload = uploads.get(accountId, id);
       const wish = storage && previewWish(upload, clock.now());
@@ -179,7 +175,7 @@ export function createUploadService({
       return openPreview(storage, upload);
     },
 
-    /** The upload when it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
+    /** Returns the upload once it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
     async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {
       const isOver = (upload: Resource | undefined): boolean => {
         if (upload) hear?.(show(upload));
@@ -198,7 +194,7 @@ export function createUploadService({
         throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
       }
       await uploads.delete(upload);
-      // What had come of it; where this fails the sweep clears it away.
+      // Deletes the bytes received so far; if this fails, the sweep deletes them.
       if (upload.spec.source.sent && !upload.status?.media && storage)
         for (const key of incomingKeys(upload)) await deletePieces(storage, key).catch(() => undefined);
     },

@@ -1,11 +1,11 @@
-/** All resources of an account, to be cleared away. Nobody is in the account any more, so the rules of deleting do not hold. */
+/** Deletes all resources of a deleted account. Nobody uses the account any more, so the usual conditions of a delete do not apply. */
 
 import type { Owned } from '../../domain/owned.ts';
 import { SECRETS } from '../../kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
 
-/** A stream that stops gets its grace period, and a little more. */
+/** Grace period of a stream that stops, and a little more. */
 const OFF_AIR_MS = 60_000;
 
 type AnyOwned = Pick<Owned<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
@@ -17,7 +17,7 @@ export interface Belongings {
   uploads: AnyOwned;
 }
 
-/** Gone already, or somebody else is deleting it. */
+/** The resource is gone, or another server deletes it. */
 const isOver = (error: unknown): boolean => error instanceof AppError && [404, 409].includes(error.status);
 
 async function clearKind(
@@ -41,14 +41,13 @@ async function clearKind(
 }
 
 /**
- * Streams go first, so that what they play and where they send is needed no more; a stream is gone when it is off air. Media
- * goes with the uploads, by the sweep of what nothing refers to. Resolves with whether all of it is gone; what is not is
- * cleared away by another try. Rejects with what is in the way.
+ * Deletes streams first, since they refer to the rest; a stream is gone when it is off air. The sweep deletes media of deleted
+ * uploads. Resolves with whether everything is gone; the next try continues. Rejects with the error of a failed delete.
  */
 export async function clearBelongings(kube: Kube, belongings: Belongings, accountId: string): Promise<boolean> {
   const { streams, playlists, destinations, uploads } = belongings;
   if (!(await clearKind(streams, accountId))) return false;
-  // A stream key must not outlive its destination, and is not left to the garbage collector.
+  // A stream key must not outlive its destination, so it does not wait for the garbage collector.
   const forgetKey = (id: string) =>
     kube.delete(SECRETS, destinations.namespace, id).catch((error: unknown) => {
       if (!(error instanceof KubeError && error.status === 404)) throw error;

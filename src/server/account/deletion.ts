@@ -1,7 +1,7 @@
 /**
- * An account that is deleted: at once nobody is let in any more, and then, in the background, all that belongs to it is cleared
- * away. What was booked stays, as the law asks of whoever takes money: the ledger knows the account by its id alone. That it
- * is to go is written down first, so that any server goes on where another one has died; doing it twice changes nothing.
+ * Deletes an account: it revokes all access at once, and deletes the account's resources in the background. Ledger entries stay, as
+ * tax law requires; they contain only the account's id. The deletion is recorded first, so that any server continues it after a
+ * crash. A repetition changes nothing.
  */
 
 import type { AuthService } from '../../auth/service.ts';
@@ -13,17 +13,17 @@ import { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
 
-/** Between two looks at what is left to do. */
+/** Interval between two checks for unfinished deletions. */
 const LOOK_MS = 60_000;
-/** Whoever gives no password must have signed in no longer ago. */
+/** Longest age of a sign-in that replaces the password. */
 const FRESH_MS = 600_000;
 
 export interface DeletionDeps {
   db: Db;
   auth: Pick<AuthService, 'hasPassword' | 'forgetPeople'>;
-  /** Resolves with whether all of it is gone. */
+  /** Resolves with whether everything is gone. */
   clear: (accountId: string) => Promise<boolean>;
-  /** Tells the owner; nobody waits for it. */
+  /** Notifies the owner in the background. */
   tell: (email: string) => void;
   log: Logger;
   clock?: Clock;
@@ -38,7 +38,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
   let wake = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
 
-  /** Throws `not_confirmed` (403) unless it is the owner who asks. */
+  /** Throws `not_confirmed` (403) unless the owner makes the request. */
   async function confirm({ userId, sessionId = '' }: Principal, { email, password }: AccountDelete): Promise<string> {
     const owner = await findOwner(db, userId, sessionId);
     if (!owner) throw new AppError('unauthenticated', 'The account does not exist any more.');
@@ -49,7 +49,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
       if (await auth.hasPassword(userId, password)) return owner.email;
       throw new AppError('not_confirmed', 'This is not the password of the account.');
     }
-    // A passkey has made sure of the person, as a password does; who has neither signs in elsewhere.
+    // A passkey proves the person, as a password does; users with neither sign in at another provider.
     const isEnough = hash === null || begunBy === 'passkey';
     if (isEnough && since !== null && clock.now().getTime() - since.getTime() < FRESH_MS) return owner.email;
     if (hash !== null) throw new AppError('not_confirmed', 'This needs the password of the account, or its passkey.');
@@ -79,7 +79,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
   }
 
   return {
-    /** From here on nobody is in the account. Rejects with `not_confirmed`. */
+    /** Revokes all access to the account. Rejects with `not_confirmed`. */
     async begin(principal: Principal, confirmation: AccountDelete): Promise<void> {
       const email = await confirm(principal, confirmation);
       await beginDeletion(db, principal.accountId);
@@ -88,7 +88,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
       wake.resolve();
     },
 
-    /** Looks for what is left to do, again and again until `stop`. */
+    /** Checks for unfinished deletions until `stop`. */
     start(): void {
       running ??= run();
     },

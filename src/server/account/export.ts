@@ -1,4 +1,4 @@
-/** All that is kept of an account, as one document, in the words of the API. Stream keys are in it no more than elsewhere. */
+/** Exports all data of an account as one document, in the shapes of the API. It contains no stream keys. */
 
 import type { TopUpService } from '../../billing/cards/service.ts';
 import type { CryptoService } from '../../billing/crypto/service.ts';
@@ -28,7 +28,7 @@ export interface ExportDeps {
 
 type Pages = Pick<PageArgs, 'first' | 'after'>;
 
-/** All pages of a list. */
+/** Reads all pages of a list. */
 async function all<T>(page: (args: Pages) => Connection<T> | Promise<Connection<T>>): Promise<T[]> {
   const found: T[] = [];
   for (let after: string | null | undefined; ; ) {
@@ -39,7 +39,7 @@ async function all<T>(page: (args: Pages) => Connection<T> | Promise<Connection<
   }
 }
 
-/** Money: what was booked, and what came in. */
+/** Exports ledger entries and payments. */
 async function exportMoney({ billing, topUps, invoices, crypto }: ExportDeps, principal: Principal) {
   return {
     billingAddress: await invoices.address(principal),

@@ -1,17 +1,17 @@
 /**
- * The paths below /api/auth that can be reached, and who comes through each. What the auth library has besides is not there.
+ * Lists the reachable paths below /api/auth, and the kind of visitor of each. Other paths of the auth library do not exist.
  * Pure: no I/O, no clock.
  */
 
 /**
- * Who comes:
- * - `program`: an OAuth client, from anywhere, also from pages of other origins. Its cookies are taken away.
- * - `page`: our own page, with the cookie of a session or on the way to one; no other site's page may do it.
- * - `navigation`: a browser on its way, with the cookie, from any site. What it does must be harmless.
+ * Kind of client that may use a path:
+ * - `program`: an OAuth client of any origin, also in a page. Its cookies are removed.
+ * - `page`: our own page, with the cookie of a session or of a sign-in. Other sites' pages are rejected.
+ * - `navigation`: a browser that follows a link from any site, with the cookie. The request must be harmless.
  */
 export type Visitor = 'program' | 'page' | 'navigation';
 
-/** How often an address may come: `attempt` is for passwords, `registration` for clients, `mail` for what sends letters. */
+/** Rate limit of an address: `attempt` is for passwords, `registration` for clients, `mail` for requests that send mail. */
 export type Allowance = 'usual' | 'attempt' | 'registration' | 'mail';
 
 export interface Door {
@@ -19,7 +19,7 @@ export interface Door {
   methods: ('GET' | 'POST')[];
   visitor: Visitor;
   allowance?: Allowance;
-  /** Whether how long an answer takes could tell if an address has an account; of `refusals` alone, or of each. */
+  /** Responses whose duration could reveal if an address has an account: `refusals`, or `all`. */
   tells?: 'refusals' | 'all';
 }
 
@@ -30,12 +30,12 @@ export const DOORS: Door[] = [
   { path: '/oauth2/revoke', methods: ['POST'], visitor: 'program' },
   { path: '/oauth2/userinfo', methods: ['GET', 'POST'], visitor: 'program' },
   { path: '/jwks', methods: ['GET'], visitor: 'program' },
-  // What the pages of signing in and of consent send, and what they show of a client.
+  // Requests of the sign-in and consent pages, and the client details that they show.
   { path: '/oauth2/consent', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/continue', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
   { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt', tells: 'refusals' },
-  // At an outside provider: the way there, and the way back.
+  // Sign-in at another provider: start and callback.
   { path: '/sign-in/social', methods: ['POST'], visitor: 'page' },
   { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation' },
   { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
@@ -43,7 +43,7 @@ export const DOORS: Door[] = [
   { path: '/get-session', methods: ['GET'], visitor: 'page' },
   { path: '/update-user', methods: ['POST'], visitor: 'page' },
   { path: '/change-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
-  // Passkeys: to sign in with one, and to look after one's own.
+  // Passkeys: sign-in and management.
   { path: '/passkey/generate-authenticate-options', methods: ['GET'], visitor: 'page' },
   { path: '/passkey/verify-authentication', methods: ['POST'], visitor: 'page' },
   { path: '/passkey/generate-register-options', methods: ['GET'], visitor: 'page' },

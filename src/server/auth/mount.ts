@@ -1,4 +1,4 @@
-/** The authorization server on Fastify: each door of doors.ts with what is asked of a request before the library sees it. */
+/** Mounts the authorization server on Fastify. Each door of doors.ts applies its checks before the library sees a request. */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -27,23 +27,23 @@ import { type Allowance, DOORS, type Door } from './doors.ts';
 const BODY_LIMIT = 64 * 1024;
 
 export interface AuthLimits {
-  /** Passwords that may be tried from one address for one account in ten minutes. */
+  /** Password attempts from one address for one account in ten minutes. */
   attempts: number;
-  /** Clients that may be registered from one address in an hour. */
+  /** Client registrations from one address in an hour. */
   registrations: number;
-  /** Letters to one mailbox in an hour; and requests for them from one address. */
+  /** Mails to one mailbox in an hour, and requests for them from one address. */
   mails: number;
 }
 
 export interface AuthRoutes {
   publicUrl: string;
   scopePrefix: string;
-  /** The cookie of a session. */
+  /** Name of the session cookie. */
   cookie: string;
-  /** Rejects where too many are at work. */
+  /** Rejects if too many requests run. */
   handler: (request: Request, asker: RequestSource) => Promise<Response>;
   programs: Programs;
-  /** Called when somebody may have signed out, or cut a program off. */
+  /** Called when a user may have signed out, or disconnected a program. */
   onChange: () => void;
   rateLimit: Quota;
   authLimits: AuthLimits;
@@ -51,7 +51,7 @@ export interface AuthRoutes {
   counter?: Counter | undefined;
 }
 
-/** Clients of OAuth read `error` and `error_description` (RFC 6749, section 5.2), of whatever is refused before the library. */
+/** OAuth clients read `error` and `error_description` (RFC 6749, section 5.2), also for requests rejected before the library. */
 const OAUTH_ERRORS = {
   type: 'application/json',
   extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
@@ -61,17 +61,17 @@ const OAUTH_ERRORS = {
   }),
 };
 
-/** Clients may keep our public keys for so long; one that signs no more is shown for an hour. */
+/** Clients may cache our public keys for this time; a retired key stays listed for an hour. */
 const KEYS_SECONDS = 300;
 const TEN_MINUTES_MS = 600_000;
 const HOUR_MS = 3_600_000;
-/** Behind one address there may be an office: together they may try ten times as often as each. */
+/** Several users may share an address, such as an office: the limit of the address is this many times that of an account. */
 const TOGETHER = 10;
 
 interface Limits {
-  /** For an address, whomever it asks about. */
+  /** Limit of an address, for all accounts together. */
   address: Quota;
-  /** For an address and one account. Others are not locked out of it, and neither is its owner elsewhere. */
+  /** Limit of an address and one account. It locks out neither other users of the address nor the owner elsewhere. */
   account?: Quota;
 }
 
@@ -84,19 +84,19 @@ function limitsOf({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limi
     usual: { address: rateLimit },
     attempt: both(authLimits.attempts, TEN_MINUTES_MS),
     mail: both(authLimits.mails, HOUR_MS),
-    // Clients that are new count, in `limitRegistrations`.
+    // `limitRegistrations` counts new clients only.
     registration: { address: rateLimit },
   };
 }
 
-/** Serves what is below /api/auth. OAuth has errors of its own; ours are only those of what is refused before. */
+/** Serves the paths below /api/auth. The library writes OAuth errors; ours are those of requests rejected before it. */
 export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request: FastifyRequest, payload: Readable) =>
     readBody(payload, routes.bodyTimeoutMs, BODY_LIMIT),
   );
   app.addHook('onRequest', (_request, reply, done) => {
-    // Codes stand in addresses here, which no other site is to read (RFC 9700, section 4.2.4).
+    // URLs contain authorization codes here, which must not leak to other sites (RFC 9700, section 4.2.4).
     void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     done();
   });
@@ -104,7 +104,7 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
   const limits = limitsOf(routes);
   const programs = DOORS.filter(({ visitor }) => visitor === 'program');
   await app.register(async (open) => {
-    // Programs in pages of any origin (RFC 9700, section 2.6); no cookie counts here.
+    // Allows programs in pages of any origin (RFC 9700, section 2.6); cookies are ignored here.
     openToPages(open);
     open.setErrorHandler((error, request, reply) => answerError(error, request, reply, OAUTH_ERRORS));
     for (const door of programs) serve(open, door, limits, routes);
@@ -125,7 +125,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
   app.route({
     method: methods,
     url: `${AUTH_PATH}${path}`,
-    // Fastify would answer HEAD by asking as GET does, which uses up what can be used once.
+    // Fastify would answer HEAD by running GET, which would use up one-time tokens.
     exposeHeadRoute: false,
     schema: { hide: true } as object,
     config: { rateLimit: limit },
@@ -154,12 +154,12 @@ interface Asked {
   reply: FastifyReply;
   door: Door;
   routes: AuthRoutes;
-  /** Has the library answer. */
+  /** Calls the library. */
   ask: () => Promise<Response>;
   countRegistration: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined;
 }
 
-/** The library's answer, with what programs.ts adds at the doors of programs. */
+/** Returns the library's response, with the additions of programs.ts for programs. */
 function answerProgram({ request, reply, door, routes, ask, countRegistration }: Asked): Promise<Response> {
   const { programs } = routes;
   const { authorization } = request.headers;
@@ -173,23 +173,23 @@ function answerProgram({ request, reply, door, routes, ask, countRegistration }:
   return programs.register(read.metadata, readAddress(request), { ask, count });
 }
 
-/** The browser is sent back to the client with an error where the library would go on, but must not. */
+/** Redirects the browser to the client with an error in cases that the library would accept. */
 function refuseInPlace({ headers }: Response, request: FastifyRequest, { publicUrl }: AuthRoutes): void {
   const given = request.method === 'POST' ? String(request.body ?? '') : request.url.split('?', 2)[1];
   const refused = refuseAuthorization(headers.get('location') ?? '', new URLSearchParams(given), publicUrl);
   if (refused !== undefined) headers.set('location', refused);
 }
 
-/** An access token in the header, or in a form (RFC 6750, section 2); undefined for none, and for two. */
+/** Reads an access token from the header or a form (RFC 6750, section 2); undefined for none, and for two. */
 function accessTokenIn({ headers, body }: FastifyRequest): string | undefined {
   const inHeader = parseBearer(headers.authorization ?? '');
   const inForm = new URLSearchParams(String(body ?? '')).get('access_token');
   if (inForm === null) return inHeader;
-  // Of a form it may hold what no header can.
+  // A form may contain characters that no header can.
   return inHeader === undefined ? parseBearer(`Bearer ${inForm}`) : undefined;
 }
 
-/** Counts the clients that an address has registered. Throws `rate_limited`. */
+/** Counts the clients that an address registers. Throws `rate_limited`. */
 function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits) {
   const count = app.createRateLimit({
     max: registrations,
@@ -205,14 +205,14 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
   };
 }
 
-/** Who was not let in is told why on the page of signing in, in our words. */
+/** Shows a failed sign-in on the sign-in page, in our words. */
 function tellFailure({ headers }: Response, { publicUrl, cookie }: AuthRoutes): void {
   const isIn = headers.getSetCookie().some((set) => set.startsWith(`${cookie}=`));
   const failed = isIn ? undefined : failedOutside(headers.get('location') ?? '', publicUrl);
   if (failed !== undefined) headers.set('location', failed);
 }
 
-/** Pages of other sites may send forms without asking, and JSON not (Fetch, CORS-safelisted request-header). */
+/** Pages of other sites may send forms without a preflight, but not JSON (Fetch, CORS-safelisted request-header). */
 function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
   if (!isOwnPage(headers, publicUrl)) throw crossSite();
   const isJson = /^application\/json *(;|$)/i.test(headers['content-type'] ?? '');
@@ -220,14 +220,14 @@ function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
     throw new AppError('unsupported_media_type', 'The body must be JSON, with the content type application/json.');
 }
 
-/** The account that a request names, or the session it is made in. */
+/** Returns the account that a request names, or its session. */
 function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
   const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
   if (typeof email === 'string') return email.trim().toLowerCase();
   return readCookie(headers.cookie ?? '', cookie) ?? '';
 }
 
-/** Counts by the account that a request names, or the session it is made in. Throws `rate_limited`. */
+/** Counts by the account that a request names, or by its session. Throws `rate_limited`. */
 function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, windowMs }: Quota, cookie: string) {
   const count = app.createRateLimit({
     max: requests,
@@ -252,7 +252,7 @@ function jsonOf(body: Buffer | undefined): unknown {
   }
 }
 
-/** What the library is asked; or the answer, where it need not be. Of the headers it is given only what it needs. */
+/** Builds the request for the library, with only the headers that it needs; or the response, if the library is not needed. */
 function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Request | Response {
   const { publicUrl } = routes;
   const [path = '', query = ''] = request.url.split('?', 2) as [string, string?];
@@ -275,11 +275,11 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
   if (isProgram) copy('authorization');
   else {
     copy('cookie');
-    // What passkeys are made for is nothing that an address may say.
+    // The URL must not choose the options of passkeys.
     url.search = door.path.startsWith('/passkey/') ? '' : query;
   }
   if (door.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
-  // Otherwise it takes a program that calls `fetch` for a page, and answers it with JSON instead of a redirect.
+  // Without these headers the library takes a navigation for a `fetch` call, and returns JSON instead of a redirect.
   if (door.visitor === 'navigation') {
     headers.set('accept', 'text/html');
     headers.set('sec-fetch-mode', 'navigate');
@@ -289,7 +289,7 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
     if (body !== undefined) body = completeAuthorization(body, routes);
   }
   if (door.path === '/oauth2/userinfo') {
-    // Whatever the method and the type of the body, the library reads the header.
+    // The library reads only the header, whatever the method and the content type.
     headers.delete('content-type');
     headers.set('authorization', `Bearer ${accessTokenIn(request) ?? ''}`);
     return new Request(url, { headers });
@@ -307,7 +307,7 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
 async function send(reply: FastifyReply, answer: Response): Promise<FastifyReply> {
   reply.code(answer.status);
   for (const [name, value] of answer.headers) if (name !== 'set-cookie') void reply.header(name, value);
-  // Several of them cannot be one header (RFC 6265, section 3).
+  // Several cookies cannot share a header (RFC 6265, section 3).
   const cookies = answer.headers.getSetCookie();
   if (cookies.length > 0) void reply.header('set-cookie', cookies);
   return reply.send(answer.status === 204 ? undefined : Buffer.from(await answer.arrayBuffer()));

@@ -1,4 +1,4 @@
-/** The authorization server's paths: those of the auth library, and the documents that say where they are. */
+/** Serves the authorization server: the paths of the auth library, and the discovery documents. */
 import type { FastifyInstance } from 'fastify';
 import {
   OPENID_METADATA_PATH,
@@ -19,23 +19,23 @@ import type { ApiConfig } from '../settings.ts';
 import { authRoutes } from './mount.ts';
 
 /**
- * The library asks the database within a transaction and beside it at once. If as many were at work as there are connections,
- * each could hold one and wait for another for ever. A quarter of them may be, so that there are enough for each.
+ * The library queries the database inside and outside of a transaction at once. With as many requests as connections, each could
+ * hold one and wait for another forever. A quarter of them may run, so that there are enough for each.
  */
 const AT_WORK = AUTH_CONNECTIONS / 4;
 /**
- * One source address has half of these places, so that somebody else's sign-in begins at once while a flood of them waits. An
- * office behind one address may have so many in line; the longest wait is shorter than browsers and proxies have patience.
+ * One source address has half of these places, so that other users sign in at once during a flood. The queue allows for an office
+ * behind one address. The longest wait is shorter than the time limits of browsers and proxies.
  */
 const TURNS = { places: AT_WORK, perAddress: AT_WORK / 2, waiting: 400, waitingPerAddress: 100, waitMs: 30_000 };
-/** Clients may keep the documents for so long. */
+/** Clients may cache the documents for this time. */
 const MAX_AGE_SECONDS = 300;
 
 export interface AuthServer {
   library: () => Promise<Pick<Auth, 'handler'>>;
-  /** Has all that is known of sessions and consents looked up anew. */
+  /** Drops all cached sessions and consents. */
   forgetPeople: () => void;
-  /** Whether a refresh token was exchanged, or given back, before. */
+  /** Returns whether a refresh token was exchanged or revoked before. */
   wasUsed: (refreshToken: string) => Promise<boolean>;
   programs: Programs;
 }

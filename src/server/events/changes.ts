@@ -1,7 +1,7 @@
 /**
- * What has changed of what an account has, for those who show it: which noun and which id, never what it has become, which
- * whoever wants to know reads. Changes that nobody has taken yet are kept once for each id, so that a reader who is slow
- * costs no more than there are things, and beyond MAX_PENDING one line that says to read everything.
+ * Collects the changes of an account's objects for feeds: noun and id, without the new state. A feed keeps each changed id once
+ * until the client reads it, so a slow client costs no more than its number of objects. Beyond MAX_PENDING it keeps one `reset`,
+ * after which the client reads everything.
  * Pure: no I/O, no clock.
  */
 
@@ -10,16 +10,16 @@ import { AppError } from '../../lib/errors.ts';
 import { CHANGING_NOUNS, type Change, type ChangingNoun } from '../../lib/paging/change.ts';
 import { Places, PlacesFull } from '../../lib/places.ts';
 
-/** `reset`: what was read before may be old, all of it. */
+/** `reset`: everything that the client read before may be old. */
 export type News = Change | 'reset';
 
-/** Feeds of one account at one server: as many as a person has tabs open, and programs besides. */
+/** Feeds of one account on one server: the open tabs of a person, and programs. */
 export const MAX_FEEDS = 50;
-/** Changes kept for a reader; whoever is further behind reads everything again. */
+/** Changes that a feed keeps; a client further behind reads everything again. */
 export const MAX_PENDING = 1_000;
 
 export interface Following {
-  /** All that has changed since the last call, each id once; begins with `reset`. */
+  /** Returns all changes since the last call, each id once; the first is `reset`. */
   take(): News[];
   readonly hasNews: boolean;
   end(): void;
@@ -27,17 +27,16 @@ export interface Following {
 
 export type ChangeService = ReturnType<typeof createChangeService>;
 
-/** `reset`: changes were left out. */
+/** `reset`: the source lost changes. */
 type Source = { follow(accountId: string, hear: (change: OwnedChange | 'reset') => void): () => void };
 
-/** `total`: feeds of all accounts at this server. */
+/** `total` limits the feeds of all accounts on this server. */
 export function createChangeService(sources: Record<ChangingNoun, Source>, total = 2_000) {
   const places = new Places({ total, each: { account: MAX_FEEDS } });
   return {
     /**
-     * `wake` is called when there is something to take where there was nothing; of `nouns` alone it is told. `giveUp` is
-     * called when the feed is to end, since another account that has fewer wants to follow too. Throws `too_many_feeds` and
-     * `server_busy`.
+     * Follows the changes of `nouns`. It calls `wake` when an empty feed gets a change. It calls `giveUp` when the feed must end in
+     * favor of an account with fewer feeds. Throws `too_many_feeds` and `server_busy`.
      */
     follow(
       accountId: string,
@@ -84,7 +83,7 @@ function takePlace(places: Places, accountId: string, giveUp: (() => void) | und
   }
 }
 
-/** What has not been taken yet. */
+/** Keeps the changes that a client has not taken yet. */
 export function createPending() {
   const byId = new Map<string, Change>();
   let isReset = true;
@@ -100,7 +99,7 @@ export function createPending() {
     add(change: Change): void {
       if (isReset) return;
       const before = byId.get(change.id);
-      // Whoever has not heard that it came hears that, whatever has become of it since, unless it is gone.
+      // A client that has not seen the creation gets `created`, even after updates, unless the object is deleted.
       const isNew = before?.change === 'created' && change.change === 'updated';
       byId.set(change.id, isNew ? before : change);
       if (byId.size > MAX_PENDING) reset();

@@ -1,7 +1,7 @@
 /**
- * REST: the feed of changes, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). It has no
- * memory: each connection begins with `reset`, after which whoever follows reads what he shows, so that nothing that happened
- * while he was away is missed and no server has to know what another one has told (`Last-Event-ID` is not looked at).
+ * Serves the feed of changes as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * The feed has no memory: each connection begins with `reset`, after which the client reads its objects again. Nothing is missed
+ * during a disconnect, and servers share no state (`Last-Event-ID` is ignored).
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,11 +11,11 @@ import type { Scope } from '../../lib/scopes.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { ChangeService, Following, News } from './changes.ts';
 
-/** Proxies end what is silent, often after 60 s; this also is how soon a feed ends whose key or session has. */
+/** Proxies close silent connections, often after 60 s. The beat also limits how long a feed outlives its key or session. */
 const BEAT_MS = 10_000;
-/** Changes come in bursts, of which one line is enough: what follows the first one within this time goes with it. */
+/** Changes come in bursts: a feed sends those within this time after the first one together. */
 const GATHER_MS = 50;
-/** Whoever takes nothing for this long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const STUCK_MS = 30_000;
 
 interface FeedDeps {
@@ -45,7 +45,7 @@ export const changeHandlers = ({ changes, scopePrefix, stopping }: FeedDeps) => 
   },
 });
 
-/** What one with these scopes is told of. */
+/** Returns the nouns that these scopes may follow. */
 export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
   scopes.has('billing')
     ? CHANGING_NOUNS
@@ -54,7 +54,7 @@ export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
 const line = (news: News): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;
 
-/** Whether it may go on; when the database is away nobody knows, and then it may. */
+/** Returns whether access was revoked. If the database is unavailable, the feed continues. */
 async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   try {
     return !(await isAllowed());
@@ -67,7 +67,7 @@ async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
 
 type Follow = (wake: () => void, giveUp: () => void) => Following;
 
-/** The bytes of one feed. Nothing is made before it can be sent, so that what waits is what `follow` keeps and no more. */
+/** Streams the lines of one feed. It creates a line only when the client can take it, so `follow` holds the whole backlog. */
 function openFeed(follow: Follow, isAllowed: () => Promise<boolean>, stopping: AbortSignal): Readable {
   let wanted = false;
   let wantedAt = performance.now();

@@ -1,4 +1,4 @@
-/** GraphQL: the account of who is asking. */
+/** Defines the GraphQL fields of the caller's account. */
 
 import { GraphQLString } from 'graphql';
 import { accountOperations } from '../../domain/accounts/operations.ts';

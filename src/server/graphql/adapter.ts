@@ -1,4 +1,4 @@
-/** Makes the root fields of declared operations: reads of one record, lists, and mutations with their inputs and payloads. */
+/** Builds GraphQL root fields from declared operations: reads of one record, lists, and mutations with inputs and payloads. */
 import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
@@ -9,17 +9,17 @@ import { byIdField, connectionField, type Field, type Fields, type GraphContext,
 import { required } from './scalars.ts';
 import type { Where } from './where.ts';
 
-/** The types of one noun, which the schemas of its records do not say. */
+/** Types of one noun that the schemas of its records do not define. */
 export interface NounTypes {
-  /** Types of results, by the titles of their schemas. */
+  /** Result types by the titles of their schemas. */
   outputs: Readonly<Record<string, GraphQLObjectType>>;
-  /** Enums and objects in inputs, by the names of their properties. */
+  /** Input enums and objects by the names of their properties. */
   inputs?: Named;
-  /** How lists are filtered and ordered, by the titles of their items. */
+  /** Filters and orders of lists by the titles of their items. */
   lists?: Readonly<Record<string, { where: Where<never>; order?: OrderFields<string> }>>;
 }
 
-/** The root fields of those of `operations` that GraphQL shows; `services` is what these call. */
+/** Builds the root fields of the `operations` that GraphQL shows; `services` are their dependencies. */
 export function operationFields<const Declared extends readonly AnyOperation[]>(
   operations: Declared,
   services: ServicesOf<Declared>,
@@ -44,7 +44,7 @@ interface Making {
   run: (context: GraphContext, given: Partial<Omit<Call, 'where'>> & { where?: unknown }) => unknown;
 }
 
-/** `destination` of getDestination, `destinations` of listDestinations. */
+/** Returns `destination` for getDestination, `destinations` for listDestinations. */
 const readName = (id: string): string => lowerFirst(id.replace(/^(get|list)/, ''));
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 const readTitle = (schema: TSchema): string => String((schema as { title?: string }).title);
@@ -107,7 +107,7 @@ function query({ operation, graphql, types, run }: Making): Field {
   });
 }
 
-/** The fields of a schema as arguments. */
+/** Converts the fields of a schema to arguments. */
 const buildArguments = (id: string, schema: TObject, inputs: Named | undefined) =>
   Object.fromEntries(
     Object.values(inputType(`${id}Args`, schema, inputs).getFields()).map(({ name, type, description }) => [
@@ -142,7 +142,7 @@ function mutation({ operation, graphql, types, run }: Making, payloads: Payloads
 
 type Payloads = ReturnType<typeof createPayloads>;
 
-/** The payloads of mutations: one type for all that return the same. */
+/** Creates the payloads of mutations: mutations with the same result share one type. */
 function createPayloads(types: NounTypes) {
   const made = new Map<string, GraphQLObjectType>();
   const once = (name: string, make: () => GraphQLObjectType): GraphQLObjectType => {

@@ -1,4 +1,4 @@
-/** GraphQL: the balance, what was used and what was booked. */
+/** Defines the GraphQL fields of balance, usage and ledger entries. */
 
 import { GraphQLFloat, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/ledger/ledger.ts';
@@ -55,7 +55,7 @@ const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
 
 export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
   ...operationFields(billingOperations, services, { outputs: { Billing } }).queries,
-  // Its arguments have defaults here, and the format of REST is none of them.
+  // Written by hand: its arguments have defaults here, and it lacks REST's `format`.
   usage: {
     type: Usage,
     description: 'Usage by day or by stream. Defaults to the last 30 days.',
@@ -72,7 +72,7 @@ export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
       return services.billing.usage(context.principal, asked as UsageAsked);
     },
   },
-  // The database filters it, as there may be more entries than can be read.
+  // The database filters the entries, as there may be too many to read.
   ledgerEntries: connectionField<LedgerEntryRecord, StatementOrder>({
     type: LedgerEntry,
     operation: 'listLedgerEntries',

@@ -1,4 +1,4 @@
-/** GraphQL: deposits of crypto currencies. */
+/** Defines the GraphQL fields of crypto deposits. */
 
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
 import {
@@ -76,7 +76,7 @@ export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => 
     mutations,
     queries: {
       ...queries,
-      // A list without pages, which REST wraps in an object.
+      // REST wraps this unpaged list in an object.
       cryptoAssets: {
         type: listType(CryptoAsset),
         description: 'Lists crypto assets that can be paid with, and their rates.',

@@ -1,4 +1,4 @@
-/** GraphQL: destinations. */
+/** Defines the GraphQL fields of destinations. */
 
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * GraphQL documents, read and checked. Clients send the same few again and again, with other variables, so what does not
- * depend on variables is done once for each.
+ * Parses and validates GraphQL documents, and caches the result. Clients send the same few documents with different variables, so
+ * the cache holds the part that does not depend on variables.
  */
 import {
   type DocumentNode,
@@ -15,19 +15,19 @@ import {
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKENS } from './limits.ts';
 
-/** Of the texts that are kept, together; a parsed one takes about a hundred times its length in memory. */
+/** Size limit of the cache in characters of source; a parsed document takes about a hundred times its length in memory. */
 const KEPT_CHARACTERS = 200_000;
-/** A longer text is not kept, so that a few of them do not drive out all others. */
+/** A longer text is not cached, so that a few of them do not evict all others. */
 const MAX_CHARACTERS = 10_000;
 
 export interface Documents {
-  /** Throws a GraphQLError for what is no document, or has too many tokens. */
+  /** Throws a GraphQLError for an invalid document, or one with too many tokens. */
   parse(source: string | Source, options?: ParseOptions): DocumentNode;
-  /** The first of `rules` depends on the request, and is asked before all others, since they take their time. */
+  /** The first of `rules` depends on the request, and runs before the slower others. */
   validate(schema: GraphQLSchema, document: DocumentNode, rules?: readonly ValidationRule[]): readonly GraphQLError[];
 }
 
-/** For one schema. */
+/** Creates the cache of one schema. */
 export function createDocuments(): Documents {
   const parsed = new LRUCache<string, DocumentNode>({
     maxSize: KEPT_CHARACTERS,

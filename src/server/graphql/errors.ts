@@ -1,16 +1,16 @@
 /**
- * What graphql-js says of a request, made fit for clients: it repeats values that it does not understand, and one of them
- * may be a stream key; and it tells which part of a variable is wrong only in words. Pure: no I/O, no clock.
+ * Rewrites the errors of graphql-js for clients. Its messages repeat invalid values, which may be a stream key, and name the
+ * invalid part of a variable only in prose. Pure: no I/O, no clock.
  */
 import type { FieldError } from '../../lib/errors.ts';
 
-/** Where graphql-js repeats a value, and what is left of the sentence. */
+/** Patterns of repeated values, and their replacements. */
 const VALUES: readonly [RegExp, string][] = [
   [/[,;.]? found: .*$/is, ''],
   [/( cannot represent [^:]*value): .*$/s, '$1.'],
   [/Value ".*" does not exist in/s, 'The value does not exist in'],
   [/\b((?:Block)?String) ".*"/s, '$1'],
-  // The words of graphql-http, which say nothing of what to do.
+  // The message of graphql-http does not say how to fix the request.
   [
     /^Unable to detect operation AST$/,
     'There is no such operation in the query: `operationName` must be the name of one, and may be left out where there is only one.',
@@ -21,13 +21,13 @@ export const withoutValues = (message: string): string =>
   VALUES.reduce((text, [pattern, rest]) => text.replace(pattern, rest), message);
 
 const VARIABLE = /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (.*)$/s;
-/** The sentences of REST for the same mistakes. */
+/** REST's messages for the same mistakes. */
 const FIELDS: readonly [RegExp, string][] = [
   [/ not to include unknown field "([^"]*)"/, 'is not known'],
   [/ to include required field "([^"]*)"/, 'is required'],
 ];
 
-/** A variable that is not of its type: which part of it, as a JSON pointer into the variables. Takes no values with it. */
+/** Returns the invalid part of a variable as a JSON pointer, without its value. */
 export function variableErrors(message: string): FieldError[] | undefined {
   const [, name, within = '', problem] = VARIABLE.exec(message) ?? [];
   if (name === undefined || problem === undefined) return undefined;

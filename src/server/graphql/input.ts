@@ -1,7 +1,6 @@
 /**
- * Mutations: their inputs are made from the same schemas that REST's bodies are checked with, and are checked with them, so
- * that both say the same sentence about the same mistake. The path of an error is a JSON pointer into the mutation's
- * arguments, e.g. `/input/destinationID`.
+ * Builds the inputs of mutations from the schemas of REST's bodies, and validates with them, so that both return the same message
+ * for a mistake. The path of an error is a JSON pointer into the mutation's arguments, e.g. `/input/destinationID`.
  */
 import {
   GraphQLBoolean,
@@ -24,7 +23,7 @@ import type { Operation } from '../operations/list.ts';
 import type { Field, GraphContext } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 
-/** The parts of a schema that are read here. */
+/** Parts of a schema that this module reads. */
 interface Shape {
   type?: string;
   format?: string;
@@ -51,7 +50,7 @@ function findType(name: string, shape: Shape, named: Named): Nullable {
   throw new Error(`No GraphQL type is known for ${name}.`);
 }
 
-/** The input type of a TypeBox object; `named` gives the enums and objects in it by the names of their properties. */
+/** Builds the input type of a TypeBox object; `named` provides its enums and objects by the names of their properties. */
 export function inputType(name: string, schema: TSchema, named: Named = {}): GraphQLInputObjectType {
   const { properties = {}, required: needed = [], description } = schema as Shape;
   const fields = Object.entries(properties).map(([field, shape]): [string, GraphQLInputFieldConfig] => {
@@ -61,7 +60,7 @@ export function inputType(name: string, schema: TSchema, named: Named = {}): Gra
   return new GraphQLInputObjectType({ name, description, fields: Object.fromEntries(fields) });
 }
 
-/** As JSON has it: null is the same as left out, since many clients write it for what they were not given. */
+/** Converts to JSON. null counts as missing, since many clients send it for absent values. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +69,7 @@ export function plain(value: unknown): unknown {
   );
 }
 
-/** Services name the fields of what they were given; clients gave it as the argument `input`. */
+/** Services report paths within their input; clients pass that as the argument `input`. */
 function underInput(error: unknown): unknown {
   if (!(error instanceof AppError) || error.extras.errors === undefined) return error;
   const fields = error.extras.errors as FieldError[];
@@ -79,12 +78,12 @@ function underInput(error: unknown): unknown {
   return new AppError(error.code, error.message, { extras: { ...error.extras, errors } });
 }
 
-/** What one mutation costs: as much as a page of twenty with all that it shows. */
+/** Cost of a mutation: that of a page of twenty with all fields. */
 const COST = 500;
 
 const NO_INPUT = Type.Object({});
 
-/** A mutation: `args` beside `id` and `input` are checked by their schemas too. */
+/** Builds a mutation: schemas also validate `args` beside `id` and `input`. */
 export function mutationField<
   Input extends TSchema = typeof NO_INPUT,
   More extends TSchema = typeof NO_INPUT,
@@ -92,7 +91,7 @@ export function mutationField<
   operation: Operation;
   description: string;
   type: GraphQLObjectType;
-  /** Whether it is about one that exists. */
+  /** The mutation takes the id of an existing object. */
   withId?: boolean;
   input?: { type: GraphQLInputObjectType; schema: Input };
   args?: { schema: More; named?: Named };
@@ -111,7 +110,7 @@ export function mutationField<
   };
   const more = args ? inputType(`${operation}Args`, args.schema, args.named).getFields() : {};
   return {
-    // Null when it failed: what was done before it in the same request must still be told.
+    // Nullable: a failure must not hide earlier results of the same request.
     type,
     description,
     extensions: { cost: COST },
@@ -134,7 +133,7 @@ export function mutationField<
   };
 }
 
-/** The answer to a write: what was written, as it now is. */
+/** Payload of a write: the object after it. */
 export const payloadType = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
   new GraphQLObjectType({ name, fields: { [field]: { type: required(type) } } });
 

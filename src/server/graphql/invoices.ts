@@ -1,4 +1,4 @@
-/** GraphQL: invoices, and the address that they are sent to. */
+/** Defines the GraphQL fields of invoices and of the billing address. */
 
 import { GraphQLList, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/invoices/document.ts';
@@ -38,7 +38,7 @@ const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
     correctsID: true,
   },
   costs: { lines: 100 },
-  // The first version of the schema let it be missing.
+  // The first version of the schema made it nullable.
   fields: { notes: { type: new GraphQLList(required(GraphQLString)) } },
 });
 

@@ -1,4 +1,4 @@
-/** Limits that keep one GraphQL request from costing what many should. Pure: no I/O, no clock. */
+/** Limits the cost of one GraphQL request. Pure: no I/O, no clock. */
 import {
   type ASTVisitor,
   type FieldNode,
@@ -16,18 +16,18 @@ import {
 } from 'graphql';
 import { DEFAULT_PAGE, MAX_PAGE } from '../../lib/paging/connection.ts';
 
-/** Words, names and signs of the query's text. */
+/** Lexical tokens of the query's text. */
 export const MAX_TOKENS = 2_000;
 /** Deep enough for the introspection query, whose type references are nested. */
 export const MAX_DEPTH = 16;
-/** Aliases of the whole operation: they ask the same thing many times. */
+/** Aliases in the whole operation, which repeat the same field. */
 export const MAX_ALIASES = 20;
 /**
- * Every field costs 1, or what its extension `cost` says, and what is inside a list costs as often as `first` or `last`
- * allows. Two full pages of everything that a stream is can be had, or nineteen mutations.
+ * A field costs 1, or its extension `cost`. The content of a list costs it as often as `first` or `last` allows. The limit permits
+ * two full pages of all fields of streams, or nineteen mutations.
  */
 export const MAX_COST = 10_000;
-/** Lists and objects within each other in the variables; what the API takes has five. */
+/** Nesting of lists and objects in the variables; the API's inputs need five levels. */
 export const MAX_VARIABLE_DEPTH = 16;
 
 interface Measure {
@@ -41,7 +41,7 @@ const tooMuch = (message: string, node: OperationDefinitionNode): GraphQLError =
 
 type Variables = Readonly<Record<string, unknown>> | null | undefined;
 
-/** Refuses operations over the limits; `variables` are those of the request. */
+/** Rejects operations over the limits; `variables` are those of the request. */
 export const limitsRule =
   (variables: Variables) =>
   (context: ValidationContext): ASTVisitor => ({
@@ -61,7 +61,7 @@ function measureOperation(
   variables: Variables,
 ): Measure {
   const schema = context.getSchema();
-  /** A fragment costs the same wherever it is spread. One that holds itself is refused by another rule. */
+  /** A fragment costs the same wherever it is spread. Another rule rejects recursive fragments. */
   const fragments = new Map<string, Measure>();
   const none: Measure = { depth: 0, aliases: 0, cost: 0 };
 
@@ -114,7 +114,7 @@ function findField(schema: GraphQLSchema, parent: string | undefined, name: stri
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined;
 }
 
-/** How many a page may hold, as far as the query and its variables say; what is wrong is refused when it is carried out. */
+/** Returns the page size from the query and its variables; execution rejects invalid ones. */
 function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables: Variables): number {
   const sizes = (node.arguments ?? []).flatMap(({ name, value }) => {
     if (name.value !== 'first' && name.value !== 'last') return [];
@@ -129,7 +129,7 @@ function pageSize(node: FieldNode, operation: OperationDefinitionNode, variables
   return sizes.length === 0 ? DEFAULT_PAGE : Math.min(MAX_PAGE, Math.max(0, Math.min(...sizes)));
 }
 
-/** What is wrong with variables that are nested too deep to be walked through. */
+/** Reports variables that are nested too deep to traverse. */
 export function variablesProblem(variables: unknown): GraphQLError[] | undefined {
   let level = [variables].filter(isNested);
   for (let depth = 0; level.length > 0; depth += 1) {

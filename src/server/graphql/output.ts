@@ -1,4 +1,4 @@
-/** Makes output types from the schemas of records, so that GraphQL shows what REST shows. Pure: no I/O, no clock. */
+/** Builds output types from the schemas of records, so that GraphQL shows the same as REST. Pure: no I/O, no clock. */
 import {
   GraphQLBoolean,
   type GraphQLFieldConfig,
@@ -17,7 +17,7 @@ import type { TSchema } from 'typebox';
 import type { GraphContext } from './relay.ts';
 import { DateTime } from './scalars.ts';
 
-/** The parts of a schema that are read here. */
+/** Parts of a schema that this module reads. */
 interface Shape {
   type?: string;
   format?: string;
@@ -33,19 +33,19 @@ type Inner = Exclude<GraphQLOutputType, GraphQLNonNull<never>>;
 interface OutputOptions<T> {
   description?: string;
   interfaces?: GraphQLInterfaceType[];
-  /** Enums, objects, and scalars other than the usual ones, by the names of their properties. */
+  /** Enums, objects and custom scalars by the names of their properties. */
   types?: Readonly<Record<string, GraphQLNamedOutputType>>;
-  /** Descriptions by property; `true` stands for that of the schema. */
+  /** Descriptions by property; `true` uses that of the schema. */
   describe?: Readonly<Record<string, string | true>>;
-  /** Properties that are not shown under their names. */
+  /** Properties that are hidden or renamed. */
   omit?: readonly string[];
-  /** What the estimated cost of a property is, where it is no ordinary one. */
+  /** Cost of properties that differ from the default. */
   costs?: Readonly<Record<string, number>>;
-  /** Fields beside the properties, or in their place. */
+  /** Additional fields, or replacements of properties. */
   fields?: Record<string, GraphQLFieldConfig<T, GraphContext>>;
 }
 
-/** The schema of the object in a property, through null and lists. */
+/** Returns the schema of the object in a property, inside null and lists. */
 export function innerSchema(schema: TSchema, property: string): TSchema {
   const unwrap = (shape: Shape): Shape =>
     shape.items ? unwrap(shape.items) : shape.anyOf?.[0] ? unwrap(shape.anyOf[0]) : shape;
@@ -71,7 +71,6 @@ function innerType(name: string, shape: Shape, types: NonNullable<OutputOptions<
   throw new Error(`No GraphQL type is known for ${name}.`);
 }
 
-/** The output type of a record. */
 export function outputType<T>(name: string, schema: TSchema, options: OutputOptions<T> = {}): GraphQLObjectType<T> {
   const { types, describe = {}, omit = [], costs = {}, fields = {}, description, interfaces } = options;
   const { properties = {}, required = [] } = schema as Shape;

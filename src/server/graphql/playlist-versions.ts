@@ -1,4 +1,4 @@
-/** GraphQL: the versions that a playlist had, and batches of changes. */
+/** Defines the GraphQL fields of playlist versions and of batches of changes. */
 
 import { GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLObjectType } from 'graphql';
 import { type Static, Type } from 'typebox';
@@ -34,7 +34,7 @@ export const Publication = outputType('PlaylistPublication', PublicationSchema, 
   describe: { version: 'Null if none was ever published.', progress: true },
 });
 
-/** GraphQL has no unions in inputs: a change is an object of which exactly one field is given (@oneOf). */
+/** GraphQL has no input unions: a change is an object with exactly one field (@oneOf). */
 const ChangeInput = new GraphQLInputObjectType({
   name: 'PlaylistChangeInput',
   isOneOf: true,
@@ -50,7 +50,7 @@ const ChangeInput = new GraphQLInputObjectType({
   ),
 });
 
-/** The same batch as in REST, in the shape that inputs have here. */
+/** Schema of REST's batch in the shape of the GraphQL input. */
 export const ChangesSchema = Type.Object(
   {
     version: PlaylistChanges.properties.version,

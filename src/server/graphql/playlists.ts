@@ -1,4 +1,4 @@
-/** GraphQL: playlists. */
+/** Defines the GraphQL fields of playlists. */
 
 import type { GraphQLObjectType } from 'graphql';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
@@ -88,7 +88,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
   };
 }
 
-/** A change is a union in REST, which inputs of GraphQL do not have: its shape here is another one. */
+/** REST's change is a union, which GraphQL inputs lack, so this field has a shape of its own. */
 const changeField = (playlists: PlaylistService, { updatePlaylist }: Fields): Field =>
   mutationField({
     operation: 'changePlaylist',

@@ -1,6 +1,6 @@
 /**
- * Relay's connections and nodes for GraphQL (https://relay.dev/graphql/connections.htm,
- * https://relay.dev/graphql/objectidentification.htm) over the lists and records that services answer.
+ * Builds Relay's connections and nodes (https://relay.dev/graphql/connections.htm,
+ * https://relay.dev/graphql/objectidentification.htm) from the lists and records of services.
  */
 import {
   GraphQLBoolean,
@@ -22,32 +22,31 @@ import type { Where } from './where.ts';
 
 export type GraphContext = {
   principal: Principal;
-  /** Throws `insufficient_scope` when the principal may not do it. */
+  /** Throws `insufficient_scope` if the principal may not run it. */
   allow(operation: Operation): void;
 };
 
 export type Field = GraphQLFieldConfig<unknown, GraphContext>;
 export type Fields = Record<string, Field>;
 
-/** What each noun brings to the schema. */
+/** Fields that each noun adds to the schema. */
 export interface NounFields {
   queries: Fields;
   mutations: Fields;
-  /** The record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
+  /** Returns the record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
   node(context: GraphContext, id: string): unknown;
 }
 
-/** How a kind whose ids all begin with `prefix` is found by them. */
+/** Reads objects whose ids all begin with `prefix`. */
 interface NodeReader<T> {
   prefix: string;
-  /** Its name in the schema. */
   type: string;
   operation: Operation;
   notFound: ErrorCode;
   get(context: GraphContext, id: string): Promise<T>;
 }
 
-/** `node` of a kind that not everybody may see: it is asked for any id, so what is of another kind is not refused but not found. */
+/** Reads `node` of a kind that needs a scope of its own. It may get any id, so an id of another kind is not found instead of forbidden. */
 export const createNodeReader =
   <T extends object>({ prefix, type, operation, notFound, get }: NodeReader<T>): NounFields['node'] =>
   (context, id) => {
@@ -81,7 +80,7 @@ interface Given<By extends string> {
   where?: Record<string, unknown> | null;
 }
 
-/** The arguments of a list as GraphQL hands them over, checked. */
+/** Validates the arguments of a list. */
 function pageArgs<By extends string>({ first, after, last, before, orderBy }: Given<By>): ListArgs<By> {
   const wrong = Object.entries({ first, last }).flatMap(([name, size]): FieldError[] =>
     typeof size === 'number' && (size < 0 || size > MAX_PAGE)
@@ -101,7 +100,7 @@ function pageArgs<By extends string>({ first, after, last, before, orderBy }: Gi
 
 const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 
-/** What a list can be ordered by, by its words in GraphQL. */
+/** Orders of a list by their names in GraphQL. */
 export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
 const NOUN_ORDER: OrderFields<Order['by']> = {
@@ -120,13 +119,12 @@ const orderInput = (name: string, values: OrderFields<string>) =>
     },
   });
 
-/** A field that lists nodes of `type`. */
 export function connectionField<Node, By extends string = Order['by']>(options: {
   type: GraphQLObjectType;
   operation: Operation;
   description: string;
   where: Where<Node>;
-  /** By default as nouns are: by time of creation or by name. */
+  /** Orders by creation time or name by default. */
   order?: OrderFields<By>;
   args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
   cost?: number;
@@ -174,7 +172,7 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
   };
 }
 
-/** A root field that reads one thing by its id; null, with an error, when it cannot be read. */
+/** Builds a root field that reads one object by its id; null, with an error, if that fails. */
 export const byIdField = <Record>(options: {
   type: GraphQLObjectType;
   operation: Operation;

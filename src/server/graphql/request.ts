@@ -1,11 +1,9 @@
-/**
- * Reads the request of GraphQL out of one of HTTP, and refuses it in words that tell what to send. Pure: no I/O, no clock.
- */
+/** Reads a GraphQL request from an HTTP request, and rejects an invalid one with advice. Pure: no I/O, no clock. */
 import { GraphQLError } from 'graphql';
 import { parseRequestParams, type Request, type RequestParams } from 'graphql-http';
 import { AppError } from '../../lib/errors.ts';
 
-/** By what the library says of a request that it cannot read. */
+/** Our messages by those of the library for unreadable requests. */
 const SENTENCES: Record<string, string> = {
   'Missing body': 'The body is empty; send a JSON object with `query`.',
   'Unparsable JSON body': 'The body must be a JSON object with `query`.',
@@ -20,13 +18,13 @@ const SENTENCES: Record<string, string> = {
 };
 
 /**
- * What clients with automatic persisted queries send first: a hash in place of the query. The message and the code are Apollo's
- * (apollographql/apollo-client, src/link/persisted-queries): told so, they send whole queries from then on.
+ * Answers automatic persisted queries, which send a hash first. Message and code are Apollo's (apollographql/apollo-client,
+ * src/link/persisted-queries): clients then send whole queries.
  */
 const notPersisted = () =>
   new GraphQLError('PersistedQueryNotSupported', { extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' } });
 
-/** Rejects with what is wrong: an AppError, or a GraphQLError where its form is a protocol of its own. */
+/** Rejects with an AppError, or with a GraphQLError where a protocol defines its form. */
 export async function readRequest<Raw, Context>(request: Request<Raw, Context>): Promise<RequestParams> {
   if (Array.isArray(request.body))
     throw new AppError(
@@ -52,8 +50,8 @@ function namesPersistedQuery({ method, url, body }: Request<unknown, unknown>): 
 }
 
 /**
- * As the library wants headers. Bodies are JSON in UTF-8 by now, however their type was written; and who accepts neither of the
- * types that there are is answered all the same (RFC 9110, section 12.5.1), since the answer says what is wrong.
+ * Adapts headers for the library. Bodies are parsed JSON in UTF-8 by now, whatever their declared type. A client that accepts
+ * neither available type gets a response all the same (RFC 9110, section 12.5.1), since it describes the mistake.
  */
 export const readableHeaders = <T extends { accept?: string | undefined }>(headers: T): T => ({
   ...headers,

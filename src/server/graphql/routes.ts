@@ -1,4 +1,4 @@
-/** /graphql, as GraphQL over HTTP has it (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
+/** Serves /graphql by GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-http';
@@ -18,14 +18,14 @@ import { createSchema } from './schema.ts';
 
 export const GRAPHQL = '/graphql';
 
-/** What came of an operation; `ms` is how long it took. */
+/** Receives the result of an operation; `ms` is its duration. */
 type Observe = (type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number) => void;
 
 export interface GraphqlOptions {
   services: Services;
   scopePrefix: string;
   db: Db;
-  /** Keys what is kept of requests with an Idempotency-Key. */
+  /** Key for the fingerprints of requests with an Idempotency-Key. */
   secret: string;
   quotas: KeyedDeps['quotas'];
   observe?: Observe | undefined;
@@ -33,10 +33,10 @@ export interface GraphqlOptions {
 
 export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): void {
   const { services, scopePrefix, observe = () => undefined } = options;
-  /** The operations that could be carried out, of requests at work. */
+  /** Executed operations by request. */
   const carriedOut = new WeakMap<FastifyRequest, Parameters<Observe>[0]>();
   const failed = new WeakSet<FastifyRequest>();
-  /** Those that failed on our side before anything was done. */
+  /** Requests that failed on our side without an effect. */
   const mayRetry = new WeakSet<FastifyRequest>();
   idempotency(app, { ...options, mayRetry: (request) => mayRetry.has(request) });
   const handler = createHandler<FastifyRequest, unknown, GraphContext>({
@@ -77,12 +77,12 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
   app.get(GRAPHQL, route, answer);
 }
 
-/** The library answers this with an error that has no code. */
+/** The library returns an error without a code here. */
 const MUTATION_BY_GET = JSON.stringify({
   errors: [{ message: 'Mutations are sent by POST.', extensions: { code: 'method_not_allowed' } }],
 });
 
-/** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
+/** Adds the codes of REST as `extensions.code`; details of internal errors go only to the log. */
 function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
   if (!(error instanceof GraphQLError)) {
     const { code, message, extras } = told(error, log);

@@ -1,4 +1,4 @@
-/** Scalars of the GraphQL schema, and the small words that types are written with. Pure: no I/O, no clock. */
+/** Defines the scalars of the GraphQL schema, and helpers for writing types. Pure: no I/O, no clock. */
 import { GraphQLEnumType, GraphQLError, GraphQLList, GraphQLNonNull, GraphQLScalarType } from 'graphql';
 import { isTime } from '../../lib/time.ts';
 
@@ -36,7 +36,7 @@ type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
 
 export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(type);
 
-/** A list that is there, of things that are there. */
+/** Non-null list of non-null items. */
 export const listType = <T extends Wrappable>(type: T) => required(new GraphQLList(required(type)));
 
 export const enumType = (name: string, values: readonly string[], description?: string) =>

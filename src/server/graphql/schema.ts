@@ -1,4 +1,4 @@
-/** The GraphQL schema: each noun brings its own fields. */
+/** Builds the GraphQL schema from the fields of each noun. */
 import { GraphQLID, GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { AppError } from '../../lib/errors.ts';
 import type { Services } from '../services.ts';
@@ -14,7 +14,7 @@ import { streamFields } from './streams.ts';
 import { topUpFields } from './top-ups.ts';
 import { uploadFields } from './uploads.ts';
 
-/** Each kind under the prefix of its ids. */
+/** Nouns by the prefix of their ids. */
 const createNouns = (services: Services): Record<string, NounFields> => ({
   str: streamFields(services),
   dst: destinationFields(services),
@@ -46,8 +46,8 @@ export function createSchema(services: Services): GraphQLSchema {
 }
 
 /**
- * Ids are unique over all kinds, since each kind has a prefix. What was made with kubectl has any name: then the kinds are
- * asked in turn, and the first that has it answers.
+ * Each kind has a prefix, so ids are unique across kinds. An object created with kubectl may have any name. The field then tries
+ * each kind and returns the first match.
  */
 const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): Field => ({
   type: Node,
@@ -69,6 +69,6 @@ const nodeField = (nouns: Record<string, NounFields>, account: Services['account
   },
 });
 
-/** The schema as docs/schema.graphql has it: sorted, so that a change shows as itself. It resolves nothing. */
+/** Prints docs/schema.graphql: sorted, for small diffs. Its resolvers do not work. */
 export const schemaDocument = (): string =>
   `${printSchema(lexicographicSortSchema(createSchema({} as unknown as Services)))}\n`;

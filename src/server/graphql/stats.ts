@@ -1,10 +1,10 @@
-/** GraphQL: live numbers of a stream, the same as in REST. */
+/** Defines the GraphQL fields of live statistics. */
 import { GraphQLFloat, GraphQLString } from 'graphql';
 import type { TSchema } from 'typebox';
 import { LiveStats as LiveStatsSchema } from '../../domain/stats/record.ts';
 import { innerSchema, outputType } from './output.ts';
 
-/** Ids of what is live are texts. */
+/** Ids of live statistics are strings. */
 const ids = { id: GraphQLString };
 
 const inStats = (property: string): TSchema => innerSchema(LiveStatsSchema, property);
@@ -14,7 +14,7 @@ const Item = outputType('LiveItem', inStats('current'), {
   describe: { playlistID: true, index: true },
 });
 const LiveDestination = outputType('LiveDestination', inStats('destinations'), {
-  // More than GraphQL's Int can say.
+  // These numbers exceed GraphQL's Int.
   types: {
     ...ids,
     bytesSent: GraphQLFloat,

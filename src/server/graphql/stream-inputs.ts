@@ -1,4 +1,4 @@
-/** GraphQL: the enums and objects in the inputs of streams. */
+/** Defines the enums and objects in the inputs of streams. */
 import { PUBLIC_FRAMERATES, PUBLIC_QUALITIES, StreamSchedule } from '../../domain/streams/record.ts';
 import { ITEM_FAILURES } from '../../resources/stream/spec.ts';
 import { inputType } from './input.ts';
@@ -14,7 +14,7 @@ export const ItemFailure = enumType(
 );
 const Track = enumType('StreamTrack', ['video', 'audio']);
 
-/** Types in the inputs of streams, by the names of their properties. */
+/** Input types of streams by the names of their properties. */
 export const STREAM_INPUTS = {
   track: Track,
   quality: Quality,

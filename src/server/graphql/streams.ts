@@ -1,4 +1,4 @@
-/** GraphQL: streams. */
+/** Defines the GraphQL fields of streams. */
 
 import { streamOperations } from '../../domain/streams/operations.ts';
 import {

@@ -1,4 +1,4 @@
-/** GraphQL: top-ups by card. */
+/** Defines the GraphQL fields of top-ups by card. */
 
 import { topUpOperations } from '../../billing/cards/operations.ts';
 import { type TopUp as TopUpRecord, TopUp as TopUpSchema } from '../../billing/cards/record.ts';

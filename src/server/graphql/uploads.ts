@@ -1,4 +1,4 @@
-/** GraphQL: uploads. */
+/** Defines the GraphQL fields of uploads. */
 
 import { GraphQLFloat, GraphQLID } from 'graphql';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
@@ -26,7 +26,7 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   types: {
     type: UploadType,
     state: State,
-    // A file may be larger than GraphQL's 32-bit Int counts.
+    // A file may be larger than GraphQL's 32-bit Int.
     sizeBytes: GraphQLFloat,
     video: inUpload('UploadVideo', 'video'),
     audio: inUpload('UploadAudio', 'audio'),

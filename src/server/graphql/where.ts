@@ -1,6 +1,6 @@
 /**
- * `where` of GraphQL lists: what an input may ask of each field, and whether it holds of a record. All that is asked must
- * hold; null is the same as left out. Pure: no I/O, no clock.
+ * Filters GraphQL lists by `where`: defines the input of each field and tests records. All conditions must hold; null counts as
+ * missing. Pure: no I/O, no clock.
  */
 import {
   GraphQLBoolean,
@@ -17,12 +17,12 @@ import {
 import { validationFailed } from '../../lib/errors.ts';
 import { DateTime } from './scalars.ts';
 
-/** Conditions that one `where` may hold, each value of `in` counted: each is asked of every record. */
+/** Conditions in one `where`, counting each value of `in`: each runs for every record. */
 export const MAX_CONDITIONS = 100;
 
 type Asked = Record<string, unknown>;
 
-/** What can be asked of a field; `value` is the field's, null when it has none. */
+/** Operators of conditions; `value` is the field's, null if it has none. */
 const OPERATORS: Record<string, (wanted: never, value: never) => boolean> = {
   eq: (wanted: unknown, value: unknown) => value === wanted,
   in: (wanted: unknown[], value: unknown) => wanted.includes(value),
@@ -70,14 +70,14 @@ export const FlagFilter = filter('FlagFilter', 'Conditions on a boolean.', { eq:
 export const enumFilter = (type: GraphQLEnumType): GraphQLInputObjectType =>
   filter(`${type.name}Filter`, `Conditions on a ${type.name}.`, { eq: type, in: listType(type) });
 
-/** How a record is asked: the filter of each field, by the field's name, and where its value is when not under that name. */
+/** Filters by field name; `value` reads a field that the record has under another name. */
 export interface Fields<T> {
   [name: string]: { type: GraphQLInputObjectType; value?: (record: T) => unknown };
 }
 
 export interface Where<T> {
   type: GraphQLInputObjectType;
-  /** The test of an input. Throws `validation_failed` when it asks too much. */
+  /** Builds the test of an input. Throws `validation_failed` if it has too many conditions. */
   test(input: Asked | null | undefined): ((record: T) => boolean) | undefined;
 }
 
@@ -127,7 +127,7 @@ function compare(operator: string, wanted: unknown, value: unknown): boolean {
   return OPERATORS[operator]?.(wanted as never, value as never) ?? false;
 }
 
-/** Times may be written in several ways; only their instant counts. */
+/** Times have several notations; only their instant counts. */
 const time = (value: unknown): unknown => (typeof value === 'string' ? Date.parse(value) : value);
 
 const count = (value: unknown): number =>

@@ -1,15 +1,15 @@
-/** How old an answer is that was given from the caches while Kubernetes is away. */
+/** Reports the age of a response from the caches while Kubernetes is unavailable. */
 import type { FastifyInstance } from 'fastify';
 import { findOperation, type Operation } from '../operations/list.ts';
 import { OPERATION_SCOPES } from '../operations/scopes.ts';
 
-/** Whether an operation goes on from the caches while Kubernetes is away, and says how old they are. */
+/** Returns whether an operation is served from the caches while Kubernetes is unavailable, with their age. */
 export const isCached = (id: Operation, method: string): boolean =>
   /^(get|head)$/i.test(method) && OPERATION_SCOPES[id] !== null && !findOperation(id)?.isUncached;
 
 /**
- * `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, was last heard of. Without it the answer is as
- * Kubernetes has it now. Of REST only reads are from the caches; a query of GraphQL comes by POST.
+ * Sets `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, last responded. A response without it is current.
+ * In REST only reads use the caches; GraphQL queries come by POST.
  */
 export function tellAge(app: FastifyInstance, ageMs: () => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {

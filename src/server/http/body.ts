@@ -1,4 +1,4 @@
-/** Reads bodies that are JSON: within a size, within a time, and not compressed. */
+/** Reads JSON bodies with limits of size and time, and without compression. */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -6,12 +6,15 @@ import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
 import { parseJson } from './json.ts';
 
 export const NoBody = Type.Object({}, { additionalProperties: false });
-/** A body may be left out where none is needed: most clients then send none at all. */
+/** Most clients send no body where all fields are optional. */
 export const bodyMayBeMissing = async (request: { body: unknown }): Promise<void> => {
   request.body ??= {};
 };
 
-/** Whether an operation takes `{}`: a body may be left out then. `schema` is JSON Schema, of a route or of the description. */
+/**
+ * Returns whether an operation accepts `{}`, so that its body may be missing. `schema` is the JSON Schema of a route or of the
+ * description.
+ */
 export function takesNoFields(schema: object | undefined): boolean {
   const { type, required, minProperties } = (schema ?? {}) as {
     type?: unknown;
@@ -21,13 +24,13 @@ export function takesNoFields(schema: object | undefined): boolean {
   return type === 'object' && !required?.length && !minProperties;
 }
 
-/** Whether the request's operation has no body, or may lack it. What is hidden is not REST, and has rules of its own. */
+/** Returns whether the operation has no body, or an optional one. Hidden routes are not REST, and have rules of their own. */
 function mayLackBody({ routeOptions: { schema } }: FastifyRequest): boolean {
   if (schema?.operationId === undefined) return false;
   return schema.body === undefined || takesNoFields(schema.body as object);
 }
 
-/** Some clients name a type, such as that of a form, whatever they send. */
+/** Some clients declare a type, such as that of a form, without a body. */
 function dropTypeOfNothing(request: FastifyRequest): void {
   const { headers } = request;
   const isEmpty = headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
@@ -35,10 +38,10 @@ function dropTypeOfNothing(request: FastifyRequest): void {
 }
 
 const BODY_LIMIT = 1024 * 1024;
-/** A body that is too large is read on for so long: most clients hear of it only when they have sent all. */
+/** Bytes read of a body that is too large: most clients read the response only after sending all. */
 const DRAIN_LIMIT = 8 * BODY_LIMIT;
 
-/** A body may take `timeoutMs` from its first byte to its last. */
+/** `timeoutMs` limits a body from its first byte to its last. */
 export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
   app.removeAllContentTypeParsers();
   app.addHook('onRequest', (request, _reply, done) => {
@@ -48,16 +51,16 @@ export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
   app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: Readable) => {
     const { headers } = request;
     const encoding = headers['content-encoding'] ?? 'identity';
-    // A few bytes may unfold to gigabytes.
+    // A few bytes may decompress to gigabytes.
     if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'Bodies must not be compressed.');
     if (Number(headers['content-length']) > DRAIN_LIMIT) throw tooLarge();
     const bytes = await readBody(payload, timeoutMs);
-    // `start` and `stop` have no body; clients that always send the content type are welcome all the same.
+    // `start` and `stop` have no body, but some clients always send a content type.
     if (bytes.length === 0) return undefined;
     const body = parseJson(bytes);
-    // Clients that are made of the description in Go write a body that was left out so.
+    // Clients generated in Go send `null` for a missing body.
     if (body === null && mayLackBody(request)) return undefined;
-    // To Fastify it would be the same as none.
+    // Fastify would treat null as a missing body.
     if (body === null) throw validationFailed([{ path: '', message: 'must be an object' }]);
     return body;
   });
@@ -65,7 +68,7 @@ export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
 
 const tooLarge = () => new AppError('payload_too_large', ERRORS.payload_too_large.meaning);
 
-/** All bytes of a body: `limit` at most, within `timeoutMs` from the first to the last. */
+/** Reads all bytes of a body: at most `limit`, within `timeoutMs` from the first to the last. */
 export function readBody(payload: Readable, timeoutMs: number, limit = BODY_LIMIT): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
@@ -83,7 +86,7 @@ export function readBody(payload: Readable, timeoutMs: number, limit = BODY_LIMI
   payload.on('data', take).once('end', end).once('error', cutOff).once('close', cutOff);
   return promise.finally(() => {
     clearTimeout(timer);
-    // The listener of errors stays: a connection that breaks later must not end the process.
+    // The error listener stays: a connection that breaks later must not end the process.
     payload.off('data', take).off('end', end).off('close', cutOff);
   });
 }

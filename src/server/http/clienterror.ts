@@ -1,4 +1,4 @@
-/** Answers to what is no HTTP request, or not in time: Node gives up on the connection, and says so only with a status line. */
+/** Responds to invalid or slow HTTP requests. Node alone would close the connection with a bare status line. */
 import { randomUUID } from 'node:crypto';
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
 };
 
-/** For `clientErrorHandler`; it must be told of the server before that listens. */
+/** Provides `clientErrorHandler`; it must see the server before that listens. */
 export function createClientErrors() {
   const last = new WeakMap<Socket, ServerResponse>();
   return {
@@ -19,7 +19,7 @@ export function createClientErrors() {
     },
 
     answer(error: NodeJS.ErrnoException, socket: Socket): void {
-      // Where an answer to an earlier request is still owed, this one would be taken for it.
+      // With an earlier response still due, the client would take this one for it.
       if (error.code === 'ECONNRESET' || !socket.writable || owes(socket, last.get(socket))) socket.destroy();
       else {
         socket.write(answerTo(CODES[error.code ?? ''] ?? 'malformed_request'));
@@ -29,7 +29,7 @@ export function createClientErrors() {
   };
 }
 
-/** `response` is to the last request. One that is not complete is what the error is about, if it is its turn. */
+/** `response` belongs to the last request. If it is incomplete, the error may concern that request. */
 const owes = (socket: Socket, response: ServerResponse | undefined): boolean =>
   response !== undefined &&
   !response.writableEnded &&

@@ -1,29 +1,29 @@
-/** Lets pages of other origins use the API (https://fetch.spec.whatwg.org/#http-cors-protocol), where a setting says so. */
+/** Allows pages of other origins to use the API (https://fetch.spec.whatwg.org/#http-cors-protocol), as configured. */
 import cors from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
 
 const MAX_AGE_SECONDS = 600;
 
-/** Before the guards: a browser asks whether it may with neither key nor token. Without origins nobody may. */
+/** Runs before the guards: a browser's preflight carries neither key nor token. Without origins nothing is allowed. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    // Keys and tokens stand in headers. As cookies are never taken, any header may be sent, and `*` means all that are told.
+    // Keys and tokens are in headers. Cookies are never accepted, so any header may be sent, and `*` exposes all of them.
     exposedHeaders: '*',
     maxAge: MAX_AGE_SECONDS,
     strictPreflight: false,
     preflightContinue: true,
   });
-  // Only what asks for a method is a preflight; another OPTIONS may be a tus client that asks what is possible.
+  // A preflight names a method; another OPTIONS may be a tus client that reads the server's capabilities.
   app.addHook('onRequest', (request, reply, done) => {
     if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return done();
     void reply.code(204).header('content-length', '0').send();
   });
 }
 
-/** For paths that answer everybody alike, and look at no cookie: pages of all origins may read them. */
+/** Allows pages of all origins to read paths that respond alike to everybody, and ignore cookies. */
 export function openToPages(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     void reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate' });

@@ -1,4 +1,4 @@
-/** Makes the HTTP server without routes: its limits and times, its parser, and the identity of each request. */
+/** Creates the HTTP server without routes: limits, timeouts, parser, and request ids. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -20,7 +20,7 @@ import { RequestLog } from './requestlog.ts';
 import { readTrace } from './trace.ts';
 import { compileBody, compileParameters, compileQuery } from './validation.ts';
 
-/** By the part of a request that a schema is of. */
+/** Compilers by the part of a request that a schema describes. */
 const COMPILERS: Record<string, typeof compileBody> = { body: compileBody, querystring: compileQuery };
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
@@ -37,21 +37,21 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     routerOptions: { maxParamLength: 512, querystringParser: parseQuery },
     trustProxy,
-    // The last moment before a request is routed.
+    // The last moment before routing.
     rewriteUrl: (request) => {
       overrideMethod(request);
       return request.url ?? '/';
     },
-    // We answer 503 ourselves, as a problem document, until nothing is at work (stopping.ts).
+    // We return 503 as a problem document until all requests have ended (stopping.ts).
     return503OnClosing: false,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionTimeout: timeouts.connectionMs,
     http: {
       headersTimeout: timeouts.headersMs,
-      // Node looks at its connections every 30 s unless told, which would make a shorter time-out as long.
+      // Node checks its connections every 30 s by default, which would delay a shorter timeout.
       connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 4),
-      // Node would answer with a status line and no more; `identify` refuses it with a problem.
+      // Node would respond with a bare status line; `identify` returns a problem.
       requireHostHeader: false,
     },
     clientErrorHandler: clientErrors.answer,
@@ -67,14 +67,14 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
   }).withTypeProvider<TypeBoxTypeProvider>();
   clientErrors.watch(app.server);
   app.setValidatorCompiler(({ schema, httpPart }) => (COMPILERS[httpPart ?? ''] ?? compileParameters)(schema as never));
-  // Services answer exactly what the schemas say; a serializer that cuts fields would hide it when they do not.
+  // Services return exactly what the schemas declare; a serializer that drops fields would hide a violation.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptJson(app as unknown as FastifyInstance, timeouts.bodyMs);
   app.addHook('onRequest', identify);
   return app as unknown as FastifyInstance;
 }
 
-/** Says which request an answer is to, and refuses what does not say whom it asks (RFC 9112, section 3.2). */
+/** Sets the response's request id, and rejects a request without a host (RFC 9112, section 3.2). */
 const identify: onRequestHookHandler = ({ id, raw, headers }, reply, done) => {
   void reply.header('x-request-id', id);
   if (headers.host !== undefined || raw.httpVersion === '1.0') return done();

@@ -1,4 +1,4 @@
-/** Holds the style of the pages of errors, and its hash for their policy. Pure: no I/O, no clock. */
+/** Provides the style of the error pages, and its hash for their policy. Pure: no I/O, no clock. */
 import { createHash } from 'node:crypto';
 
 export const STYLE =
@@ -7,5 +7,5 @@ export const STYLE =
   'td,th{text-align:left;padding:.35rem 1rem .35rem 0;vertical-align:top}a{color:#1558d6}' +
   '@media(prefers-color-scheme:dark){body{color:#e6e8eb;background:#14161a}code{background:#262a31}a{color:#8ab4f8}}';
 
-/** These pages' one style as a source of style-src (CSP3 2.3.1, hash-source). */
+/** Source of style-src for these pages (CSP3 2.3.1, hash-source). */
 export const ERROR_PAGE_STYLE = `'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`;

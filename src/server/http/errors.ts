@@ -1,4 +1,4 @@
-/** The one place where errors become answers. */
+/** Converts errors to responses, in one place. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { buildChallenge } from '../../auth/challenge.ts';
 import type { AppError } from '../../lib/errors.ts';
@@ -7,14 +7,14 @@ import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The address of the service as clients see it. */
+    /** Address of the service as clients see it. */
     publicUrl: string;
   }
 }
 
 const RETRY_SECONDS = 5;
 
-/** How errors are written where a protocol has a form of its own: `extend` adds its members to the problem document. */
+/** Form of errors in a protocol with its own: `extend` adds its members to the problem document. */
 export interface ErrorForm {
   type: string;
   extend: (error: AppError) => object;
@@ -34,9 +34,9 @@ export function answerError(
     request.log[level]({ err: known.cause ?? known, code: known.code }, 'a request failed');
     if (known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   }
-  // The rate limit has said already how long it takes.
+  // The rate limit has set its exact time already.
   if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
-  // How a body may be encoded: RFC 9110, section 12.5.3.
+  // RFC 9110, section 12.5.3: names the accepted encodings of a body.
   if (known.status === 415) void reply.header('accept-encoding', 'identity');
   const challenge = buildChallenge(known, {
     publicUrl: request.server.publicUrl,
@@ -51,7 +51,7 @@ export function answerError(
     .send(JSON.stringify({ ...toProblem(known), ...extend(known) }));
 }
 
-/** Every error that is thrown on the way of a request to its answer. `publicUrl`: where who is refused is told to ask. */
+/** Handles every error between a request and its response. `publicUrl` is the address in challenges. */
 export function handleErrors(app: FastifyInstance, publicUrl: string): void {
   app.decorate('publicUrl', publicUrl);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply));

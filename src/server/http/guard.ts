@@ -1,6 +1,6 @@
 /**
- * What every operation of the API has in common, hung on each route in one place: who is asking, how often, and whether
- * they may. A route without a declared operation cannot be registered.
+ * Guards every route of the API in one place: authentication, rate limit, scopes. A route without a declared operation cannot be
+ * registered.
  */
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify';
 import type { TokenResource } from '../../auth/addresses.ts';
@@ -13,17 +13,17 @@ import { crossSite, isOwnPage, isSafe } from './samesite.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is asking; only in operations that need authentication. */
+    /** Caller; only in operations that need authentication. */
     principal: Principal;
-    /** Why nobody is: told only when the operation needs to know. */
+    /** Failed authentication; thrown only if the operation needs it. */
     refusal: unknown;
-    /** As when it came, for what lasts longer than a key or a session may. Rejects with `unauthenticated`. */
+    /** Repeats the authentication, for connections that outlive a key or a session. Rejects with `unauthenticated`. */
     authenticateAgain(): Promise<Principal>;
   }
   interface FastifyContextConfig {
-    /** True for GraphQL, whose fields each ask for their own operation. */
+    /** True for GraphQL, whose fields each check their own operation. */
     perField?: boolean;
-    /** What tokens have to be made for; the API unless told. */
+    /** Required audience of tokens; the API by default. */
     resource?: TokenResource;
   }
   interface FastifySchema {
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-/** Where nobody is known at once, all are asked for. */
+/** Without `known`, every request is authenticated asynchronously. */
 export type Authentication = Pick<AuthService, 'authenticate'> & Partial<Pick<AuthService, 'known' | 'tokenRules'>>;
 
 export interface GuardOptions {
@@ -40,7 +40,7 @@ export interface GuardOptions {
   /** Only pages of this address may change something with a session's cookie. */
   publicUrl: string;
   rateLimit: Quota;
-  /** Whether staff have locked the account; none is unless told. */
+  /** Returns whether staff suspended the account; by default never. */
   isSuspended?: ((accountId: string) => boolean) | undefined;
   counter?: Counter | undefined;
 }
@@ -56,7 +56,7 @@ const readCredentials = (request: FastifyRequest) => ({
   cookie: request.headers.cookie,
 });
 
-/** With what it takes to find out about credentials that are not known yet. */
+/** Adds the data for verifying credentials that are not cached. */
 const readVerifiable = (request: FastifyRequest) => ({
   ...readCredentials(request),
   verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
@@ -64,7 +64,7 @@ const readVerifiable = (request: FastifyRequest) => ({
 
 export const findResource = ({ routeOptions }: FastifyRequest): TokenResource => routeOptions.config?.resource ?? 'api';
 
-/** Hangs the guards on all routes that are registered on `app`, or inside of it, from now on. */
+/** Guards all routes registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
   const { auth, scopePrefix, publicUrl, isSuspended = () => false } = options;
   const marked = (principal: Principal): Principal =>
@@ -86,7 +86,7 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     const refuse = (error: unknown) => {
       request.refusal = error;
     };
-    // Most are known, and those need not wait for anything.
+    // Most credentials are cached, and need no wait.
     const known = auth.known?.(credentials);
     const resource = findResource(request);
     if (!known) return void auth.authenticate(readVerifiable(request), { resource }).then(accept, refuse).finally(done);
@@ -94,7 +94,7 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     done();
   });
 
-  // Counts before anything is refused, so that every answer tells what is left, and guessing keys is limited too.
+  // Counts before any rejection: every response reports the rest of the limit, and guesses of keys are limited too.
   await limitRate(app, options.rateLimit, options.counter);
 
   app.addHook('onRoute', (route: RouteOptions) => {
@@ -111,7 +111,7 @@ function authenticated(request: FastifyRequest): Principal {
   return request.principal;
 }
 
-/** `check` throws what is in the way. After the hooks that are there, which is where the rate limit has put its own. */
+/** `check` throws to reject. It runs after the existing hooks, one of which is the rate limit. */
 function append(route: RouteOptions, check: (request: FastifyRequest) => unknown): void {
   const before = route.onRequest === undefined ? [] : [route.onRequest].flat();
   const hook: onRequestHookHandler = (request, _reply, done) => {

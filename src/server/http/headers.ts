@@ -1,6 +1,6 @@
 /**
- * The security headers of every answer, and what each kind of page may load (Content Security Policy Level 3). An answer of
- * the API is no page: its headers are those of OWASP's REST Security Cheat Sheet, which keep a browser from taking it for one.
+ * Sets the security headers of every response, and the Content Security Policy (Level 3) of each kind of page. Responses of the API
+ * follow OWASP's REST Security Cheat Sheet, which keeps a browser from rendering them as pages.
  */
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import helmet from 'helmet';
@@ -13,7 +13,7 @@ const NOTHING_BUT = {
   frameAncestors: ["'none'"],
 };
 
-/** The page: nothing inline, nothing from elsewhere. The player feeds the video element from a blob. */
+/** Dashboard: nothing inline, nothing from other origins. The player feeds the video element from a blob. */
 const PAGE = {
   ...NOTHING_BUT,
   scriptSrc: ["'self'"],
@@ -23,7 +23,7 @@ const PAGE = {
   mediaSrc: ["'self'", 'blob:'],
 };
 
-/** Swagger UI: its program adds a style element, and its style sheet holds icons as data: images. */
+/** Swagger UI: its script adds a style element, and its style sheet contains icons as data: images. */
 const API_PAGES = {
   ...PAGE,
   styleSrc: ["'self'", "'unsafe-inline'"],
@@ -31,12 +31,12 @@ const API_PAGES = {
   mediaSrc: ["'none'"],
 };
 
-/** The pages of error codes: their own style and no more. */
+/** Error pages: only their own style. */
 const ERROR_PAGES = { ...NOTHING_BUT, styleSrc: [ERROR_PAGE_STYLE] };
 
 type Headers = Record<string, string>;
 
-/** What a middleware of helmet's sets: always the same, so that it is asked once and not for each request. */
+/** Headers of a helmet middleware are constant, so it runs once and not for each request. */
 function buildHeaders(middleware: ReturnType<typeof helmet>): Headers {
   const found: Headers = {};
   const response = {
@@ -59,7 +59,6 @@ const setting =
     done();
   };
 
-/** A hook for the routes of error pages. */
 export const errorPageHeaders = setting(buildPolicy(ERROR_PAGES));
 
 const onPages = (overTls: boolean): Headers =>
@@ -77,8 +76,8 @@ function onAnswers(overTls: boolean): Headers {
 }
 
 /**
- * Before any route, for hooks see only routes that come after them. `api`: where the paths of the API begin; `docs`: where
- * Swagger UI is.
+ * Must run before any route, since hooks apply only to later routes. `api` lists the path prefixes of the API; `docs` is that of
+ * Swagger UI.
  */
 export function secureHeaders(app: FastifyInstance, options: { api: string[]; docs: string; overTls: boolean }): void {
   const [page, answer] = [{ ...onPages(options.overTls), ...buildPolicy(PAGE) }, onAnswers(options.overTls)];

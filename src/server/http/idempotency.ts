@@ -1,4 +1,4 @@
-/** Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header); what it does is in keyed.ts. */
+/** Handles Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header) with keyed.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../lib/context.ts';
 import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
@@ -6,16 +6,16 @@ import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from 
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The key that this request holds while it works. */
+    /** Key that this request holds while it runs. */
     held: Held | null;
   }
 }
 
-/** Of an answer's headers those that say something of what was made. */
+/** Stored headers of a response: those that describe the created object. */
 const KEPT_HEADERS = ['content-type', 'location', 'upload-expires', 'upload-offset'];
 
 interface IdempotencyOptions extends KeyedDeps {
-  /** Whether a request failed on our side with nothing done, where its status does not tell. */
+  /** Returns whether a request failed on our side without an effect, if its status does not tell. */
   mayRetry?: (request: FastifyRequest) => boolean;
 }
 
@@ -23,7 +23,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
   app.decorateRequest('held', null);
   const keyed = createKeyed(deps);
 
-  /** What to do now; undefined when the request has been answered with what is kept. */
+  /** Claims the key; undefined if the request was answered with the stored response. */
   const begin = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<Intent | undefined> => {
     const { method, url, body, principal } = request;
     const begun = await keyed.begin({
@@ -53,11 +53,11 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     if (held === null) return;
     request.held = null;
     try {
-      // What failed on our side may be tried again with the same key.
+      // A failure on our side may be retried with the same key.
       const failed = reply.statusCode >= 500 || mayRetry?.(request);
       await held.end(failed ? undefined : buildAnswer(reply, payload));
     } catch (error) {
-      // The work is done and its answer stands; whoever repeats it goes on with its intent.
+      // The work is done and its response stands; a retry continues with its intent.
       request.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
     }
   };

@@ -1,16 +1,15 @@
 /**
- * JSON of requests, read more strictly than JSON.parse does, which quietly takes something else than was meant: of a name
- * that is given twice it takes the last one, though which one counts is anyone's guess (RFC 8259, section 4), and it takes
- * halves of surrogate pairs (section 8.2), which no other program could read. Pure: no I/O, no clock.
+ * Parses JSON of requests more strictly than JSON.parse. JSON.parse takes the last of duplicate names, though RFC 8259, section 4,
+ * leaves the choice open. It also accepts unpaired surrogates (section 8.2), which other programs reject. Pure: no I/O, no clock.
  */
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 
-/** Lists and objects within each other. What the API takes has ten at most, and who walks through more runs out of stack. */
+/** Nesting of lists and objects. The API's inputs have ten levels at most, and deeper ones could overflow a recursive walk. */
 const MAX_DEPTH = 32;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws `malformed_json`, or `validation_failed` that names the place. */
+/** Throws `malformed_json`, or `validation_failed` with the path. */
 export function parseJson(bytes: Uint8Array): unknown {
   let text: string;
   let value: unknown;
@@ -27,15 +26,15 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 /** An object or list that is not closed yet. */
 interface Open {
-  /** Those that were given so far; a list has none. */
+  /** Names so far; a list has none. */
   names: Set<string> | undefined;
-  /** The name or the index of what is being read. */
+  /** Name or index of the current value. */
   at: string | number;
-  /** Whether the next text is a name. */
+  /** The next string is a name. */
   awaitsName: boolean;
 }
 
-/** The first problem of a text that is JSON. */
+/** Returns the first problem of valid JSON. */
 function describeProblem(text: string): FieldError | undefined {
   const open: Open[] = [];
   const problem = (message: string): FieldError => ({ path: open.map(({ at }) => pointerPart(at)).join(''), message });
@@ -52,7 +51,7 @@ function describeProblem(text: string): FieldError | undefined {
     } else if (sign === '"') {
       const end = endOfText(text, i);
       const isName = inner?.names !== undefined && inner.awaitsName;
-      // Most texts are values without an escape, and of these nothing needs to be known.
+      // Most strings are values without an escape, which cannot be a problem.
       if (isName || text.slice(i, end).includes('\\')) {
         const word = JSON.parse(text.slice(i, end + 1)) as string;
         if (isName) Object.assign(inner, { at: word, awaitsName: false });
@@ -66,13 +65,13 @@ function describeProblem(text: string): FieldError | undefined {
   return undefined;
 }
 
-/** Where the text that begins at `start` has its closing quote. */
+/** Returns the index of the closing quote of the string at `start`. */
 function endOfText(text: string, start: number): number {
   let i = start + 1;
   while (text[i] !== '"') i += text[i] === '\\' ? 2 : 1;
   return i;
 }
 
-/** A step of a JSON pointer (RFC 6901). */
+/** Returns a step of a JSON pointer (RFC 6901). */
 export const pointerPart = (name: string | number): string =>
   `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;

@@ -1,15 +1,15 @@
 /**
- * The JSON of what is shown again and again, such as streams that do not change: the text of a record is made once, and kept
- * for as long as the record itself is. The bytes are those of JSON.stringify. Pure: no I/O, no clock.
+ * Serializes unchanged records, such as streams, once: a WeakMap keeps the text as long as the record. The bytes equal those of
+ * JSON.stringify. Pure: no I/O, no clock.
  */
 import { memoize } from '../../lib/memoize.ts';
 
 const writeText = memoize((record: object) => JSON.stringify(record));
 
-/** For the `serializerCompiler` of a route that answers one record. */
+/** `serializerCompiler` for a route that returns one record. */
 export const kept = () => writeText;
 
-/** For that of one that answers a list of records (page.ts). */
+/** `serializerCompiler` for a route that returns a list of records (page.ts). */
 export const keptList =
   () =>
   ({ data, page }: { data: readonly object[]; page: object }): string =>

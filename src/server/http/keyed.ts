@@ -1,11 +1,10 @@
 /**
- * What is asked with a key is done once, whichever door it came by: the first request with a key does the work, and every
- * later one that is the same gets the same answer for 24 hours, also when they come at the same moment.
- *
- * A server may die, or not hear from Kubernetes, between the effect and the answer. So what a request sets out to do is
- * written down before it begins, and every id that it makes follows from that (`Intent`): the next try of it finds what the
- * one before has made, instead of making another. The key is held by a lease that the server renews while the request is at
- * work. When it ends with no answer kept, the next request with the key goes on with the same intent.
+ * Runs a request with an idempotency key once, in every transport. The first request does the work; later equal ones get the same
+ * response for 24 hours, also concurrent ones.
+ * A server may die, or lose Kubernetes, between the effect and the response. A request's `Intent` is therefore stored before it
+ * begins, and every id that it creates follows from it. The next try finds the objects of the one before instead of creating
+ * others. A lease holds the key, and the server renews it while the request runs. If it ends without a stored response, the next
+ * request with the key continues the same intent.
  */
 import { createHmac } from 'node:crypto';
 import { ulid } from 'ulid';
@@ -30,22 +29,22 @@ export type { KeptAnswer };
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const FIRST_POLL_MS = 50;
 const MAX_POLL_MS = 500;
-/** How long a request waits for another one with its key; to wait for a stream takes a minute at most. */
+/** Longest wait for another request with the key; waiting for a stream takes a minute at most. */
 const WAIT_MS = 65_000;
 
-/** A key that is held while its request works. */
+/** A key that is held while its request runs. */
 export interface Held {
   readonly intent: Intent;
-  /** Keeps the answer for whoever repeats the request; without one it may be tried again. */
+  /** Stores the response for retries; without one the request may run again. */
   end(answer: KeptAnswer | undefined): Promise<void>;
 }
 
 export interface Asked {
   accountId: string;
   key: string;
-  /** What is asked for, as text: another one with the same key is refused. */
+  /** The request as text: a different one with the same key fails. */
   request: string;
-  /** JSON pointer to where the key was given. */
+  /** JSON pointer to the key in the request. */
   path: string;
 }
 
@@ -53,7 +52,7 @@ export type Keyed = ReturnType<typeof createKeyed>;
 
 export interface KeyedDeps {
   db: Db;
-  /** Keys what is kept of requests, which may hold a stream key. */
+  /** Key for the fingerprints of requests, which may contain a stream key. */
   secret: string;
   quotas: Pick<Quotas, 'allowed' | 'check'>;
 }
@@ -86,7 +85,7 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
   };
 
   return {
-    /** What to do now: the work, or to answer with what is kept. Throws `idempotency_key_reused` and `quota_exceeded`. */
+    /** Returns the claim on the key, or the stored response. Throws `idempotency_key_reused` and `quota_exceeded`. */
     async begin(asked: Asked): Promise<Held | KeptAnswer> {
       const { accountId, key, request, path } = asked;
       if (!KEY.test(key)) throw validationFailed([{ path, message: 'must be 1 to 255 visible ASCII characters' }]);
@@ -97,7 +96,7 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
         const since = await claim(db, { accountId, key, fingerprint, maxKeys });
         if (since) return hold(asked, createIntent(since, asked, fingerprint));
         const answer = await findAnswer(db, accountId, key);
-        // Neither held nor free: there is no room for another key.
+        // Neither claimed nor answered: the account has used all its keys.
         if (!answer)
           await quotas.check(accountId, {
             name: 'idempotencyKeys',
@@ -116,7 +115,7 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
   };
 }
 
-/** What was asked for has been done, and the account has no room for what was answered (`keptAnswerBytes`). */
+/** The request was done, but the account had no room to store its response (`keptAnswerBytes`). */
 function forgotten(status: number): never {
   throw new AppError(
     'idempotency_key_reused',

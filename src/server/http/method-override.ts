@@ -1,13 +1,13 @@
 /**
- * The method of a request from a client or proxy that cannot send PATCH or DELETE: tus 1.0.0 has `X-HTTP-Method-Override` stand
- * for it. The request is changed before it is routed, so that scopes, limits and the guard against other sites see what it does.
+ * Applies `X-HTTP-Method-Override` of tus 1.0.0, for clients and proxies that cannot send PATCH or DELETE. It changes the request
+ * before routing, so that scopes, limits and the cross-site guard see the real method.
  */
 import type { IncomingMessage } from 'node:http';
 
-/** Only what is sent by tus. */
+/** Paths of tus only. */
 const PATH = /^\/v1\/uploads\/resumable(\/|\?|$)/;
 const METHODS = /^(POST|PATCH|DELETE|HEAD|OPTIONS)$/;
-/** A browser's preflight tells what will be overridden, and is answered as it is. */
+/** A browser's preflight only announces the override, so OPTIONS stays as it is. */
 const REPLACEABLE = /^(GET|POST|PUT|PATCH|DELETE)$/;
 
 export function overrideMethod(request: IncomingMessage): void {

@@ -1,13 +1,13 @@
-/** Which methods the paths of the API have. Fastify knows only pairs of them, and would say 404 where 405 is meant. */
+/** Records the methods of each path. Fastify knows only pairs of both, and would return 404 in place of 405. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../lib/errors.ts';
 
 export interface Methods {
-  /** Learns of all routes that are registered on `app`, or inside of it, from now on. */
+  /** Records all routes registered on `app`, or inside of it, from now on. */
   watch(app: FastifyInstance): void;
-  /** Whether a path stands for itself and has not this method, which one like `/uploads/:id` would take for its own. */
+  /** Returns whether a literal path lacks this method, which a pattern like `/uploads/:id` would match instead. */
   isOther(request: FastifyRequest): boolean;
-  /** Why nothing was found: no such path (404), or not with this method (405, RFC 9110, section 15.5.6). */
+  /** Returns the error for an unknown path (404), or an unknown method of a path (405, RFC 9110, section 15.5.6). */
   nothingAt(request: FastifyRequest, reply: FastifyReply): AppError;
 }
 
@@ -39,5 +39,5 @@ export function createMethods(): Methods {
 
 const readPath = (url: string): string => url.split('?', 1)[0] ?? '';
 
-/** `/streams/:id` and `/files/*` as find-my-way reads them; none of ours holds other signs of its language. */
+/** Compiles `/streams/:id` and `/files/*` as find-my-way does; our paths use no more of its syntax. */
 const buildPattern = (url: string): RegExp => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);

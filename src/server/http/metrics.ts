@@ -1,4 +1,4 @@
-/** Numbers of the API server for Prometheus: rate, errors and duration of what it is asked, and what it asks of others. */
+/** Exposes the API server's metrics to Prometheus: rate, errors and duration of requests, incoming and outgoing. */
 import type { FastifyInstance } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type AuthMetrics, authMetrics } from '../../auth/metrics.ts';
@@ -9,30 +9,28 @@ import type { OnRequest } from '../../kube/transport.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-/** As nginx writes down that nobody waited for the end of an answer. */
+/** nginx's status for a client that closed the connection before the response. */
 const CLIENT_CLOSED = '499';
 
-/** What came of a tool's call: an agent can mend what was `refused`, not what `failed`; nobody waits for what was `cancelled`. */
+/** Result of a tool's call: an agent can fix `refused`, not `failed`; the client left a `cancelled` call. */
 export type ToolOutcome = 'ok' | 'refused' | 'failed' | 'cancelled';
 
 export interface HttpMetrics {
   registry: Registry;
-  /** For `createKube`. */
   onRequest: OnRequest;
-  /** For `createRedisCounter`. */
   onUncounted(): void;
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
-  /** Of whom the authorization server lets in. */
+  /** Metrics of the authorization server. */
   auth: AuthMetrics;
-  /** A mail that its server has taken, or has not after all attempts. */
+  /** Counts a mail as accepted by its server, or as failed after all attempts. */
   mail(taken: boolean): void;
-  /** An event of the payment provider. */
+  /** Counts an event of the payment provider. */
   webhook(outcome: EventOutcome | 'forged' | 'failed'): void;
-  /** A call of a tool, of which all come by the same route and most are answered 200. `ms`: how long it took. */
+  /** Counts a call of a tool: all share one route, and most return 200. `ms` is its duration. */
   tool(name: string, outcome: ToolOutcome, ms: number): void;
-  /** An operation of GraphQL, which all come by the same route and are answered 200. `ms`: how long it took. */
+  /** Counts an operation of GraphQL: all share one route and return 200. `ms` is its duration. */
   graphql(type: 'query' | 'mutation' | 'invalid', ok: boolean, ms: number): void;
 }
 
@@ -109,11 +107,11 @@ export function createHttpMetrics(): HttpMetrics {
       app.addHook('onRequest', (request, reply, done) => {
         const since = performance.now();
         inFlight.inc();
-        // `close` comes for every answer, also for one that nobody waited for.
+        // `close` fires for every response, also for one that the client abandoned.
         reply.raw.on('close', () => {
           inFlight.dec();
           const ms = performance.now() - since;
-          // The pattern of the path, not the path: ids would make a series each.
+          // The path's pattern, since each id would create a series.
           const route = request.is404 ? '(none)' : (request.routeOptions.url ?? '(none)');
           const method = METHODS.has(request.method) ? request.method : 'other';
           const status = reply.raw.writableFinished ? String(reply.statusCode) : CLIENT_CLOSED;

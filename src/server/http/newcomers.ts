@@ -1,35 +1,34 @@
 /**
- * What another server made a moment ago. A client is sent to any replica: to one that has not heard yet of what it made at
- * another, where by the cache it does not exist. So the ids that a request names, wherever it names them, are asked for in
- * Kubernetes if they are that young; the time at which an id was made is its first part (ULID). How things looked before a
- * change by another replica can still be read for the moment until the watch tells of it.
+ * Loads objects that another replica created a moment ago. A client may reach a replica whose cache does not contain its new object
+ * yet. The server therefore reads recent ids of a request from Kubernetes; an id begins with its creation time (ULID). An update by
+ * another replica may stay invisible until the watch delivers it.
  */
 import type { FastifyInstance } from 'fastify';
 import { decodeTime } from 'ulid';
 
-/** Watches are behind by less; clocks of servers may differ by some of it. */
+/** Watches lag less than this; part of it allows for clock differences of servers. */
 const YOUNG_MS = 10_000;
-/** What is asked for at once for one request: nobody refers to more that is new. */
+/** Most ids that one request loads; no request refers to more new ones. */
 const MOST = 20;
 const ID = /\b([a-z]{3})-([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
 interface Learner {
-  /** Whether this server has heard of it. */
+  /** Returns whether the cache contains the object. */
   knows(id: string): boolean;
   learn(id: string): Promise<void>;
 }
 
-/** By the prefix of their ids, e.g. `str`. */
+/** Services by the prefix of their ids, e.g. `str`. */
 export type Learners = Readonly<Record<string, Learner>>;
 
-/** The ids that `text` names, that nobody here knows and that were made a moment before `now`, each once, with who may learn it. */
+/** Returns the ids in `text` that are unknown here and were created a moment before `now`, with their services. */
 export function newcomers(text: string, learners: Learners, now: number): ReadonlyMap<string, Learner> {
   const found = new Map<string, Learner>();
   ID.lastIndex = 0;
   for (let match = ID.exec(text); match; match = ID.exec(text)) {
     const [id, prefix = '', ulid = ''] = match;
     const learner = learners[prefix];
-    // Nearly all ids are known, and to read the time of one takes several microseconds.
+    // Nearly all ids are known, and decoding the time of one takes several microseconds.
     if (!learner || learner.knows(id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;
     found.set(id, learner);
     if (found.size === MOST) break;
@@ -37,7 +36,7 @@ export function newcomers(text: string, learners: Learners, now: number): Readon
   return found;
 }
 
-/** On `app` after the guards: nothing is asked for whoever may not ask. */
+/** Runs after the guards: a rejected request causes no reads. */
 export function learnNewcomers(app: FastifyInstance, learners: Learners): void {
   app.addHook('preHandler', ({ url, body, principal }, _reply, done) => {
     if (!principal) return done();

@@ -1,6 +1,6 @@
 /**
- * Errors as problem documents (RFC 9457). Whatever was thrown ends here: what is meant for clients is shown, all else
- * becomes `internal` or `upstream_unavailable` with nothing of its inside, which goes to the log.
+ * Converts errors to problem documents (RFC 9457). Errors for clients are shown. All others become `internal` or
+ * `upstream_unavailable`, with their details only in the log.
  */
 import { type Static, Type } from 'typebox';
 import { isDatabaseError } from '../../db/pool.ts';
@@ -48,17 +48,17 @@ export const Problem = Type.Object(
 );
 export type Problem = Static<typeof Problem>;
 
-/** Fastify's own errors that clients cause, by their status; those that are not listed are said to be malformed. */
+/** Codes for Fastify's own client errors by status; others become `malformed_request`. */
 const FROM_FASTIFY: Record<number, ErrorCode> = {
   404: 'route_not_found',
   408: 'request_timeout',
   413: 'payload_too_large',
-  // A parameter of the path that is longer than any id.
+  // A path parameter longer than any id.
   414: 'route_not_found',
   415: 'unsupported_media_type',
 };
 
-/** Those whose status says something else than we do. */
+/** Errors whose status differs from ours. */
 const FROM_FASTIFY_CODE: Record<string, ErrorCode> = { FST_ERR_BAD_URL: 'route_not_found' };
 
 function codeOfFastify(error: unknown): ErrorCode | undefined {
@@ -68,7 +68,7 @@ function codeOfFastify(error: unknown): ErrorCode | undefined {
   return FROM_FASTIFY_CODE[code] ?? FROM_FASTIFY[statusCode] ?? 'malformed_request';
 }
 
-/** The error that clients may see; `cause` keeps the one that was thrown. */
+/** Returns the error for clients; `cause` keeps the original. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof KubeError)
@@ -81,8 +81,8 @@ export function toAppError(error: unknown): AppError {
 }
 
 /**
- * Whether an error is to be looked at by whoever runs the service. One of 5xx that nothing was thrown for is a state, such as
- * `server_busy` or `crypto_rate_unavailable`, which strangers bring about as often as they like: it is not worth a line in the log.
+ * Returns whether an operator of the service should look at an error. A 5xx without a cause is a state, such as `server_busy` or
+ * `crypto_rate_unavailable`. Strangers can cause it at will, so it is not worth a log line.
  */
 export const isOurFault = ({ code, status, cause }: AppError): boolean =>
   status >= 500 && (cause !== undefined || code === 'internal' || code === 'upstream_unavailable');

@@ -1,7 +1,7 @@
-/** Reads the query of a URL more strictly than is usual: what is not percent-encoded UTF-8 is not guessed at. */
+/** Parses the query of a URL strictly: it rejects invalid percent-encoding and UTF-8. */
 import { parse } from 'node:querystring';
 
-/** Half of a surrogate pair, which nothing that was decoded holds: no parameter takes it (validation.ts). */
+/** An unpaired surrogate, which decoding never yields: validation.ts rejects it in every parameter. */
 const NO_TEXT = '\ud800';
 
 function decode(text: string): string {

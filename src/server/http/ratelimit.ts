@@ -1,6 +1,6 @@
 /**
- * How many requests a principal has in a window; who has no key is known by the address. The window begins with its first
- * request, and all that is told of it is exact: whoever waits as long as Retry-After says is let in.
+ * Limits the requests of a principal in a window; callers without a key count by address. The window begins with its first request.
+ * All reported values are exact: a client that waits for Retry-After is admitted.
  */
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -13,16 +13,16 @@ export interface Quota {
 
 export interface Counter {
   /**
-   * Counts a request under `key`. `current`: how many there were in its window, this one among them; `ttl`: milliseconds that
-   * are left of it. Undefined when it cannot be counted: then it is let through.
+   * Counts a request under `key`. `current` is the count of its window, including this one; `ttl` is the rest of the window in
+   * milliseconds. Undefined if the counter is unavailable: the request is then admitted.
    */
   count(key: string, windowMs: number): Promise<{ current: number; ttl: number } | undefined>;
 }
 
-/** Whoever has many addresses of one network counts as one. */
+/** Addresses of one network count as one. */
 export const readAddress = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
 
-/** Hangs itself on all routes that are registered on `app`, or inside of it, from now on. Without a counter memory counts. */
+/** Limits all routes registered on `app`, or inside of it, from now on. Without a counter it counts in memory. */
 export async function limitRate(app: FastifyInstance, { requests, windowMs }: Quota, counter?: Counter): Promise<void> {
   await app.register(rateLimit, {
     max: requests,
@@ -40,7 +40,7 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
 
 type Counted = { current: number; ttl: number };
 
-/** As @fastify/rate-limit wants it: a class that it makes an instance of. */
+/** @fastify/rate-limit expects a class that it instantiates. */
 const createStore = (counter: Counter) =>
   class Store {
     incr(key: string, callback: (error: Error | null, counted?: Counted) => void, windowMs: number): void {

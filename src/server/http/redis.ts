@@ -1,9 +1,9 @@
-/** Counts requests in Redis, for all replicas together. While Redis is away nothing is counted, and all are let through. */
+/** Counts requests of all replicas in Redis. While Redis is unavailable, requests are admitted uncounted. */
 import { Redis } from 'ioredis';
 import type { Logger } from '../../lib/log.ts';
 import type { Counter } from './ratelimit.ts';
 
-/** A request waits no longer for its count: it is there in less than a millisecond, or not at all. */
+/** Longest wait for a count, which takes less than a millisecond or never comes. */
 const COUNT_TIMEOUT_MS = 250;
 const CONNECT_TIMEOUT_MS = 1_000;
 const RECONNECT_MS = 500;
@@ -12,13 +12,13 @@ const OPTIONS = {
   commandTimeout: COUNT_TIMEOUT_MS,
   connectTimeout: CONNECT_TIMEOUT_MS,
   retryStrategy: (times: number) => Math.min(50 * times, RECONNECT_MS),
-  // What cannot be asked now is not asked at all.
+  // Commands fail at once while Redis is unavailable.
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
   maxRetriesPerRequest: 0,
 };
 
-/** The window begins with the first request in it, and ends by itself. */
+/** The window begins with its first request, and expires by itself. */
 const COUNT = `
 local current = redis.call('INCR', KEYS[1])
 if current == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
@@ -28,7 +28,7 @@ interface Counting extends Redis {
   count(key: string, windowMs: number): Promise<[current: number, ttl: number]>;
 }
 
-/** `onUncounted` is called for each request that was let through. Close it in the end. */
+/** `onUncounted` is called for each uncounted request. Callers close the counter in the end. */
 export function createRedisCounter(
   url: string,
   { log, onUncounted }: { log: Logger; onUncounted: () => void },
@@ -36,7 +36,7 @@ export function createRedisCounter(
   const redis = new Redis(url, { ...OPTIONS, scripts: { count: { lua: COUNT, numberOfKeys: 1 } } }) as Counting;
   let away = false;
   let isParting = false;
-  // An error of the driver holds the command that it is about, and that of AUTH has the password: only its code is told.
+  // An error of the driver contains its command, and AUTH contains the password: only the code is logged.
   const readCode = ({ code, message }: NodeJS.ErrnoException) => code ?? message.split(' ')[0];
   const failed = (error: Error) => {
     if (!away) log.warn({ code: readCode(error) }, 'Redis is away: requests are let through uncounted');
@@ -60,9 +60,8 @@ export function createRedisCounter(
       } catch (error) {
         failed(error as Error);
         onUncounted();
-        // One that does not answer is asked again only over a new connection, so that nobody waits for it in vain. Until the
-        // old one is closed, which takes seconds where nobody answers, each further `disconnect` would leave a timer and a
-        // listener of its own: as many as there are requests.
+        // A new connection replaces one that does not respond, so that no request waits for it in vain. The old one takes seconds
+        // to close, and each further `disconnect` would leave a timer and a listener for every request.
         if (redis.status === 'ready' && !isParting) {
           isParting = true;
           redis.disconnect(true);

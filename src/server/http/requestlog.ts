@@ -1,6 +1,6 @@
 /**
- * The logger of one request, whose lines all say which request it is. Most requests log nothing, so what they say of it is put
- * together only when there is a line to write.
+ * Creates the logger of one request, whose lines contain the request's id. Most requests log nothing, so it builds those fields
+ * only for a line to write.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bindings, ChildLoggerOptions, LogFn } from 'pino';

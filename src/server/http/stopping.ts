@@ -1,7 +1,7 @@
 /**
- * Leaving without a request lost. First the server tells only the load balancer (`leaving`), and answers as before, since
- * requests come until that has been heard. Then (`stopping`) it answers 503 to what comes, until nothing is at work any
- * more; only then it stops to listen.
+ * Stops the server without losing a request. First it only notifies the load balancer (`leaving`) and serves requests as before,
+ * since they come until the notice takes effect. Then (`stopping`) it returns 503 to new requests until the running ones end, and
+ * closes its port.
  */
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../../lib/errors.ts';
@@ -11,14 +11,14 @@ export interface Stopping {
   stopping: AbortSignal;
 }
 
-/** Before any other hook, so that what is refused costs nothing. */
+/** Runs before any other hook, so that a rejection costs nothing. */
 export function stopGracefully(app: FastifyInstance, { leaving, stopping }: Stopping): void {
   let atWork = 0;
   const idle = Promise.withResolvers<void>();
   app.addHook('onRequest', (_request, reply, done) => {
     if (stopping.aborted) return done(new AppError('shutting_down', 'This server is stopping; try again.'));
     atWork += 1;
-    // It comes for every answer, also for one that nobody waited for.
+    // `close` fires for every response, also for one that the client abandoned.
     reply.raw.on('close', () => {
       atWork -= 1;
       if (atWork === 0 && stopping.aborted) idle.resolve();
@@ -26,7 +26,7 @@ export function stopGracefully(app: FastifyInstance, { leaving, stopping }: Stop
     done();
   });
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // The client's next request is to go over another connection, which leads to another server.
+    // The client's next request should use a new connection, which leads to another server.
     if (leaving.aborted || stopping.aborted) void reply.header('connection', 'close');
     done(null, payload);
   });

@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value of a union of objects that one field tells apart, as `op` does of changes to a playlist: only
- * what keeps it from being the one that was meant, and not why it is none of the others. Pure: no I/O, no clock.
+ * Explains errors in a union of objects that one field tells apart, such as `op` of playlist changes. It reports the errors of the
+ * intended object only, not those of the others. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -38,7 +38,7 @@ const at = (root: unknown, pointer: string): unknown =>
         : undefined;
     }, root);
 
-/** The field that has one value in each of them, and another one in every other. */
+/** Returns the field whose value is constant in each object and different between them. */
 function tellingField(among: readonly ObjectSchema[]): string | undefined {
   const [first] = among;
   return Object.keys(first?.properties ?? {}).find((name) => {
@@ -47,7 +47,7 @@ function tellingField(among: readonly ObjectSchema[]): string | undefined {
   });
 }
 
-/** Where the value of the union is that an error is about; errors deeper in it say nothing that others do not. */
+/** Returns the union's value that an error concerns; deeper errors add nothing. */
 function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, value: unknown): Place | undefined {
   const [, union, inside = ''] = IN_UNION.exec(schemaPath) ?? [];
   if (union === undefined || !/^(\/properties\/[^/]+)?$/.test(inside)) return undefined;
@@ -55,7 +55,7 @@ function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, v
   return { path, among: at(schema, union) as ObjectSchema[], value: at(value, path) };
 }
 
-/** What is told of one value; undefined when nothing tells which object of the union was meant. */
+/** Returns the errors of one value; undefined if its object in the union is unclear. */
 function told({ path, among, value }: Place, say: (errors: SchemaError[]) => FieldError[]): FieldError[] | undefined {
   const field = tellingField(among);
   if (field === undefined) return undefined;
@@ -67,7 +67,7 @@ function told({ path, among, value }: Place, say: (errors: SchemaError[]) => Fie
   return errors.map((error) => ({ ...error, path: path + error.path }));
 }
 
-/** Sentences for all errors; `say` makes them of errors that are about no union. */
+/** Describes all errors; `say` describes those outside of unions. */
 export function withUnions(
   schema: TSchema,
   value: unknown,

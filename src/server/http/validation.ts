@@ -1,5 +1,5 @@
 /**
- * Requests against their TypeBox schemas, and what is wrong with them in sentences that name the field.
+ * Validates requests against their TypeBox schemas, and describes errors in sentences that name the field.
  * Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
@@ -11,7 +11,7 @@ import { isTime } from '../../lib/time.ts';
 import { pointerPart } from './json.ts';
 import { type SchemaError, withUnions } from './unions.ts';
 
-// The library takes times with the suffix of RFC 9557 too, which neither JavaScript nor Kubernetes can read.
+// The library also accepts times with the suffix of RFC 9557, which neither JavaScript nor Kubernetes can parse.
 Format.Set('date-time', isTime);
 
 const ARTICLES: Record<string, string> = {
@@ -26,7 +26,7 @@ const ARTICLES: Record<string, string> = {
 
 const things = (count: unknown, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
-/** Sentences for the keywords that our schemas use; the path stands in front. */
+/** Sentences for the keywords of our schemas; the path precedes them. */
 const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   type: ({ type }) =>
     `must be ${[type]
@@ -47,7 +47,7 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
     format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
 };
 
-/** One error a field: unknown and missing ones first, then the first complaint about each. */
+/** Returns one error for each field: unknown and missing ones first, then the first problem of each. */
 export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
   const found = new Map<string, string>();
   const add = (path: string, message: string) => {
@@ -61,7 +61,7 @@ export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
       for (const field of params.requiredProperties as string[]) add(instancePath + pointerPart(field), 'is required');
   }
   for (const { keyword, instancePath, params } of errors) {
-    // An unknown field is said to be `boolean` (its schema is `false`) as well; that was told above.
+    // An unknown field also reports `boolean` (its schema is `false`), which the lines above cover.
     const sentence = SENTENCES[keyword];
     if (sentence) add(instancePath, sentence(params));
   }
@@ -72,7 +72,7 @@ type Check = (data: unknown) => { value: unknown } | { error: Error };
 
 const fail = (errors: readonly SchemaError[]): { error: Error } => ({ error: validationFailed(fieldErrors(errors)) });
 
-/** Bodies are taken as they are: no coercion. A request without one (Fastify hands over null) counts as an empty object. */
+/** Validates bodies without coercion. A request without a body (Fastify passes null) counts as an empty object. */
 export function compileBody(schema: TSchema): Check {
   const validator = Compile(schema);
   return (data) => {
@@ -86,7 +86,7 @@ export function compileBody(schema: TSchema): Check {
 const isWhole = (given: unknown): boolean =>
   typeof given === 'string' && /^-?\d{1,16}$/.test(given) && Number.isSafeInteger(Number(given));
 
-/** Query parameters arrive as text: whole numbers and yes or no are read where the schema wants them; defaults are filled in. */
+/** Validates query parameters. It converts text to integers and booleans by the schema, and fills in defaults. */
 export function compileParameters(schema: TSchema): Check {
   const validator = Compile(schema);
   const { properties = {} } = schema as { properties?: Record<string, { type?: string; default?: unknown }> };
@@ -103,13 +103,13 @@ export function compileParameters(schema: TSchema): Check {
   };
 }
 
-/** What is wrong with a text of a query, whatever it is for. */
+/** Reports invalid text in any query parameter. */
 function textProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   return value.isWellFormed() ? brokenRule(DISPLAY_NAME, value) : 'must be percent-encoded UTF-8';
 }
 
-/** The parameters of a query (query.ts): texts without control characters, which nothing that can be asked for has. */
+/** Validates a query (query.ts): its text has no control characters, which no valid value contains. */
 export function compileQuery(schema: TSchema): Check {
   const check = compileParameters(schema);
   const names = Object.keys((schema as { properties?: object }).properties ?? {});

@@ -1,4 +1,4 @@
-/** Makes the tools of declared operations. Pure: no I/O, no clock. */
+/** Builds MCP tools from declared operations. Pure: no I/O, no clock. */
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
@@ -11,13 +11,13 @@ import { waiting } from './waiting.ts';
 
 type Arguments = Record<string, unknown> & { id?: string; wait?: number };
 
-/** The tools of those of `operations` that agents may use; `services` is what these call. */
+/** Builds the tools of the `operations` that agents may use; `services` are their dependencies. */
 export const operationTools = <const Declared extends readonly AnyOperation[]>(
   operations: Declared,
   services: ServicesOf<Declared>,
 ): Tool[] => operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
 
-/** The name of an operation's tool: `create_destination`. */
+/** Returns the tool name of an operation, such as `create_destination`. */
 export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 function operationTool(operation: AnyOperation, services: unknown): Tool {
@@ -48,7 +48,7 @@ interface Asked {
   body: unknown;
 }
 
-/** Does the work, and waits for what becomes of it where the agent asks for that. */
+/** Runs the operation, and waits for its result if the agent asks for that. */
 async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, body }: Asked): Promise<unknown> {
   const { wait: seconds = 0, ...others } = own;
   const { say, settle } = mcp?.wait ?? {};
@@ -61,7 +61,7 @@ async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, b
   return waiting(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
 }
 
-/** Arguments beside those of the body, flat. */
+/** Returns the arguments beside those of the body, flat. */
 function ownArguments({ http, object, path, query, output, mcp }: AnyOperation): TProperties {
   return {
     ...(http.includes('{id}') && idArgument(`${object?.idName}, as ${object?.listTool} tells it.`)),

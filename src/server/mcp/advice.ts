@@ -1,5 +1,5 @@
 /**
- * What an agent does about an error: the next step in tools, where the table in errors.ts has it in requests.
+ * Advises agents on errors: the next step as a tool, where the table in errors.ts names a request.
  * Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';

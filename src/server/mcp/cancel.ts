@@ -1,8 +1,8 @@
 /**
- * Cancelling in the older revision of the protocol (2025-11-25, Cancellation): the client sends another message, which names
- * the request by the number that the client gave it. Without sessions two clients of one user may have given the same; then
- * neither is cancelled. It comes too late, or to another replica, without harm: waits end by themselves. In the newer
- * revision a client just goes. Pure: no I/O, no clock.
+ * Cancels calls in the older revision of the protocol (2025-11-25, Cancellation): the client sends a message with the id of its
+ * request. Without sessions, two clients of one user may use the same id; neither is then cancelled. A message that comes too late,
+ * or to another replica, does no harm: waits end by themselves. In the newer revision the client just disconnects. Pure: no I/O, no
+ * clock.
  */
 import type { Principal } from '../../lib/scopes.ts';
 
@@ -16,7 +16,7 @@ export function createCancellations() {
   const atWork = new Map<string, Set<AbortController>>();
   const buildKey = ({ accountId, userId }: Principal, id: unknown) => JSON.stringify([accountId, userId, id]);
   return {
-    /** Remembers a call until `gone` aborts, which it does at the end of each; or cancels the call that the message names. */
+    /** Registers a call until `gone` aborts, which happens at the end of each; or cancels the call that the message names. */
     heed(principal: Principal, body: unknown, gone: AbortController): void {
       const { method, id, params } = (body ?? {}) as Message;
       if (method === 'notifications/cancelled') {

@@ -1,4 +1,4 @@
-/** The tool that finds out what is wrong with a stream: it does several operations at once. */
+/** Defines the tool that diagnoses a stream by several operations at once. */
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import { flatten } from '../../lib/paging/list.ts';
@@ -14,7 +14,7 @@ export interface DiagnosisDeps {
   stats: Pick<StatsService, 'live'>;
 }
 
-/** All that is known of a stream, and what to do about it. */
+/** Collects the facts of a stream, and advice. */
 export async function diagnoseStream(
   { streams, stats }: DiagnosisDeps,
   accountId: string,
@@ -23,7 +23,7 @@ export async function diagnoseStream(
   const [readiness, liveStats, events] = await Promise.all([
     streams.readiness(accountId, id),
     stats.live(accountId, id),
-    // They alone are asked of Kubernetes; the rest is known while that is away.
+    // Events alone come from Kubernetes; the rest is cached while that is unavailable.
     streams.events(accountId, id, { first: LAST_EVENTS }).then(
       (found) => flatten(found).data,
       () => null,

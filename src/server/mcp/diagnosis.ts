@@ -1,6 +1,6 @@
 /**
- * What is wrong with a stream and what to do about it, out of all that is known of it: the most important first, each with
- * the tool to call next. Pure: no I/O, no clock.
+ * Computes the findings about a stream from all its facts: the most important first, each with the next tool to call. Pure: no I/O,
+ * no clock.
  */
 import { type Static, Type } from 'typebox';
 import { LiveStats } from '../../domain/stats/record.ts';
@@ -34,14 +34,14 @@ export type Diagnosis = Static<typeof Diagnosis>;
 const Facts = Type.Object(known);
 type Facts = Static<typeof Facts>;
 
-/** By the field that an issue is about. */
+/** Tools by the field of an issue. */
 const TOOL_FOR_FIELD = new Map([
   ['destinationIDs', 'update_destination'],
   ['videoUploadObjectID', 'get_upload'],
   ['playlistIDs', 'get_playlist'],
   ['scheduleStartAt', 'schedule_stream'],
 ]);
-/** By the code, where the field says too little. */
+/** Tools by code, where the field is not specific enough. */
 const TOOL_FOR_CODE = new Map([
   ['destination_not_found', 'update_stream'],
   ['upload_not_found', 'update_stream'],
@@ -81,7 +81,7 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
   });
 }
 
-/** Items that the stream goes without; the tool for those that only take time shows how far they are. */
+/** Returns findings for items that the stream skips. Items in preparation get the tool that shows their progress. */
 const ofWarnings = ({ readiness }: Facts): Finding[] =>
   readiness.warnings.map(({ code, message, fix }) => ({
     code,
@@ -90,7 +90,7 @@ const ofWarnings = ({ readiness }: Facts): Finding[] =>
     tool: TOOL_FOR_CODE.get(code) ?? 'change_playlist',
   }));
 
-/** Those that only the pod tells of yet. */
+/** Returns findings for items that only the pod has reported so far. */
 const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
   liveStats.brokenItems
     .filter(({ id }) => !readiness.warnings.some(({ item }) => item?.objectID === id))
@@ -123,14 +123,14 @@ function ofState({ stream, liveStats }: Facts): Finding[] {
   return findings;
 }
 
-/** What a stream says of itself while it is on air (operator/news.ts), and what to do about it. */
+/** Advice on the condition that a stream reports while on air (operator/news.ts). */
 const DEGRADED = new Map([
   ['nothing_playable', { fix: 'Give it a file that plays.', tool: 'create_upload_from_link' }],
   ['items_left_out', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
   ['destination_reconnecting', { fix: 'Look at what the destination says.', tool: 'get_stream_live_stats' }],
 ]);
 
-/** It sums up what is wrong with items and destinations, which have said it better, unless nobody could ask them. */
+/** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
 function ofDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
   if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
   const { code, message } = degraded;

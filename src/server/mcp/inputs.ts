@@ -1,11 +1,11 @@
-/** Arguments and answers that several tools have. Pure: no I/O, no clock. */
+/** Defines arguments and results that several tools share. Pure: no I/O, no clock. */
 import { type Static, type TObject, Type } from 'typebox';
 import { DEFAULT_PAGE } from '../../lib/paging/connection.ts';
 import { pageArgs, pageQuery } from '../../lib/paging/list.ts';
 
 export const idArgument = (description: string) => ({ id: Type.String({ description }) });
 
-/** As in REST, where it may be left out as well. */
+/** Optional, as in REST. */
 export const PAGE = {
   limit: Type.Optional(pageQuery.limit),
   cursor: Type.Optional(
@@ -16,7 +16,7 @@ export const PAGE = {
 export const readPage = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cursor?: string }) =>
   pageArgs({ limit, ...(cursor !== undefined && { cursor }) });
 
-/** What is told of a page in a sentence. */
+/** Describes a page in a sentence. */
 export function sayPage({ data, page }: { data: readonly unknown[]; page: { hasMore: boolean } }): string {
   const more = page.hasMore ? ' There are more: call again with `cursor` set to page.nextCursor.' : '';
   return `${data.length} on this page.${more}`;
@@ -42,7 +42,7 @@ export const Deleted = Type.Object({
 export const sayDeleted = ({ id, done }: Static<typeof Deleted>): string =>
   done ? `${id} is deleted.` : `${id} is being deleted and goes off air in a moment.`;
 
-/** What was asked for of something, and whether that has happened. */
+/** Result of a request, and whether it has taken effect. */
 export const progressSchema = <T extends TObject>(stream: T) =>
   Type.Object({
     stream,

@@ -1,4 +1,4 @@
-/** Prompts: what a person may ask a client for by name. */
+/** Defines prompts, which a person calls by name in a client. */
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { AppError } from '../../lib/errors.ts';
 import type { Operation } from '../operations/list.ts';
@@ -6,7 +6,7 @@ import { type DiagnosisDeps, diagnoseStream } from './diagnose-stream.ts';
 
 const DIAGNOSE = 'diagnose_stream';
 
-/** What the prompt reads. */
+/** Operations that the prompt reads. */
 export const PROMPT_OPERATIONS: ReadonlyMap<string, readonly Operation[]> = new Map([
   [DIAGNOSE, ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents']],
 ]);

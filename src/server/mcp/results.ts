@@ -1,6 +1,6 @@
 /**
- * What a tool answers, as MCP has it: the answer itself, for programs, and text, for those who only read. A failure is an
- * answer too, so that who asked can do better (MCP, Tools, "Error Handling"). Pure: no I/O, no clock.
+ * Builds the results of tools in MCP's form: structured output for programs, and text for other clients. A failure is a result too,
+ * so that an agent can correct its call (MCP, Tools, "Error Handling"). Pure: no I/O, no clock.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { ReadinessIssue } from '../../domain/streams/record.ts';
@@ -11,7 +11,7 @@ import type { Answer } from './tool.ts';
 
 const text = (content: string) => ({ type: 'text' as const, text: content });
 
-/** The JSON once more as text: clients may not know of structured content (MCP, Tools, "Structured Content"). */
+/** Repeats the JSON as text: clients may not support structured content (MCP, Tools, "Structured Content"). */
 export const success = ({ output, sentence }: Answer): CallToolResult => ({
   content: [text(sentence), text(JSON.stringify(output))],
   structuredContent: output,
@@ -22,13 +22,13 @@ const lines = ({ errors = [], issues = [] }: { errors?: FieldError[]; issues?: R
   ...issues.map(({ message, fix }) => `- ${message} ${fix}`),
 ];
 
-/** Where a failed result carries its problem document, for programs (MCP, Basic, "_meta"). */
+/** Key of the problem document in a failed result, for programs (MCP, Basic, "_meta"). */
 export const PROBLEM_META = 'loopstream.dev/problem';
 
 /**
- * Builds the result of a failed call. Its text holds all that an agent needs; `_meta` holds the problem document of REST, with
- * the next step in tools as `fix`. It has no `structuredContent`: that must match the tool's output schema, and clients that check
- * it would show their own complaint in place of the text.
+ * Builds the result of a failed call. Its text is complete for an agent. `_meta` contains REST's problem document, with the next
+ * tool as `fix`. It has no `structuredContent`: that must match the tool's output schema, and clients that validate it would show
+ * their own error in place of the text.
  */
 export function failure(error: AppError): CallToolResult {
   const { title, detail, ...problem } = toProblem(error);

@@ -1,6 +1,6 @@
 /**
- * /mcp: Streamable HTTP without sessions (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports), so that
- * any replica answers any request. What comes is authenticated, counted and bounded as all other requests are.
+ * Serves /mcp: Streamable HTTP without sessions (https://modelcontextprotocol.io/specification/2026-07-28/basic/transports), so
+ * that any replica can serve any request. Requests are authenticated, counted and limited as all others are.
  */
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
@@ -20,17 +20,17 @@ export interface AgentOptions {
   services: Services;
   scopePrefix: string;
   db: Db;
-  /** Keys what is kept of calls with an idempotencyKey. */
+  /** Key for the fingerprints of calls with an idempotencyKey. */
   secret: string;
   quotas: KeyedDeps['quotas'];
   publicUrl: string;
-  /** Whose pages may call it besides our own. */
+  /** Origins of pages that may call it besides our own. */
   corsOrigins: readonly string[];
   version: string;
   observe?: Observe | undefined;
 }
 
-/** JSON-RPC 2.0, section 5.1: what is no JSON, and what is no request. */
+/** Codes of JSON-RPC 2.0, section 5.1, for invalid JSON and invalid requests. */
 const REFUSALS: Partial<Record<ErrorCode, number>> = {
   malformed_json: -32700,
   malformed_request: -32600,
@@ -49,7 +49,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
       if (!principal) throw new Error('A request came past its guards.');
       return servers.serve(principal);
     },
-    // No list ever changes, and the capabilities say so: a subscription is acknowledged with nothing in it, and ends at once.
+    // Lists never change, and the capabilities say so: a subscription is acknowledged as empty, and ends at once.
     { onerror: (err) => log.debug({ err }, 'a message of MCP was refused') },
   );
   app.addHook('preClose', handler.close);
@@ -74,7 +74,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     if (body === undefined) throw new AppError('malformed_request', 'The body is empty; a message is a JSON object.');
   };
   const onRequest = fromKnownOrigin([new URL(publicUrl).origin, ...options.corsOrigins]);
-  // Some clients put a slash after the address, or keep one that a person has typed.
+  // Some clients append a slash to the address, or keep one that a person typed.
   for (const path of [MCP, `${MCP}/`])
     app.post(
       path,
@@ -83,7 +83,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     );
 }
 
-/** What the protocol knows of; nothing of it says who asks. */
+/** Headers of the protocol; none of them identifies the caller. */
 const HEADERS = /^(accept|content-type|mcp-.*)$/;
 
 const readHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
@@ -93,7 +93,7 @@ const readHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
     ),
   );
 
-/** A page whose name is made to lead here (DNS rebinding) says where it is from; programs say nothing. */
+/** DNS rebinding can lead a foreign page here, but the page sends its Origin. Programs send none. */
 function fromKnownOrigin(origins: readonly string[]): onRequestHookHandler {
   return ({ headers: { origin } }, _reply, done) => {
     if (origin === undefined || origins.includes('*') || origins.includes(origin)) return done();
@@ -101,7 +101,7 @@ function fromKnownOrigin(origins: readonly string[]): onRequestHookHandler {
   };
 }
 
-/** What is no message of the protocol is refused in its words; all else as everywhere. */
+/** Reports invalid messages in the form of the protocol; other errors are as everywhere. */
 function refuseInItsWords(app: FastifyInstance): void {
   const asElsewhere = app.errorHandler;
   app.setErrorHandler(function (error: FastifyError, request, reply) {

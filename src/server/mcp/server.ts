@@ -1,6 +1,6 @@
 /**
- * The MCP server of one request (https://modelcontextprotocol.io/specification/2026-07-28): it lists tools and prompts, and
- * carries out a call. The scopes of a tool's operations say who may call it.
+ * Serves one MCP request (https://modelcontextprotocol.io/specification/2026-07-28): it lists tools and prompts, and runs a call.
+ * The scopes of a tool's operations decide who may call it.
  */
 import {
   type CallToolResult,
@@ -24,12 +24,12 @@ import { failure, success } from './results.ts';
 import type { Tool } from './tool.ts';
 import { createTools } from './tools.ts';
 
-/** `ms` is how long it took. */
+/** `ms` is the duration. */
 export type Observe = (tool: string, outcome: ToolOutcome, ms: number) => void;
 
 export interface AgentDeps {
   services: Services;
-  /** Before the colon of a scope's public name. */
+  /** First part of a scope's public name, before the colon. */
   scopePrefix: string;
   keyed: Keyed;
   version: string;
@@ -47,14 +47,14 @@ const INSTRUCTIONS =
   'for the person. Lists are paginated: pass page.nextCursor as cursor. Errors have a code, and the next step ' +
   'in fix.';
 
-/** Nothing is ever asked of a client, so that there is nothing to check; one for each server would take milliseconds. */
+/** The server never requests input of a client, so it validates none; a validator for each server would take milliseconds. */
 const NO_VALIDATOR = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'Nothing was asked for.' }),
 };
 const LISTS_STAY_MS = 600_000;
 const STAYS = { ttlMs: LISTS_STAY_MS, cacheScope: 'private' as const };
 
-/** What a message of a client needs, as far as that can be told in advance. */
+/** Returns the operations that a client's message needs, as far as they are known in advance. */
 const listOperations = (tools: ReadonlyMap<string, Tool>, body: unknown): readonly Operation[] => {
   const { method, params } = (body ?? {}) as { method?: unknown; params?: { name?: unknown } };
   const name = String(params?.name);
@@ -62,7 +62,7 @@ const listOperations = (tools: ReadonlyMap<string, Tool>, body: unknown): readon
   return (method === 'prompts/get' && PROMPT_OPERATIONS.get(name)) || [];
 };
 
-/** All the same for clients, who are told everything in the first page. */
+/** Rejects cursors: the first page contains everything. */
 const onlyPage = (cursor: string | undefined): void => {
   if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is one page only.');
 };
@@ -75,7 +75,7 @@ export function createAgentServers(deps: AgentDeps) {
     for (const operation of operations) requireScope(principal, operation, scopePrefix);
   };
 
-  /** The result of a call, and the status that REST would answer it with. */
+  /** Returns the result of a call, and the status of REST for it. */
   const act = async (tool: Tool, principal: Principal, args: Record<string, unknown>, ctx: ServerContext) => {
     const { accountId } = principal;
     const { signal } = ctx.mcpReq;
@@ -90,7 +90,7 @@ export function createAgentServers(deps: AgentDeps) {
     const begun = await keyed.begin({ accountId, key, request, path: '/idempotencyKey' });
     if (!isHeld(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
     const done = await within({ intent: begun.intent }, work).catch((error) => failed(tool, error));
-    // What failed on our side may be tried again with the same key; so may what nobody has waited for to the end.
+    // A failure on our side may be retried with the same key, and so may a call that the client left.
     const answer = { status: done.status, headers: {}, body: JSON.stringify(done.result) };
     const isOver = done.status < 500 && !signal.aborted;
     await begun.end(isOver ? answer : undefined).catch((err) => log.warn({ err }, 'an answer could not be kept'));
@@ -115,15 +115,14 @@ export function createAgentServers(deps: AgentDeps) {
 
   return {
     /**
-     * Throws when the principal may not do what a message asks for, so that its client can ask for more (RFC 6750). Whose account
-     * is locked has nothing to ask for: the tool's answer says so, in words that whoever called it reads.
+     * Throws if the principal lacks a scope for a message, so that its client can request more (RFC 6750). More scopes do not help
+     * a suspended account: the tool's result says so, in words for the caller.
      */
     require(principal: Principal, body: unknown): void {
       const isCall = (body as { method?: unknown } | null)?.method === 'tools/call';
       allow(isCall ? { ...principal, isSuspended: false } : principal, listOperations(tools, body));
     },
 
-    /** A server for one request. */
     serve(principal: Principal): Server {
       const server = new Server(
         { name: 'loopstream', title: 'loopstream', version, websiteUrl: publicUrl },
@@ -162,13 +161,13 @@ function readOutcome(status: number, { isError = false }: CallToolResult, { abor
   return status >= 500 ? 'failed' : 'refused';
 }
 
-/** Progress is told to whoever asked for it, by the token that came with the call. */
+/** Reports progress to the client by the token of its call. */
 function teller({ mcpReq }: ServerContext) {
   const { progressToken } = mcpReq._meta ?? {};
   return ({ seconds, total, message }: { seconds: number; total: number; message: string }): void => {
     if (progressToken === undefined || mcpReq.signal.aborted) return;
     const params = { progressToken, progress: seconds, total, message };
-    // Whoever has gone hears nothing.
+    // The client may have disconnected.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }

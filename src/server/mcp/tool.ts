@@ -1,6 +1,7 @@
 /**
- * Defines a tool for agents. It names its operations, whose scopes say who may call it and most of what is told of it in advance.
- * Its arguments are checked by the schemas and with the words of REST, flat: ids, pages and waits beside the fields of the body.
+ * Defines a tool for agents. It names its operations: their scopes decide who may call it, and provide most of its annotations.
+ * REST's schemas validate its arguments, with the same messages. Arguments are flat: ids, pages and waits beside the fields of the
+ * body.
  * Pure: no I/O, no clock.
  */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
@@ -11,25 +12,24 @@ import { compileBody } from '../http/validation.ts';
 import type { Operation } from '../operations/list.ts';
 import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
 
-/** One call of a tool. */
 export interface Call {
   principal: Principal;
   accountId: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client leaves. */
   signal: AbortSignal;
-  /** Tells who waits how long it has been waited for, and of how much. */
+  /** Reports the elapsed and total waiting time. */
   tell(progress: { seconds: number; total: number; message: string }): void;
 }
 
-/** What of it is not in the table of scopes. */
+/** Annotations that the table of scopes lacks. */
 interface Effects {
-  /** To call it again with the same arguments changes nothing more. */
+  /** A repetition with the same arguments changes nothing more. */
   repeatable?: boolean;
-  /** What was there is gone afterwards, or off air: a call of a tool does not bring it back. */
+  /** It deletes something or takes it off air: no other call restores it. */
   takesAway?: boolean;
-  /** It sends to, or fetches from, others at once. */
+  /** It connects to third parties at once. */
   reachesOut?: boolean;
-  /** Takes an idempotencyKey, as the POST of REST does. */
+  /** Takes an idempotencyKey, as REST's POST does. */
   keyed?: boolean;
 }
 
@@ -38,18 +38,18 @@ interface Definition<Own extends TProperties, Body extends TObject, Out extends 
   name: string;
   title: string;
   description: string;
-  /** All that it does; whoever calls it needs the scopes of all of them. */
+  /** All operations that it runs; the caller needs the scopes of all of them. */
   operations: readonly [Operation, ...Operation[]];
   /** Arguments beside those of the body. */
   own?: Own;
   body?: Body;
   output: Out;
-  /** The answer in a sentence. */
+  /** Describes the result in a sentence. */
   say: (output: Static<Out>) => string;
   run: (call: Call, own: Static<TObject<Own>>, body: Static<Body>) => Promise<Static<Out>> | Static<Out>;
 }
 
-/** What a tool answers, and the same in a sentence. */
+/** Result of a tool, and a sentence about it. */
 export interface Answer {
   output: Record<string, unknown>;
   sentence: string;
@@ -59,9 +59,9 @@ export interface Tool {
   readonly name: string;
   readonly operations: readonly Operation[];
   readonly keyed: boolean;
-  /** As clients are told of it. */
+  /** Description in the list of tools. */
   readonly listed: ListedTool;
-  /** Throws `validation_failed`, naming each argument that is wrong; otherwise answers how to do it. */
+  /** Throws `validation_failed` with each invalid argument; otherwise returns the function that runs the call. */
   prepare(args: Readonly<Record<string, unknown>>): { key: string | undefined; run: (call: Call) => Promise<Answer> };
 }
 
@@ -82,7 +82,7 @@ const refused = (errors: FieldError[]): AppError =>
     extras: { errors },
   });
 
-/** As JSON has it: types carry marks that are no part of it. */
+/** Converts a schema to JSON: types carry symbols that are no part of it. */
 const plain = (schema: TSchema): never => JSON.parse(JSON.stringify(schema)) as never;
 
 function buildAnnotations({

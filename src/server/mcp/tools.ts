@@ -1,4 +1,4 @@
-/** All tools, by their names. */
+/** Lists all tools by name. */
 
 import { topUpOperations } from '../../billing/cards/operations.ts';
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
@@ -15,7 +15,7 @@ import { operationTools } from './adapter.ts';
 import { diagnosisTool } from './diagnose-stream.ts';
 import type { Tool } from './tool.ts';
 
-/** In the order in which a channel is put on air. */
+/** The order follows the steps of putting a channel on air. */
 export function createTools(services: Services): ReadonlyMap<string, Tool> {
   const all = [
     ...operationTools(accountOperations, services),
@@ -35,12 +35,12 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
   return byName;
 }
 
-/** An agent first reads how to set a schedule, and then how to look at it. */
+/** An agent first reads about setting a schedule, and then about reading it. */
 function readScheduleLast(tools: readonly Tool[]): Tool[] {
   const reading = tools.filter(({ name }) => name === 'get_stream_schedule');
   const others = tools.filter((tool) => !reading.includes(tool));
   return others.toSpliced(others.findIndex(({ name }) => name === 'unschedule_stream') + 1, 0, ...reading);
 }
 
-/** The tools without what they act on, to be told of. */
+/** Returns the tools for descriptions, without their services. */
 export const describedTools = (): ReadonlyMap<string, Tool> => createTools({} as Services);

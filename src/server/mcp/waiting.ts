@@ -1,10 +1,10 @@
-/** Waiting for what takes its time, so that who waits hears how it goes, and need not wait to the end. */
+/** Waits for slow results, reports progress meanwhile, and stops when the client leaves. */
 import { systemClock } from '../../lib/clock.ts';
 import type { Call } from './tool.ts';
 
-/** Clients give up what is silent, most of them after a minute. */
+/** Most clients give up a silent call after a minute. */
 const BEAT_MS = 5_000;
-/** Each number that is told must be above the one before (MCP, Progress). */
+/** Each progress value must exceed the one before (MCP, Progress). */
 const STEP = 0.001;
 
 export interface News<T> {
@@ -12,7 +12,7 @@ export interface News<T> {
   signal: AbortSignal;
 }
 
-/** `work` waits for so many seconds at most; `say` tells in a sentence how it is. */
+/** `work` waits for this many seconds at most; `say` describes its state in a sentence. */
 export async function waiting<T, R>(
   call: Call,
   seconds: number,

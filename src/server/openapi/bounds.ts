@@ -1,18 +1,18 @@
 /**
- * What the server holds of texts by code of its own, as a schema says it: clients are told before they send. Requests are checked
- * by that code, whose sentences say more than a pattern. Pure: no I/O, no clock.
+ * Adds bounds to schemas for text that the server validates in code, so that clients know them before they send. That code still
+ * validates requests, since its messages say more than a pattern. Pure: no I/O, no clock.
  */
 import type { Json, OpenApi } from './document.ts';
 
-/** Longer ones are nothing that could be found (`maxParamLength` of the server). */
+/** Longer ids cannot exist (`maxParamLength` of the server). */
 const ID = { minLength: 1, maxLength: 512 };
 const URI = { format: 'uri' };
 
-/** By component and field. Spaces around an address are taken away. */
+/** Bounds by component and field. Spaces around an address are trimmed. */
 const FIELDS: Record<string, Record<string, Json>> = {
   ConnectedApp: { uri: URI },
   CryptoDeposit: { paymentUri: URI },
-  // An address may have `{stream_key}` in it, or hidden values, and is no URI then.
+  // An address with `{stream_key}` or hidden values is not a URI.
   DestinationCreate: { rtmpUrl: { pattern: '^\\s*([Rr][Tt][Mm][Pp][Ss]?|[Ss][Rr][Tt]):' } },
   DestinationUpdate: { rtmpUrl: { pattern: '^\\s*([Rr][Tt][Mm][Pp][Ss]?|[Ss][Rr][Tt]):' } },
   TopUp: { checkoutUrl: URI },
@@ -24,7 +24,7 @@ export function addBounds({ paths, components }: OpenApi): void {
     const properties = components.schemas[name]?.properties as Record<string, Json> | undefined;
     for (const [field, bounds] of Object.entries(fields)) {
       const schema = properties?.[field];
-      // Of what may be null too, the text.
+      // Nullable text has its schema in `anyOf`.
       const text = (schema?.anyOf as Json[] | undefined)?.find(({ type }) => type === 'string') ?? schema;
       if (text) Object.assign(text, bounds);
     }

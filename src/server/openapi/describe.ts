@@ -1,4 +1,4 @@
-/** The description of the API without a server: docs/openapi.json and docs/errors/ are made from it. */
+/** Builds the API's description without a server, for docs/openapi.json and docs/errors/. */
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { V1 } from '../rest/adapter.ts';
@@ -6,10 +6,10 @@ import { nounRoutes, type RouteDeps } from '../rest/routes.ts';
 import type { OpenApi } from './document.ts';
 import { completeOpenApi, OPENAPI } from './openapi.ts';
 
-/** Stands for everything that routes only use once they are asked: whatever is read of it or called is it again. */
+/** Stands in for every dependency that routes use only at request time: each property and result is the same proxy. */
 const NOTHING: unknown = new Proxy(() => NOTHING, { get: (_target, name) => (name === 'then' ? undefined : NOTHING) });
 
-/** The document that GET /v1/openapi.json answers with; `scopePrefix` is the first word of the scopes. */
+/** Returns the document of GET /v1/openapi.json; `scopePrefix` is the first part of the scopes. */
 export async function describeApi(scopePrefix = 'service'): Promise<OpenApi> {
   const app = Fastify();
   try {

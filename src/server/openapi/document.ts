@@ -1,4 +1,4 @@
-/** The description's document (OpenAPI 3.1), as far as it is read and written here. Pure. */
+/** Types the parts of the OpenAPI 3.1 document that this folder uses. Pure. */
 
 export type Json = Record<string, unknown>;
 
@@ -19,7 +19,7 @@ export interface OperationObject extends Json {
   responses: Record<string, Response | { $ref: string }>;
 }
 
-/** What is read of the document; it has all that OpenAPI asks for. */
+/** Parts that are read; the document is complete OpenAPI. */
 export interface OpenApi extends Json {
   paths: Record<string, Record<string, OperationObject>>;
   components: {

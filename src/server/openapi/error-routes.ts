@@ -5,7 +5,7 @@ import type { OpenApi } from './document.ts';
 import { listErrorDocs } from './errordocs.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
 
-/** Where the documentation is. */
+/** Address of the documentation. */
 export const DOCS = '/docs';
 
 export function serveErrorPages(app: FastifyInstance, openApi: () => OpenApi): void {

@@ -1,6 +1,6 @@
 /**
- * What is told of each code: by the pages at /docs/errors, to which the `type` of a problem leads, and by docs/errors/. A
- * problem's code may stand elsewhere too, and some codes stand only there (statecodes.ts).
+ * Documents each code for the pages at /docs/errors, to which the `type` of a problem links, and for docs/errors/. A code may also
+ * appear inside a response, and some appear only there (statecodes.ts).
  * Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
@@ -11,26 +11,26 @@ import { STATE_CODES, type StateCode } from './statecodes.ts';
 
 export interface ErrorDoc {
   code: string;
-  /** Undefined: no request is answered with it. */
+  /** Undefined if no response has this code as its problem. */
   status: number | undefined;
   title: string;
   meaning: string;
-  /** What to do about it. */
+  /** Advice on it. */
   fix: string;
-  /** Whether the same request may succeed later; empty where it is about no request. */
+  /** Chance of the same request to succeed later; empty for codes of no request. */
   again: string;
-  /** E.g. `GET /v1/streams/{id}`. Empty: it is about no operation. */
+  /** E.g. `GET /v1/streams/{id}`. Empty if no operation returns it. */
   operations: string[];
-  /** True when every operation may answer with it. */
+  /** True if every operation may return it. */
   everywhere: boolean;
-  /** Where else it stands: `error.code` of an upload. */
+  /** Fields that contain it: `error.code` of an upload. */
   places: string[];
 }
 
 const RETRY = 'The same request may succeed later: try again, with growing pauses.';
 const PERMANENT = 'The same request will fail again: change it first.';
 
-/** In the order of the tables: those of requests first. */
+/** In the order of the tables: codes of requests first. */
 export function listErrorDocs(doc: OpenApi): ErrorDoc[] {
   const operations = Object.entries(doc.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { responses }]) => ({
@@ -69,11 +69,11 @@ function stateDoc(code: string, found: readonly StateCode[]): ErrorDoc {
   return { code, status: undefined, title, meaning, fix, again: '', operations: [], everywhere: false, places };
 }
 
-/** How it comes: with a status, or only in what an answer shows. */
+/** Describes where a code appears: as a status, or only inside a response. */
 export const howItComes = ({ status }: ErrorDoc): string =>
   status === undefined ? 'it stands in what an answer shows' : `HTTP status ${status}`;
 
-/** In a sentence or, when they are some of many, as a list. */
+/** Returns a sentence, or nothing if a list of the operations follows. */
 export const whoAnswers = ({ operations, everywhere }: ErrorDoc): string =>
   everywhere ? 'Every operation may answer with it.' : operations.length === 0 ? 'It is about no operation.' : '';
 
@@ -117,6 +117,6 @@ function markdownIndex(docs: readonly ErrorDoc[]): string {
   );
 }
 
-/** File name in docs/errors/ → content. */
+/** Maps file names in docs/errors/ to their content. */
 export const errorFiles = (docs: readonly ErrorDoc[]): Map<string, string> =>
   new Map([['README.md', markdownIndex(docs)], ...docs.map((doc) => [`${doc.code}.md`, markdownPage(doc)] as const)]);

@@ -1,4 +1,4 @@
-/** The pages that `type` of a problem names: /docs/errors/<code>. Pure. */
+/** Renders the page of an error code, to which the `type` of a problem links: /docs/errors/<code>. Pure. */
 import { STYLE } from '../http/error-page-style.ts';
 import { type ErrorDoc, howItComes, whoAnswers } from './errordocs.ts';
 

@@ -1,10 +1,10 @@
-/** From what was created or listed to what can be done with it (OpenAPI 3.1, Link Object). Pure: no I/O, no clock. */
+/** Links created or listed records to their operations (OpenAPI 3.1, Link Object). Pure: no I/O, no clock. */
 import type { Json, OpenApi, OperationObject, Response } from './document.ts';
 
-/** Where an id stands in a record, by its noun. */
+/** Property of the id in a record, by noun. */
 const ID: Record<string, string> = { uploads: 'objectID' };
 
-/** Adds to each answer that is one record links to the operations on it. */
+/** Adds links to each response with one record. */
 export function addLinks({ paths }: OpenApi): void {
   const operations = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation, noun: path.split('/')[2] ?? '' })),

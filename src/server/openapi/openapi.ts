@@ -1,6 +1,6 @@
 /**
- * The machine-readable description (OpenAPI 3.1), made from the routes: their schemas say what is special about each, this
- * file adds what is true of all. Pure: no I/O, no clock.
+ * Builds the description (OpenAPI 3.1) from the routes: their schemas describe each, and this module adds what all share. Pure: no
+ * I/O, no clock.
  */
 
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
@@ -18,7 +18,7 @@ import { listCodes } from './operation-errors.ts';
 import { problemExample } from './problem-examples.ts';
 import { shapeSchemas } from './shapes.ts';
 
-/** For @fastify/swagger. The server's address is the one that the document was read from. */
+/** Options of @fastify/swagger. The server's address is that of the document itself. */
 export const OPENAPI = {
   openapi: {
     openapi: '3.1.0',
@@ -63,7 +63,7 @@ const textHeader = (description: string, required = false) => ({
   schema: { type: 'string' },
 });
 
-/** `components.headers`: what answers refer to by these names. */
+/** `components.headers`, to which responses refer by these names. */
 const HEADERS = {
   'X-Request-Id': textHeader('Id of the request: the one that was sent, or a new one. The log contains it.', true),
   ...integerHeaders(RATE_HEADERS),
@@ -90,7 +90,7 @@ function problemHeaders(status: number): Json {
   return status === 429 || status > 500 ? headers('Retry-After') : headers();
 }
 
-/** By status, as references to `shared`, into which they are put; their names are their codes. */
+/** Returns references to problem responses by status; adds the responses to `shared`, named by their codes. */
 function problems(codes: ErrorCode[], shared: Record<string, Response>): Record<string, { $ref: string }> {
   const byStatus = Map.groupBy(codes, (code) => ERRORS[code].status);
   return Object.fromEntries(
@@ -103,7 +103,7 @@ function problems(codes: ErrorCode[], shared: Record<string, Response>): Record<
 }
 
 function problemResponse(status: number, codes: ErrorCode[]): Response {
-  // A schema for each set of codes would be a type for each in generated clients; `examples` has the codes.
+  // A schema for each set of codes would become a type in generated clients; `examples` has the codes.
   const schema = { $ref: '#/components/schemas/Problem' };
   const examples = Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }]));
   return {
@@ -113,7 +113,7 @@ function problemResponse(status: number, codes: ErrorCode[]): Response {
   };
 }
 
-/** The response itself, where only a name is given. */
+/** Resolves a reference to a response. */
 export const resolveResponse = ({ components }: OpenApi, response: Response | { $ref: string }): Response =>
   '$ref' in response && typeof response.$ref === 'string'
     ? (components.responses[response.$ref.replace('#/components/responses/', '')] ?? {})
@@ -126,7 +126,7 @@ const SUCCESS: Record<string, string> = {
   '204': 'Gone.',
 };
 
-/** A body that may have no fields may be left out. */
+/** A body without required fields is optional. */
 function optionalBody({ requestBody }: OperationObject, schemas: Record<string, Json>): void {
   const { $ref, ...schema } = requestBody?.content['application/json']?.schema ?? {};
   const named = typeof $ref === 'string' ? schemas[$ref.replace('#/components/schemas/', '')] : undefined;
@@ -142,7 +142,7 @@ const IDEMPOTENCY_KEY = {
   example: '6b0b9a3e-9d0f-4a52-8a62-1c1f7f3f6d11',
 };
 
-/** Adds to the description that @fastify/swagger made: components, security, headers, examples and problems. */
+/** Completes the description of @fastify/swagger: components, security, headers, examples and problems. */
 export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   const schemas: Record<string, Json> = {};
   shapeSchemas(JSON.parse(JSON.stringify(Problem)), schemas);
@@ -150,7 +150,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   const responses: Record<string, Response> = {};
   for (const [path, item] of Object.entries(doc.paths))
     for (const [method, operation] of Object.entries(item)) {
-      // The generator takes every HEAD for one that belongs to a GET.
+      // The generator assumes that every HEAD belongs to a GET.
       if (method === 'head') operation.operationId = operation.operationId.replace(/-head$/, '');
       const declared = findOperation(operation.operationId);
       if (!declared) continue;
@@ -191,13 +191,13 @@ function completeSuccess({ responses }: OperationObject, method: string, declare
   }
 }
 
-/** By media type. */
+/** Examples by media type. */
 function outputExamples({ output, examples = {} }: AnyOperation): Record<string, unknown> {
   const example = output.kind === 'page' && examples.output ? examplePage(examples.output) : examples.output;
   return { 'application/json': example, ...examples.content };
 }
 
-/** Of parameters that all lists have. */
+/** Examples of the parameters of all lists. */
 const PAGE_EXAMPLES = { limit: 20, cursor: examplePage({}).page.nextCursor };
 
 function completeRequest(operation: OperationObject, { object, examples }: AnyOperation): void {
@@ -206,7 +206,7 @@ function completeRequest(operation: OperationObject, { object, examples }: AnyOp
   for (const parameter of operation.parameters ?? []) {
     const example = known[parameter.name];
     if (example !== undefined) parameter.example = example;
-    // The server fills it in, so nobody has to send it.
+    // The server fills in a default, so the parameter is optional.
     if (parameter.schema.default !== undefined) parameter.required = false;
   }
 }

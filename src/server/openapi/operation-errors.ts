@@ -1,10 +1,10 @@
-/** Lists the codes that an operation can fail with: its own, and those that follow from its method, scope and parameters. Pure: no I/O, no clock. */
+/** Lists the codes that an operation can fail with: its own, and those of its method, scope and parameters. Pure: no I/O, no clock. */
 import type { ErrorCode } from '../../lib/errors.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AnyOperation } from '../operations/list.ts';
 import { isOpenWhileSuspended, takesIdempotencyKey } from '../operations/scopes.ts';
 
-/** Codes that any operation may answer with, beside those of its own. */
+/** Codes of any operation, beside its own. */
 const COMMON: ErrorCode[] = [
   ...(['malformed_request', 'request_timeout', 'headers_too_large'] as const),
   ...(['rate_limited', 'internal', 'shutting_down'] as const),
@@ -21,7 +21,7 @@ export interface Shape {
   hasParameters: boolean;
 }
 
-/** Each once; a path with a parameter may be so malformed that there is nothing at it. */
+/** Lists each code once; a path with a malformed parameter may match no route. */
 export function listCodes(operation: AnyOperation, { method, path, hasBody, hasParameters }: Shape): ErrorCode[] {
   const { id, scope, errors = [], object } = operation;
   const open = scope === null;

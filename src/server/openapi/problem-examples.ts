@@ -1,11 +1,11 @@
-/** Shows a problem document of each code, as the description of the API does. Pure: no I/O, no clock. */
+/** Provides an example problem document of each code for the description of the API. Pure: no I/O, no clock. */
 import { exampleIssue } from '../../domain/streams/examples.ts';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 
 const { stream, playlist } = EXAMPLE;
 
-/** Further members of some problems. */
+/** Additional members of some problems. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
   validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
   destination_forbidden: {

@@ -1,11 +1,11 @@
 /**
- * Schemas as generators of clients need them: named objects and enums become components, so that there is one type of each;
- * values of an enum have one type; integers say how many bits they need. Pure: no I/O, no clock.
+ * Adapts schemas for client generators: named objects and enums become components with one type each, values of an enum have one
+ * type, and integers declare their width. Pure: no I/O, no clock.
  */
 import { ACCOUNT_CLASSES } from '../../settings/limits.ts';
 import type { Json } from './document.ts';
 
-/** Enums that stand in several places. What stands in one is named by its place, and needs no name here. */
+/** Names of enums that appear in several places. A place names an enum that appears once. */
 const ENUMS: Record<string, readonly string[]> = {
   AccountClass: ACCOUNT_CLASSES,
   ComponentState: ['ok', 'unavailable'],
@@ -25,8 +25,8 @@ const ENUMS: Record<string, readonly string[]> = {
 const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join(), name]));
 
 /**
- * Some languages have one room for the values of all enums (openapi-generator's Go has `const FAILED`). Where another enum has
- * one of the same name, all of this one are told with the name of the enum before them.
+ * Some languages have one namespace for the values of all enums (openapi-generator's Go has `const FAILED`). If another enum shares
+ * a value's name, all values of this enum get its name as a prefix.
  */
 function nameVariables(name: string, values: readonly unknown[]): Json {
   const nameValue = (value: unknown) => String(value).toUpperCase();
@@ -37,7 +37,7 @@ function nameVariables(name: string, values: readonly unknown[]): Json {
 }
 
 const INT32 = 2 ** 31 - 1;
-/** Beside a reference, what it leads to stays as it is. */
+/** Keys that stay beside a reference. */
 const BESIDE = ['description', 'default'];
 
 const referTo = (name: string, schema: Json): Json => ({
@@ -45,7 +45,7 @@ const referTo = (name: string, schema: Json): Json => ({
   ...Object.fromEntries(BESIDE.filter((key) => schema[key] !== undefined).map((key) => [key, schema[key]])),
 });
 
-/** `value` with each schema in it as described above; named ones are put into `schemas`. */
+/** Returns `value` with each schema adapted; named ones move to `schemas`. */
 export function shapeSchemas(value: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((entry) => shapeSchemas(entry, schemas));
   if (typeof value !== 'object' || value === null) return value;
@@ -54,7 +54,7 @@ export function shapeSchemas(value: unknown, schemas: Record<string, Json>): unk
   );
   if (Array.isArray(object.enum)) return shapeEnum(object, object.enum, schemas);
   if (object.type === 'integer') return { ...object, format: object.format ?? findWidth(object) };
-  // Of what else has a title (the document's `info`), nothing has a type.
+  // Other titled objects, such as the document's `info`, have no type.
   if (typeof object.title !== 'string' || object.type !== 'object') return object;
   schemas[object.title] = object;
   return { $ref: `#/components/schemas/${object.title}` };
@@ -77,6 +77,6 @@ function shapeEnum(schema: Json, values: readonly unknown[], schemas: Record<str
   return referTo(name, schema);
 }
 
-/** What has no bound may be as large as a count of bytes. */
+/** An integer without bounds may be as large as a byte count. */
 const findWidth = ({ minimum = 0, maximum = Number.POSITIVE_INFINITY }: Json): 'int32' | 'int64' =>
   Number(maximum) <= INT32 && Number(minimum) >= -INT32 ? 'int32' : 'int64';

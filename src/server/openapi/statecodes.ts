@@ -1,6 +1,6 @@
 /**
- * Codes that no request is answered with: they stand in what an answer shows of an upload, a stream or a destination. Where
- * the tables of these nouns have a sentence, it is theirs; what to do about each is said here. Pure: no I/O, no clock.
+ * Lists codes inside responses: those of an upload, a stream or a destination that no request fails with. Titles come from the
+ * tables of these nouns if they have one; this module adds advice. Pure: no I/O, no clock.
  */
 import { FAILURES, type FailureCode } from '../../media/streamer/output/failure.ts';
 import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
@@ -86,7 +86,7 @@ const OF_DESTINATIONS: Record<FailureCode, string> = {
 
 const entries = <Code extends string, Text>(texts: Record<Code, Text>) => Object.entries(texts) as [Code, Text][];
 
-/** A code of several tables comes several times. */
+/** A code of several tables appears several times. */
 export const STATE_CODES: readonly StateCode[] = [
   ...entries(OF_UPLOADS).map(([code, fix]) => ({
     code,

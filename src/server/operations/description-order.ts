@@ -1,6 +1,6 @@
 /**
- * Keeps the bytes of docs/openapi.json: in some operations the description stands after the responses there. A new operation
- * need not be named here.
+ * Keeps the bytes of docs/openapi.json: in some operations the description stands after the responses. A new operation does not
+ * need to be listed here.
  * Pure: no I/O, no clock.
  */
 const DESCRIBED_LAST = new Set([

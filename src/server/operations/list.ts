@@ -34,13 +34,12 @@ const ALL = [
   ...playlistOperations,
 ] as const;
 
-/** The id of an operation. */
 export type Operation = (typeof ALL)[number]['id'];
 
-/** A declaration as it is read, without the services that it calls. */
+/** A declaration without the types of its services. */
 export type AnyOperation = OperationDeclaration<Operation, Access, never>;
 
-/** What all of `Declared` call together. */
+/** Combined services of all of `Declared`. */
 export type ServicesOf<Declared extends readonly unknown[]> = (
   Declared[number] extends infer One
     ? One extends OperationDeclaration<infer _Id, infer _Access, infer Services>

@@ -6,7 +6,6 @@ import { content, operationsOf, record } from '../../lib/operation.ts';
 export interface MetaServices {
   health: Health;
   version: string;
-  /** The document of GET /v1/openapi.json. */
   openApi: () => unknown;
 }
 
@@ -59,7 +58,7 @@ export const metaOperations = [
   }),
 ] as const;
 
-/** An event, as a reader takes it apart; descriptions have no other word for a body without an end. */
+/** An event after parsing; OpenAPI cannot describe an endless body otherwise. */
 const Event = Type.Object(
   {
     event: Type.Enum(['reset', 'change']),
@@ -72,7 +71,7 @@ const Event = Type.Object(
   { title: 'ChangeEvent' },
 );
 
-/** It has no end, so its route is written by hand. */
+/** The response is endless, so its route is written by hand. */
 export const watchChanges = operationsOf({ tag: 'account' })({
   id: 'watchChanges',
   scope: 'read',

@@ -1,4 +1,4 @@
-/** Declares how a person gets into the account, takes all of it along, and ends it. */
+/** Declares the operations of the account's owner: credentials, export and deletion. */
 import type { Static } from 'typebox';
 import { exampleTopUp } from '../../billing/cards/operations.ts';
 import { exampleDeposit } from '../../billing/crypto/operations.ts';

@@ -1,6 +1,5 @@
 /**
- * Says what each operation asks of a principal, by the list of operations. An operation that is not in it cannot be registered,
- * so none can be forgotten.
+ * Maps each operation to its required scope. An operation outside of the list cannot be registered, so none can be forgotten.
  * Pure: no I/O, no clock.
  */
 import { AppError } from '../../lib/errors.ts';
@@ -8,7 +7,7 @@ import type { Access } from '../../lib/operation.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { findOperation, OPERATIONS, type Operation } from './list.ts';
 
-/** What each operation asks of a principal. null: no authentication. */
+/** Required scope of each operation; null needs no authentication. */
 export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }) => [id, scope])) as Readonly<
   Record<Operation, Access>
 >;
@@ -16,17 +15,20 @@ export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
 
-/** Whether it only reads. Money has one scope for all, so there the method says so. */
+/** Returns whether it only reads. Billing has one scope for all, so there the method decides. */
 export const isReading = (operation: Operation): boolean => {
   const { scope, http = '' } = findOperation(operation) ?? {};
   return scope === 'read' || (scope === 'billing' && http.startsWith('GET '));
 };
 
-/** Whether only a person who has signed in may do it. */
+/** Returns whether it requires a signed-in person. */
 export const isForPerson = (operation: string): boolean =>
   isOperation(operation) && OPERATION_SCOPES[operation] === PERSON;
 
-/** Whether requests may carry an idempotency key. A program does not repeat what a person does, and some answers there hold a secret. */
+/**
+ * Returns whether requests may carry an idempotency key. Operations of a person may not: programs do not retry them, and some
+ * responses contain a secret.
+ */
 export const takesIdempotencyKey = (id: Operation, method: string): boolean => {
   const scope = OPERATION_SCOPES[id];
   return method === 'post' && scope !== null && scope !== PERSON;
@@ -38,8 +40,8 @@ export const isOpenWhileSuspended = (operation: Operation): boolean =>
   (OPERATION_SCOPES[operation] === 'billing' && isReading(operation));
 
 /**
- * Throws `insufficient_scope` (403), naming the scope with its public prefix, or `person_required` (403) when the principal
- * may not do it; `account_suspended` (403) when staff have locked the account.
+ * Throws `insufficient_scope` (403) with the scope's public name, or `person_required` (403), if the principal may not run it.
+ * Throws `account_suspended` (403) if staff suspended the account.
  */
 export function requireScope(principal: Principal, operation: Operation, prefix: string): void {
   const scope = OPERATION_SCOPES[operation];

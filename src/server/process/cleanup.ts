@@ -1,4 +1,4 @@
-/** Forgets, once an hour, what is over: idempotency keys, sessions and clients, counts of mails, uploads that never came whole. */
+/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, incomplete uploads. */
 import { forgetOld } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';

@@ -1,4 +1,4 @@
-/** Opens the database, the library of authentication and the mails that it sends. */
+/** Opens the database, the auth library and its mails. */
 import { openAuth } from '../../auth/open.ts';
 import { createLetters } from '../../domain/accounts/letters.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';

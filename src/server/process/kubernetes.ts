@@ -18,7 +18,7 @@ import { UPLOADS } from '../../resources/upload/resource.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { ApiConfig } from '../settings.ts';
 
-/** A client whose write Kubernetes does not answer hears of it after this time, long before clients and proxies give up. */
+/** Time limit of a request to Kubernetes, long before clients and proxies give up. */
 const TIMEOUT_MS = 10_000;
 
 export function openKube({ kubeconfig }: ApiConfig, lifecycle: Lifecycle, { onRequest }: HttpMetrics): Kube {
@@ -29,7 +29,7 @@ export function openKube({ kubeconfig }: ApiConfig, lifecycle: Lifecycle, { onRe
 
 export type Resources = ReturnType<typeof createResources>;
 
-/** Reads the resources from now on. `isSynced` says whether all have been read once, and `ready` resolves when they have. */
+/** Reads the resources from now on. `isSynced` returns whether all have been read once, and `ready` resolves when they have. */
 export function openResources(
   kube: Kube,
   { namespace }: ApiConfig,
@@ -46,7 +46,7 @@ export function openResources(
     isSynced = true;
     log.info('the resources have been read');
   });
-  // Stopping before that is no error.
+  // Stopping before the first read is no error.
   ready.catch(() => undefined);
   return {
     ...resources,
@@ -56,7 +56,7 @@ export function openResources(
   };
 }
 
-/** One reflector a kind, with the indexes that services ask for. */
+/** Creates one reflector for each kind, with the indexes of the services. */
 function createResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
   const destinations = createReflector(kube, DESTINATIONS, { namespace, log });
   const uploads = createReflector(kube, UPLOADS, { namespace, log });

@@ -1,4 +1,4 @@
-/** Opens the services of money, and the news of it that the database sends. */
+/** Opens the services of billing, and the database's notifications about it. */
 import { openPayments } from '../../billing/cards/open.ts';
 import { createTopUpService } from '../../billing/cards/service.ts';
 import { openCrypto } from '../../billing/crypto/open.ts';
@@ -26,7 +26,7 @@ export async function openMoney(
 ): Promise<MoneyServices> {
   const { currency, publicUrl } = config;
   const payments = await openPayments(config.cards);
-  // Where nothing costs anything, nobody is to pay for it.
+  // Without billing nobody has to pay, so deposits stay off.
   const crypto = config.billing ? await openCrypto(config.crypto) : undefined;
   const estimates = createEstimates({ db, prices: config.prices });
   return {
@@ -52,10 +52,10 @@ export async function openMoney(
   };
 }
 
-/** What changes of money from now on, for those who follow an account. */
+/** Follows billing changes from now on, for the feeds of accounts. */
 export function openMoneyNews({ billing, databaseUrl }: ApiConfig, log: Logger, signal: AbortSignal) {
   const money = createLedgerEvents();
-  // Where nothing costs anything, there is nothing to hear of.
+  // Without billing there are no changes.
   if (billing) void listen(databaseUrl, CHANNEL, { ears: money, log, signal });
   return money.byNoun;
 }

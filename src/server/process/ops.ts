@@ -1,4 +1,4 @@
-/** Opens the port for the cluster: whether the process lives, whether requests may come, and its metrics. */
+/** Opens the cluster's port for liveness, readiness and metrics. */
 import type { AddressInfo } from 'node:net';
 import { type Db, pingDb } from '../../db/pool.ts';
 import { isKubeReady } from '../../kube/client.ts';
@@ -37,7 +37,7 @@ export async function openOps({ config, kube, db, isSynced, metrics, lifecycle }
     return (await health()).database === 'ok' ? undefined : 'the database does not answer';
   };
   const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
-  // It outlives the server, so that the cluster sees `stopping` while requests at work finish.
+  // This port outlives the server, so that the cluster sees `stopping` while running requests finish.
   const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
   lifecycle.defer('ops', () => {
     ops.close();
@@ -46,11 +46,11 @@ export async function openOps({ config, kube, db, isSynced, metrics, lifecycle }
   const { port } = ops.address() as AddressInfo;
   return {
     health,
-    /** Aborts when the load balancer is to send nothing more. */
+    /** Aborts when the load balancer should send no more requests. */
     leaving: leaving.signal,
     port,
     url: `http://${config.opsHost}:${port}`,
-    /** The server listens from now on. */
+    /** Marks the server as listening. */
     markListening: () => {
       listens = true;
     },

@@ -1,4 +1,4 @@
-/** Opens what the person whose account it is can do with it, and goes on with deletions that another server has begun. */
+/** Opens the services of an account's owner, and continues deletions that another server began. */
 import { OIDC_PROVIDER_ID } from '../../auth/oidc.ts';
 import { createAccessService } from '../../domain/accounts/access.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
@@ -42,7 +42,7 @@ export function openPeople(deps: PeopleDeps): PersonServices {
     tell: (email) => mails?.accountDeleted(email),
   });
   lifecycle.defer('deletions', () => deletions.stop());
-  // Before the caches are filled, nothing of an account would be found.
+  // Before the caches are filled, an account would seem empty.
   void resources.ready.then(
     () => deletions.start(),
     () => undefined,

@@ -1,4 +1,4 @@
-/** Opens what keeps accounts within their limits, for the role `api`. */
+/** Opens the limits of accounts for the role `api`. */
 
 import { createAccountClasses } from '../../billing/ledger/account-class.ts';
 import { createLeases } from '../../db/leases.ts';

@@ -1,4 +1,4 @@
-/** Takes the streams of locked accounts off air, and returns the question whether an account is locked. */
+/** Takes the streams of suspended accounts off air, and returns the check for a suspended account. */
 import { createSuspensions } from '../../billing/audit/admin/suspensions.ts';
 import type { Db } from '../../db/pool.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';

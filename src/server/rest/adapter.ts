@@ -1,4 +1,4 @@
-/** Serves declared operations over HTTP: makes the route of each, reads the request and returns the result with its status. */
+/** Serves declared operations over HTTP: builds each route, reads the request and returns the result with its status. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { type Call, type Output, readRoute } from '../../lib/operation.ts';
@@ -9,13 +9,12 @@ import { kept, keptList } from '../http/kept.ts';
 import { isDescribedLast } from '../operations/description-order.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
-/** The version is a segment of the path. */
 export const V1 = '/v1';
 
-/** Routes that are written by hand, by the ids of their operations. */
+/** Handwritten routes by operation id. */
 export type Handlers = Readonly<Record<string, RouteHandlerMethod>>;
 
-/** Registers a route for each of `operations`, in their order. `services` is what these call, by name. */
+/** Registers a route for each of `operations`, in their order. `services` are their dependencies by name. */
 export function serveOperations<const Declared extends readonly AnyOperation[]>(
   app: FastifyInstance,
   operations: Declared,
@@ -29,7 +28,7 @@ export function serveOperations<const Declared extends readonly AnyOperation[]>(
   }
 }
 
-/** A protocol within HTTP has codes of its own for what is wrong with its headers, so nothing is checked before. */
+/** A protocol within HTTP has its own codes for invalid headers, so its handler validates them. */
 const unchecked = () => () => true as const;
 
 function routeOptions(operation: AnyOperation): RouteShorthandOptions {
@@ -37,7 +36,7 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
   const body = bodySchema(operation);
   const { params, querystring } = parameterSchemas(operation);
   return {
-    // What is made while it is sent is not made for its headers alone.
+    // Streamed content is not produced for a HEAD request.
     ...(output.kind === 'content' && !output.types['application/json'] && { exposeHeadRoute: false }),
     ...(output.kind === 'record' && output.isMemoized && { serializerCompiler: kept }),
     ...(output.kind === 'page' &&
@@ -60,7 +59,7 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
   };
 }
 
-/** A request by POST has a body, be it empty. A route that is written by hand reads its own. */
+/** POST requires a body, which may be empty. A handwritten route reads its own. */
 function bodySchema({ input, run, ...operation }: AnyOperation): TSchema | undefined {
   if (input) return input;
   return run && readRoute(operation).method === 'POST' ? NoBody : undefined;

@@ -1,16 +1,16 @@
-/** Deletes an account, at so many attempts to give its password. */
+/** Deletes an account, and limits the password attempts. */
 import type { FastifyInstance } from 'fastify';
 import type { AccountDelete } from '../../domain/accounts/record.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Deletions } from '../account/deletion.ts';
 import type { Handlers } from './adapter.ts';
 
-/** Passwords that may be tried to delete an account, in ten minutes. */
+/** Password attempts for a deletion in ten minutes. */
 const ATTEMPTS = 10;
 const ATTEMPTS_MS = 600_000;
 
 export function deletionHandlers(app: FastifyInstance, deletions: Pick<Deletions, 'begin'>): Handlers {
-  // In the plugin of the rate limit, which the description of the API is made without.
+  // The plugin of the rate limit is missing while the API's description is built.
   const count = app.createRateLimit?.({
     max: ATTEMPTS,
     timeWindow: ATTEMPTS_MS,

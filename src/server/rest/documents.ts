@@ -1,4 +1,4 @@
-/** Sends documents that are no JSON: the usage as CSV, an invoice as a PDF. */
+/** Sends documents other than JSON: usage as CSV, invoices as PDF. */
 
 import type { InvoiceService } from '../../billing/invoices/service.ts';
 import type { UsageAsked } from '../../billing/ledger/record.ts';

@@ -1,7 +1,6 @@
 /**
- * REST: where Stripe tells of payments. Its signature is over the bytes as they were sent, so here, unlike everywhere else,
- * a body is not parsed before it is looked at. What fails on our side is answered with 5xx: Stripe then sends it again, for
- * days, and the job asks for what did not come (job.ts).
+ * Receives Stripe's payment events. Stripe signs the bytes as sent, so this route verifies a body before it parses it. A failure on
+ * our side returns 5xx: Stripe then retries for days, and the job fetches missing events (job.ts).
  */
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
@@ -14,12 +13,11 @@ const BODY_MS = 30_000;
 
 export interface WebhookDeps {
   topUps: Pick<TopUpService, 'readEvent' | 'takeEvent'>;
-  /** Registers the route. */
   serve: (app: FastifyInstance, handler: RouteHandlerMethod) => void;
   observe?: ((outcome: EventOutcome | 'forged' | 'failed') => void) | undefined;
 }
 
-/** To be registered as a plugin of its own: its parser of bodies holds for nothing else. */
+/** Must be a plugin of its own: its body parser applies to nothing else. */
 export async function webhookRoutes(app: FastifyInstance, { topUps, observe, serve }: WebhookDeps): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', async (_request: unknown, payload: Readable) => readBody(payload, BODY_MS));

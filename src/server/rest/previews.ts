@@ -1,4 +1,4 @@
-/** Sends previews of streams and uploads, as bytes that are made while they are sent. */
+/** Sends previews of streams and uploads while they are produced. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
@@ -7,7 +7,7 @@ import type { Handlers } from './adapter.ts';
 interface PreviewDeps {
   stats: Pick<StatsService, 'preview'>;
   uploads: Pick<UploadService, 'preview'>;
-  /** Aborts when the server stops: previews of streams have no end of their own. */
+  /** Aborts when the server stops: a stream's preview has no end of its own. */
   stopping: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** The routes of all operations, for the server that answers them and for the description that is made from them. */
+/** Registers the routes of all operations, for the server and for the description. */
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify';
 import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operations.ts';
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
@@ -32,7 +32,7 @@ import { documentHandlers } from './documents.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
 
-/** What the person whose account it is can do with it. */
+/** Services of the account's owner. */
 export interface PersonServices {
   access: AccessService;
   deletions: Pick<Deletions, 'begin'>;
@@ -45,13 +45,13 @@ export interface RouteDeps extends MetaServices {
   stats: StatsService;
   changes: ChangeService;
   people: PersonServices;
-  /** What comes of each event of the payment provider. */
+  /** Receives the result of each payment event. */
   onWebhook?: WebhookDeps['observe'] | undefined;
-  /** Before the colon of a scope's public name. */
+  /** First part of a scope's public name, before the colon. */
   scopePrefix: string;
   /** Aborts when the server stops: previews and feeds end. */
   stopping: AbortSignal;
-  /** How old the caches of Kubernetes' resources may be, in milliseconds; 0 while it is heard of. */
+  /** Age of the caches of Kubernetes' resources in milliseconds; 0 while Kubernetes responds. */
   ageMs: () => number;
 }
 
@@ -79,7 +79,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   });
 }
 
-/** Serves operations that one handler answers, in a plugin with a parser of its own: they call no service themselves. */
+/** Serves operations by one handler, in a plugin with its own body parser: they call no service. */
 const serveBy =
   (operations: readonly AnyOperation[]) =>
   (app: FastifyInstance, handler: RouteHandlerMethod): void =>

@@ -1,4 +1,4 @@
-/** Mounts REST: answers are not cached, POST takes an Idempotency-Key, and what is not there is counted and told as a problem. */
+/** Mounts REST: responses are not cached, POST takes an Idempotency-Key, and unknown paths are counted and return a problem. */
 import type { FastifyInstance } from 'fastify';
 import { answerError } from '../http/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
@@ -12,7 +12,7 @@ interface RestDeps extends Omit<RouteDeps, 'scopePrefix'>, Pick<KeyedDeps, 'db' 
   methods: Methods;
 }
 
-/** Serves all operations below /v1, with what every request for one goes through. */
+/** Serves all operations below /v1, with the hooks of every request. */
 export async function serveRest(v1: FastifyInstance, deps: RestDeps): Promise<void> {
   const { config, methods } = deps;
   v1.addHook('onSend', (_request, reply, payload, done) => {
@@ -20,14 +20,14 @@ export async function serveRest(v1: FastifyInstance, deps: RestDeps): Promise<vo
     done(null, payload);
   });
   idempotency(v1, { db: deps.db, secret: config.authSecret, quotas: deps.quotas });
-  // What is not there is counted as well, and said before anybody looks at a body.
+  // Unknown paths count too, and fail before the body is read.
   const count = v1.rateLimit();
   v1.addHook('onRequest', (request, reply, done) => {
     if (!request.is404 && !methods.isOther(request)) return done();
     const refuse = () => done(methods.nothingAt(request, reply));
     count.call(v1, request as never, reply as never).then(refuse, done);
   });
-  // Without one of its own, the hooks of this prefix would not be asked.
+  // Fastify runs the hooks of this prefix only with a not-found handler of its own.
   v1.setNotFoundHandler((request, reply) => answerError(methods.nothingAt(request, reply), request, reply));
   await nounRoutes(v1, { ...deps, scopePrefix: config.scopePrefix });
 }

@@ -1,6 +1,6 @@
 /**
- * REST: resumable uploads by the protocol tus 1.0.0 (https://tus.io/protocols/resumable-upload). The library speaks it; what
- * it asks of a store is answered by the service, for the account that asks.
+ * Serves resumable uploads by the protocol tus 1.0.0 (https://tus.io/protocols/resumable-upload). The library implements the
+ * protocol; its store calls the service, for the caller's account.
  */
 import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
@@ -20,24 +20,24 @@ import { isBytes, protocolHeaders } from './headers.ts';
 
 const PATH = '/uploads/resumable';
 const VERSION = '1.0.0';
-/** How long a request goes on taking bytes when another one for the same upload has come. */
+/** Time for a request to end after another one for the same upload arrives. */
 const DRAIN_MS = 300;
-/** Those of the library's headers that are ours to give, or that say what CORS allows. */
+/** Headers of the library that we set ourselves, or that CORS handles. */
 const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
 
-/** No account holds up another one's. */
+/** Includes the account, so that accounts never block each other. */
 const nameLock = (accountId: string, id: string): string => `${accountId}/${id}`;
 
 const EXTENSIONS = [
   ...['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination'],
-  // The library knows nothing of these: they are read here.
+  // The library lacks these extensions: this module reads them.
   ...['concatenation', 'checksum'],
 ];
 
-/** What a request says that the library does not look at. */
+/** Parts of a request that the library ignores. */
 interface Said {
   checksum: Checksum | undefined;
-  /** Of a PATCH. */
+  /** Only for PATCH. */
   length: number | undefined;
 }
 
@@ -62,10 +62,10 @@ class AccountStore extends DataStore {
     const { sizeBytes, receivedBytes, createdAt, metadata } = await this.#incoming.find(this.#accountId, id);
     return new Upload({
       id,
-      // A client that goes on may say the length once more; the library takes one only where there is none yet.
+      // A client may repeat the length; the library accepts one only if there is none yet.
       ...(sizeBytes !== undefined && sizeBytes !== this.#said.length && { size: sizeBytes }),
       offset: receivedBytes,
-      // Without one it counts as made now: what has come whole does not expire.
+      // Without a date it counts as new: a complete upload does not expire.
       ...(receivedBytes !== sizeBytes && { creation_date: createdAt }),
       ...(metadata && { metadata: Metadata.parse(metadata) }),
     });
@@ -103,7 +103,7 @@ function webRequest(
   });
 }
 
-/** Whether a request brings bytes of an upload. */
+/** Returns whether a request sends bytes of an upload. */
 const hasBytes = ({ method, headers }: FastifyRequest): boolean =>
   method === 'PATCH' ||
   (method === 'POST' &&
@@ -115,7 +115,7 @@ const header = ({ headers }: FastifyRequest, name: string): string | undefined =
   return Array.isArray(value) ? value[0] : value;
 };
 
-/** The library's refusal as an error of ours. `thrown` is what it was made from, if it was thrown. */
+/** Converts the library's error to ours. `thrown` is its cause, if it was thrown. */
 function refusal({ status }: Response, text: string, method: string, thrown: unknown): unknown {
   if (thrown instanceof StorageError) return new AppError('upstream_unavailable', thrown.message, { cause: thrown });
   if (thrown instanceof Error && !('status_code' in thrown)) return thrown;
@@ -124,7 +124,7 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
   const said = text.trim();
   if (status === 404 || status === 410) return known('upload_not_found');
   if (status === 413) return known('media_too_large');
-  // Another request of the same client has taken over, or would not let go.
+  // Another request of the same client has taken over, or still holds the lock.
   if (status === 409 || /lock/.test(said)) return known('upload_conflict');
   if (status === 500) return thrown;
   if (method === 'PATCH' && said.startsWith('Upload-Length'))
@@ -135,12 +135,11 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
 
 interface TusOptions {
   incoming: Incoming;
-  /** Registers the routes. */
   serve: (app: FastifyInstance, handler: RouteHandlerMethod) => void;
 }
 
 export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { incoming, serve }) => {
-  // The bytes are taken as they come. A creation may have any content type, since some clients always send one.
+  // Bodies are not parsed. A creation may have any content type, since some clients always send one.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (_request, reply) => {
@@ -153,14 +152,14 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
       void reply.header('accept-patch', BYTES);
       throw new AppError('unsupported_media_type', `The bytes of an upload are sent with Content-Type: ${BYTES}.`);
     }
-    // The request of which an Idempotency-Key allows one: its headers say what other requests say in their bodies.
+    // An Idempotency-Key compares this object: here headers contain what other requests have in their bodies.
     const { 'upload-length': length, 'upload-metadata': metadata, 'upload-concat': concat } = request.headers;
     if (request.method === 'POST') request.body = { length, metadata, concat };
   });
   const locks = new Locks(incoming.leases);
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    // Nobody has an account who only asks what is possible (OPTIONS).
+    // OPTIONS only reads the capabilities, and has no account.
     const accountId = request.principal?.accountId ?? '';
     if (!hasBytes(request)) return handle(request, reply, accountId);
     let arrival: Arrival | undefined;
@@ -169,12 +168,12 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
       return await handle(request, reply, accountId, arrival);
     } finally {
       arrival?.release();
-      // The rest of what the client is sending is not read.
+      // The rest of the body is not read.
       if (!request.raw.complete && !reply.sent) void reply.header('connection', 'close');
     }
   }
 
-  /** What a request says beyond what the library looks at. */
+  /** Reads the parts of a request that the library ignores. */
   async function read(request: FastifyRequest, accountId: string) {
     const { id } = request.params as { id?: string };
     const [isPost, isPatch] = [request.method === 'POST', request.method === 'PATCH'];
@@ -222,14 +221,14 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
         return undefined;
       },
     });
-    // The length of what is put together is that of its parts; the library is to know of nothing else.
+    // A joined upload has the length of its parts; the library sees nothing else of them.
     const more: Record<string, string> = parts ? { 'upload-length': String(parts.sizeBytes) } : {};
     const response = await tus.handleWeb(webRequest(request, more, arrival));
     const text = await response.text();
-    // The rest of what the client is sending is not read.
+    // The rest of the body is not read.
     if (!request.raw.complete) void reply.header('connection', 'close');
     if (response.status >= 400) {
-      // A creation whose first bytes are refused has made nothing.
+      // A creation whose first bytes fail must leave no upload.
       if (made && !parts && thrown instanceof AppError && !request.held) await incoming.abandon(accountId, made);
       throw refusal(response, text, request.method, thrown);
     }
