@@ -12,6 +12,7 @@ const CHECKED = [
   'README.md',
   'CONTRIBUTING.md',
   'docs/architecture.md',
+  'docs/errors',
   'docs/settings.md',
   ...['auth', 'billing', 'client', 'dashboard', 'db', 'kube', 'lib', 'media', 'operator', 'resources', 'settings'].map(
     (folder) => `src/${folder}`,

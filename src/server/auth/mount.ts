@@ -57,7 +57,7 @@ const OAUTH_ERRORS = {
   extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
     error:
       status === 429 || status === 503 ? 'temporarily_unavailable' : status >= 500 ? 'server_error' : 'invalid_request',
-    error_description: code === 'internal' ? 'Something went wrong on our side; it was logged.' : message,
+    error_description: code === 'internal' ? 'The server failed to handle the request, and logged the error.' : message,
   }),
 };
 
