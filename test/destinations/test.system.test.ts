@@ -68,7 +68,7 @@ describe('the answer', () => {
     const { status, body } = await first;
     expect({ status, body }).toMatchObject({
       status: 502,
-      body: { code: 'upstream_unavailable', detail: 'The test could not be made. No node takes it.' },
+      body: { code: 'upstream_unavailable', detail: 'The test did not run. No node takes it.' },
     });
     const second = ask(id, key);
     await answer(id, await asked(id, wish), PASSED);

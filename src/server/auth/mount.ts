@@ -201,7 +201,10 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
     if (counted.isAllowed || !counted.isExceeded) return;
     const seconds = Math.ceil(counted.ttl / 1000);
     void reply.header('retry-after', seconds);
-    throw new AppError('rate_limited', `Too many clients were registered from here; wait ${seconds} seconds.`);
+    throw new AppError(
+      'rate_limited',
+      `Too many clients were registered from this address. Try again in ${seconds} seconds.`,
+    );
   };
 }
 
@@ -240,7 +243,7 @@ function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, wi
     if (counted.isAllowed || !counted.isExceeded) return;
     const seconds = Math.ceil(counted.ttl / 1000);
     void reply.header('retry-after', seconds);
-    throw new AppError('rate_limited', `Too many attempts from here; wait ${seconds} seconds.`);
+    throw new AppError('rate_limited', `Too many attempts from this address. Try again in ${seconds} seconds.`);
   };
 }
 

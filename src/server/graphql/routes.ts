@@ -79,7 +79,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
 
 /** The library answers this with an error that has no code. */
 const MUTATION_BY_GET = JSON.stringify({
-  errors: [{ message: 'Mutations are sent by POST.', extensions: { code: 'method_not_allowed' } }],
+  errors: [{ message: 'A mutation must be sent with POST.', extensions: { code: 'method_not_allowed' } }],
 });
 
 /** The same codes as REST, in `extensions.code`; what is thrown inside reaches the log and nothing else. */
