@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => started?.api.stop());
 
-const PASSED = { ok: true, stage: 'publish' as const, message: 'The destination takes media.', tookMs: 2600 };
+const PASSED = { ok: true, stage: 'publish' as const, message: 'The destination accepts media.', tookMs: 2600 };
 const REFUSED = { ok: false, stage: 'connect' as const, code: 'connection_refused', message: 'No.', tookMs: 3 };
 
 async function make(): Promise<string> {
