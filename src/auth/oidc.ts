@@ -83,7 +83,7 @@ function authenticate({ clientId, clientSecret }: OidcProvider, isBasic: boolean
 function rethrow(error: unknown): never {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OidcError) throw cause;
   const { code } = error as { code?: unknown };
-  throw new OidcError(`Its ID token is not valid (${typeof code === 'string' ? code : 'no reason is known'}).`);
+  throw new OidcError(`Its ID token is not valid (${typeof code === 'string' ? code : 'the reason is unknown'}).`);
 }
 
 function createConversation(provider: OidcProvider, clock: Clock) {

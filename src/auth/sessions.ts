@@ -23,7 +23,7 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
     const { api } = await library();
     const found = await api.getSession({ headers, query: { disableRefresh: true } }).catch((error) => {
       if (!isAPIError(error)) throw error;
-      throw new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
+      throw new AppError('upstream_unavailable', 'The database did not respond. Try again.', { cause: error });
     });
     if (!found) return undefined;
     const { id: sessionId, userId, expiresAt } = found.session;

@@ -111,7 +111,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
   const byAccount = createGroups<Stored<T>>(accountOf, (object) => place(object));
   reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });
 
-  const missing = (id: string) => new AppError(notFound, `There is no ${noun} ${id.slice(0, 100)}.`);
+  const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
 
   const followers = createFollowers<OwnedChange>();
   reflector.onChange((_key, current, previous) => {
@@ -163,7 +163,11 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     if (!(error instanceof KubeError)) return error;
     if (error.status === 404) return missing(id);
     if (error.status === 409)
-      return new AppError('conflict', `The ${noun} was changed at the same moment; try again.`, { cause: error });
+      return new AppError(
+        'conflict',
+        `Another request changed the ${noun} at the same moment. Read it, and try again.`,
+        { cause: error },
+      );
     return error;
   };
 

@@ -4,20 +4,20 @@ export const BILLING_ERRORS = {
   account_suspended: {
     status: 403,
     title: 'Account suspended',
-    meaning: 'Staff of the service have locked the account: its streams are off air, and nothing of it can be changed.',
-    fix: 'Ask the service’s support why. The bills, the balance and the export of the account can still be had.',
+    meaning: 'Staff of the service have suspended the account: its streams are off air, and it cannot be changed.',
+    fix: 'Ask the support of the service for the reason. The bills, the balance and the export of the account stay available.',
   },
   billing_disabled: {
     status: 404,
     title: 'Billing disabled',
-    meaning: 'Nothing costs anything here, so there is no balance and nothing was booked.',
-    fix: 'Leave out what has to do with money; whoever runs the service turns it on with `LOOPSTREAM_BILLING`.',
+    meaning: 'Billing is off in this installation, so the account has no balance and no charges.',
+    fix: 'Skip the requests about billing. The administrator of the service turns billing on with `LOOPSTREAM_BILLING`.',
   },
   insufficient_credits: {
     status: 402,
     title: 'Insufficient credits',
-    meaning: 'The credit of the account is used up, so nothing of it goes on air.',
-    fix: 'Top up the balance; what is meant to be on air goes on by itself then. `GET /v1/billing` tells what is left.',
+    meaning: 'The credit of the account is used up, so none of its streams goes on air.',
+    fix: 'Top up the balance; streams that should be on air then resume automatically. `GET /v1/billing` shows the balance.',
   },
   topup_not_found: {
     status: 404,
@@ -34,21 +34,20 @@ export const BILLING_ERRORS = {
   webhook_forged: {
     status: 400,
     title: 'Webhook forged',
-    meaning:
-      'What was sent does not bear the payment provider’s signature over these very bytes, or is older than five minutes.',
-    fix: 'Only the payment provider sends events here. Where they are refused, set the signing secret of this endpoint, and look whether a proxy changes bodies.',
+    meaning: 'The request does not carry the payment provider’s signature of its body, or is older than five minutes.',
+    fix: 'Only the payment provider sends events here. If its events are rejected, check the signing secret of this endpoint, and whether a proxy changes bodies.',
   },
   topups_disabled: {
     status: 404,
     title: 'Top-ups disabled',
     meaning: 'This service takes no cards: it has no payment provider.',
-    fix: 'Ask whoever runs the service; `paymentMethods` of `GET /v1/billing` names the ways to pay that there are.',
+    fix: 'Ask the administrator of the service, or pay in one of the ways that `paymentMethods` of `GET /v1/billing` lists.',
   },
   topups_unavailable: {
     status: 503,
     title: 'Top-ups unavailable',
-    meaning: 'No card can be taken at the moment: the payment provider does not let this service in.',
-    fix: 'Ask whoever runs the service; credits can be granted by hand, or paid in another way where there is one.',
+    meaning: 'No card can be charged at the moment: the payment provider rejects the credentials of this service.',
+    fix: 'Ask the administrator of the service, who can grant credits by hand, or pay in another way.',
   },
   crypto_deposit_not_found: {
     status: 404,
@@ -59,25 +58,25 @@ export const BILLING_ERRORS = {
   crypto_deposit_quota_exceeded: {
     status: 403,
     title: 'Too many open deposits',
-    meaning: 'The account has as many deposits that wait to be paid as it may.',
-    fix: 'Pay one of them, or wait until one has expired; `GET /v1/crypto/deposits` lists them.',
+    meaning: 'The account has reached its limit of deposits that wait for payment.',
+    fix: 'Pay an open deposit, or wait until one expires; `GET /v1/crypto/deposits` lists them.',
   },
   crypto_disabled: {
     status: 404,
     title: 'Crypto deposits disabled',
     meaning: 'This service takes no crypto deposits.',
-    fix: 'Top up in another way: `paymentMethods` of `GET /v1/billing` names those that there are.',
+    fix: 'Top up in another way: `paymentMethods` of `GET /v1/billing` lists the ways to pay.',
   },
   crypto_unavailable: {
     status: 503,
     title: 'Crypto deposits unavailable',
-    meaning: 'The service has not begun to follow the network that was asked for.',
+    meaning: 'The service does not follow the requested network yet.',
     fix: 'Try again in a minute, or pay on another network that `GET /v1/crypto/assets` lists.',
   },
   crypto_rate_unavailable: {
     status: 503,
     title: 'Rate unavailable',
-    meaning: 'What the asset is worth is not known at the moment, so no quote can be given.',
-    fix: 'Try again in a minute. What is paid to deposits that were made before is credited when the rate is known.',
+    meaning: 'The value of the asset is unknown at the moment, so no quote can be given.',
+    fix: 'Try again in a minute. Payments to earlier deposits are credited when the rate is known.',
   },
 } as const;

@@ -33,7 +33,7 @@ export function hostRefusal(hostname: string, allowPrivate: boolean): string | u
   const host = hostname.replace(/^\[|\]$/g, '');
   const literal = isLiteral(host);
   const allowed = literal ? isAllowedAddress(host, allowPrivate) : allowPrivate || !LOCALHOST.test(host);
-  return allowed ? undefined : `${literal ? `The address ${host}` : host} is not a public one.`;
+  return allowed ? undefined : `${literal ? 'Address' : 'Host'} ${host} is not public.`;
 }
 
 /**

@@ -34,7 +34,7 @@ export const brokenRule = (rules: readonly TextRule[], text: string): string | u
 
 /** C0, DEL and C1, which some terminals obey as well (ECMA-48, section 5.3). */
 const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
-const NO_CONTROL = 'must not hold control characters';
+const NO_CONTROL = 'must not contain control characters';
 
 /** A name for people: control characters would garble lists and logs. */
 export const DISPLAY_NAME_PATTERN = `^[^${CONTROL}]*$`;
@@ -45,7 +45,7 @@ const HTTP = '^[hH][tT][tT][pP][sS]?://';
 export const LINK: readonly TextRule[] = [
   { matches: HTTP, sentence: 'must begin with http:// or https://' },
   { lacks: `${HTTP}([/?#]|$)`, sentence: 'must name a host, as https://example.com/video.mp4 does' },
-  { lacks: '^[^/?#]*//[^/?#]*@', sentence: 'must not hold a user name or password' },
+  { lacks: '^[^/?#]*//[^/?#]*@', sentence: 'must not contain a user name or password' },
   { lacks: `[${CONTROL}]`, sentence: NO_CONTROL },
 ];
 
@@ -54,14 +54,14 @@ export const NAME_PATTERN = '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$';
 export const REFERENCE: readonly TextRule[] = [
   {
     matches: NAME_PATTERN,
-    sentence: 'must be a name as Kubernetes has them: lower-case letters, digits, "-" and "."',
+    sentence: 'must be the name of a Kubernetes object: lower-case letters, digits, "-" and "."',
   },
 ];
 
 /** The syntax of label values in Kubernetes. */
 export const LABEL_VALUE: TextRule = {
   matches: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$',
-  sentence: 'must be a label’s value: letters, digits, "-", "_" and "."',
+  sentence: 'must be a label value: letters, digits, "-", "_" and "."',
 };
 
 const field = (item: string): string => `(${item})(,(${item}))*`;
@@ -80,24 +80,24 @@ export const CRON: TextRule = {
   matches: `^\\s*${CRON_FIELDS.join('\\s+')}\\s*$`,
   sentence: 'is not a cron expression; give minute, hour, day of month, month and day of week, such as 0 18 * * 5',
 };
-export const NEVER = 'names a time that never comes';
+export const NEVER = 'describes a time that never comes';
 
 /** Offsets such as +02:00 are no zones: they know nothing of summer time. */
 export const TIME_ZONE: TextRule = {
   matches: '^[A-Za-z][-+A-Za-z0-9_]*(/[-+A-Za-z0-9_]+)*$',
-  sentence: 'is not a time zone; give a name of the IANA database, such as Europe/Berlin',
+  sentence: 'is not a time zone; give an IANA name, such as Europe/Berlin',
 };
 
 /** Conditions that others write; the operator's own conditions gate nothing. */
 export const GATE: readonly TextRule[] = [
   {
     matches: '^([a-z0-9]([-.a-z0-9]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$',
-    sentence: 'must be the type of a condition, such as CreditAvailable',
+    sentence: 'must be a condition type, such as CreditAvailable',
   },
   {
     lacks:
       '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|SessionsMetered|TimekeepingPlausible)$',
-    sentence: 'names a condition that the operator writes itself',
+    sentence: 'must not name a condition that the operator sets',
   },
 ];
 
@@ -105,15 +105,15 @@ export const GATE: readonly TextRule[] = [
 export const SENTENCES = {
   noMedia: 'is required, unless playlists are given',
   twoMedia: 'cannot be given together with an upload',
-  oneSource: 'must have either a url or what is sent',
-  tooMuchSent: 'cannot have received more than there is',
+  oneSource: 'must have either url or sent',
+  tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
   endBeforeStart: 'must be after the start',
-  twice: 'must not name the same thing twice',
-  streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is called after it`,
-  uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are called after it`,
-  ownLabels: 'must not set labels or annotations that the operator sets: those of loopstream.dev and app.kubernetes.io',
-  security: 'must not change how the pod is confined: it stays within the Pod Security level restricted',
-  fixed: (kind: string) => `cannot be changed: make another ${kind}`,
+  twice: 'must not contain duplicates',
+  streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is named after it`,
+  uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are named after it`,
+  ownLabels: 'must not set keys that the operator sets: those of loopstream.dev and app.kubernetes.io',
+  security: 'must not weaken the pod’s confinement: it stays within the Pod Security level restricted',
+  fixed: (kind: string) => `cannot be changed; create another ${kind}`,
 } as const;
 
 /** Returns the message of a pattern in a request's schema; undefined when it has none of its own. */

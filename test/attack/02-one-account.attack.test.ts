@@ -130,7 +130,7 @@ it('a start without credit prepares nothing and overtakes nobody', async () => {
   expect(findCondition(status?.conditions, 'MediaReady')).toMatchObject({
     status: 'False',
     reason: 'MediaAwaitsCredit',
-    message: 'Upload "bomb" is prepared for 720p30 once the account has credit.',
+    message: 'Upload "bomb" will be prepared for 720p30 when the account has credit.',
   });
   expect((await kube.get(UPLOADS, NS, 'bomb')).status).toMatchObject({ state: 'ready' });
   await setCredit('greedy', true);

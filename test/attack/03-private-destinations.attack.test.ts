@@ -116,7 +116,7 @@ describe('a host that is private by its text', () => {
       for (const scheme of ['rtmp', 'rtmps', 'srt']) {
         const url = `${scheme}://${host}:${port}/live`;
         const { ingest } = readIngest(url);
-        expect(ingest && ingestForbidden(ingest, false), url).toMatch(/public internet/);
+        expect(ingest && ingestForbidden(ingest, false), url).toMatch(/must have a public host/);
         const data = { rtmpUrl: Buffer.from(url).toString('base64'), rtmpKey: Buffer.from('k').toString('base64') };
         const secret = { metadata: { name: 'tv-secret' }, data } as unknown as Parameters<
           typeof buildDestinationStatus

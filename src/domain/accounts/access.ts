@@ -132,7 +132,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
         throw new AppError('unauthenticated', 'The session has ended; sign in again.');
       }
       const row = await findKeyOf(db, accountId, id);
-      if (!row) throw new AppError('conflict', 'The key was revoked at the same moment.');
+      if (!row) throw new AppError('conflict', 'Another request revoked the key at the same moment.');
       await tell?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
       return { ...showKey(row), key };
     },
@@ -140,7 +140,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
     /** The key stops working at once on this server, and within a second on others. */
     async revokeKey({ accountId }: Principal, id: string): Promise<void> {
       if (!mayBeId(id) || !(await findKeyOf(db, accountId, id)))
-        throw new AppError('api_key_not_found', `There is no API key ${id.slice(0, 100)}.`);
+        throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
       await auth.revokeApiKey(id);
     },
 
@@ -151,7 +151,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
     async endSession({ userId }: Principal, id: string): Promise<void> {
       const ended = mayBeId(id) && (await endSession(db, userId, id));
       auth.forgetPeople();
-      if (!ended) throw new AppError('session_not_found', `There is no session ${id.slice(0, 100)}.`);
+      if (!ended) throw new AppError('session_not_found', `The user has no session ${id.slice(0, 100)}.`);
     },
 
     /** Keeps the session that makes the request. */
@@ -186,7 +186,8 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
     async disconnectApp({ userId }: Principal, id: string): Promise<void> {
       const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
       auth.forgetPeople();
-      if (!wasThere) throw new AppError('connected_app_not_found', `There is no connected app ${id.slice(0, 100)}.`);
+      if (!wasThere)
+        throw new AppError('connected_app_not_found', `The user has no connected app ${id.slice(0, 100)}.`);
     },
   };
 }

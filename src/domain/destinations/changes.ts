@@ -32,7 +32,7 @@ const refuse = (field: DestinationField, message: string) => validationFailed([{
 export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, known?: DestinationStatus): Changes {
   if (FIELDS.every((field) => asked[field] === undefined)) return { changes: {}, status: {} };
   if (asked.rtmpUrl !== undefined && hasHidden(asked.rtmpUrl)) {
-    throw refuse('rtmpUrl', 'has values that are hidden (…): enter them again, or leave it as it is shown');
+    throw refuse('rtmpUrl', 'has hidden values (…); enter them again, or leave the URL as it is shown');
   }
   const given = takeLoginOut(asked);
   const login = readLogin(given, known);

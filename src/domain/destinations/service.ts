@@ -140,7 +140,7 @@ export function createDestinationService({
           if (error instanceof KubeError && error.status === 403)
             throw new AppError(
               'conflict',
-              'The Secret of this destination was made by somebody else. Change it with kubectl, or make another destination here.',
+              'The API does not manage the Secret of this destination. Change it with kubectl, or create another destination.',
               { cause: error },
             );
           // Another client deleted the Secret. URL and key together can recreate it, one of them cannot.
@@ -148,7 +148,7 @@ export function createDestinationService({
           if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
             throw new AppError(
               'conflict',
-              'The Secret of this destination is gone; send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
+              'The Secret of this destination does not exist. Send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
             );
           await createSecret(accountId, destination, changes);
         }

@@ -55,7 +55,7 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
       .filter(({ status }) => holdsDestination(status?.phase))
       .map(({ metadata }) => metadata.name);
     if (streamIDs.length === 0) return;
-    const detail = `Streams are on air there: ${streamIDs.join(', ')}.`;
+    const detail = `Streams are on air to this destination: ${streamIDs.join(', ')}.`;
     throw new AppError('destination_on_air', detail, { extras: { streamIDs } });
   };
 
@@ -95,7 +95,7 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     destinations.get(accountId, id);
     if (told?.code === ON_AIR) throw new AppError('destination_on_air', told.message);
     if (told && told.code !== NOT_RUN) return show(told);
-    const why = told?.message ?? 'It has not ended in time.';
-    throw new AppError('upstream_unavailable', `The test could not be made. ${why}`);
+    const why = told?.message ?? 'It did not end in time.';
+    throw new AppError('upstream_unavailable', `The test did not run. ${why}`);
   };
 }

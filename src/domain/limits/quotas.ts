@@ -118,7 +118,7 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
       return await leases.take(`quota ${accountId}`, { signal });
     } catch (error) {
       if (!signal.aborted) throw error;
-      throw new AppError('upstream_unavailable', 'Other requests of this account are being carried out; try again.');
+      throw new AppError('upstream_unavailable', 'Other requests of this account are still running. Try again.');
     }
   };
 

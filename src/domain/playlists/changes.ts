@@ -60,12 +60,13 @@ export function applyChanges(before: readonly Item[], changes: readonly Change[]
     const within = (path: string, value: number, last: number): number => {
       if (value <= last) return value;
       const most =
-        last < 0 ? 'has no place: the list is empty' : `must be ${last} or less, the list being what it is then`;
+        last < 0 ? 'is out of range: the list is empty' : `must be ${last} or less after the changes before it`;
       throw new OutOfList(at, path, most);
     };
     if (change.op === 'insert') {
       list.splice(within('/index', change.index ?? list.length, list.length), 0, ...change.items);
-      if (list.length > MAX_ITEMS) throw new OutOfList(at, '/items', `would make more than ${MAX_ITEMS} items`);
+      if (list.length > MAX_ITEMS)
+        throw new OutOfList(at, '/items', `would make the list longer than ${MAX_ITEMS} items`);
     } else if (change.op === 'move') {
       const [moved] = list.splice(within('/from', change.from, list.length - 1), 1);
       if (moved) list.splice(within('/to', change.to, list.length), 0, moved);

@@ -112,7 +112,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
 
   const versionConflict = (playlist: Resource, version: number): AppError => {
     const current = versionOf(playlist);
-    const detail = `The playlist is at version ${current}, not ${version}: read it, and decide on the changes anew.`;
+    const detail = `The playlist is at version ${current}, not ${version}. Read it, and send the changes for that version.`;
     return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
   };
 
@@ -168,7 +168,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   const keptVersion = async (playlist: Resource, version: number): Promise<KeptVersion> => {
     const found = await history.get(playlist, version);
     if (found) return found;
-    const detail = `There is no version ${version} of this playlist, or it is no longer kept.`;
+    const detail = `The playlist has no version ${version}, or no longer keeps it.`;
     throw new AppError('playlist_version_not_found', detail);
   };
 
@@ -237,10 +237,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       const playlist = await upTo(accountId, id, version);
       const { spec } = await keptVersion(playlist, version);
       if (spec.items.length === 0)
-        throw new AppError(
-          'playlist_not_playable',
-          `Version ${version} has no items, so that nothing could be played.`,
-        );
+        throw new AppError('playlist_not_playable', `Version ${version} has no items to play.`);
       refuseGone(accountId, version, spec);
       const annotations = published(version, spec);
       return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));

@@ -88,6 +88,9 @@ export function createPreviews(
 
 function refusal({ limit }: PlacesFull, perStream: number) {
   if (limit === 'stream')
-    return new AppError('too_many_previews', `This stream is watched here by ${perStream} previews already.`);
-  return new AppError('server_busy', 'This server shows as many previews as it can.');
+    return new AppError(
+      'too_many_previews',
+      `The stream has ${perStream} previews open on this server already. Close one of them, or try again later.`,
+    );
+  return new AppError('server_busy', 'This server has as many previews open as it can. Try again later.');
 }

@@ -41,10 +41,10 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   const more = unplayable.count - warnings.length;
   if (more <= 0) return warnings;
   const message = `${more} more of ${unplayable.total} items are left out.`;
-  const fix = 'Look at the uploads of the playlist; each item joins by itself when it can be played.';
+  const fix = 'Check the uploads of the playlist. Each item joins automatically when it can be played.';
   const field = fieldOf('MediaReady', stream);
   return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
 }
 
 /** Fix for an item whose prepared file the pod could not read. */
-const ITEM_FIX = 'Upload the file again and put that in its place, or see whether the storage is all there.';
+const ITEM_FIX = 'Upload the file again and replace the item with it, or check whether the media storage is complete.';

@@ -242,7 +242,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       if (!ON_AIR.includes(phaseOf(stream, clock.now())))
-        throw new AppError('stream_not_live', 'The stream is not on air, so there is no next item to go on to.');
+        throw new AppError('stream_not_live', 'The stream is not on air, so it has no next item.');
       if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
         throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
       const asked = `${askedAt().toISOString()} ${currentIntent()?.newId('skip') ?? randomUUID()}`;

@@ -105,8 +105,8 @@ export function toReadiness(stream: LoopStream): Readiness {
     return [
       {
         code: 'not_checked',
-        message: 'The operator has not looked at this stream yet.',
-        fix: 'Wait a moment and look again; if this stays, see whether the operator runs.',
+        message: 'The operator has not checked this stream yet.',
+        fix: 'Wait a moment and read it again. If this persists, check whether the operator runs.',
         field: fieldOf(type, stream),
         since,
       },

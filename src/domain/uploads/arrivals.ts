@@ -53,11 +53,14 @@ export function createArrivals({ memoryBytes, atOnce, atOnceEach, minBytesPerSec
 
 const refusal = ({ limit }: PlacesFull, each: number): AppError =>
   limit === 'account'
-    ? new AppError('too_many_uploads_at_once', `This account sends ${each} uploads at once here already.`)
-    : new AppError('server_busy', 'This server takes as many uploads at once as it can.');
+    ? new AppError(
+        'too_many_uploads_at_once',
+        `The account sends ${each} uploads to this server already. Send fewer at the same time.`,
+      )
+    : new AppError('server_busy', 'This server receives as many uploads at the same time as it can. Try again later.');
 
 /** Maps a lack of memory to its error for clients; other errors pass unchanged. */
 export const memoryRefusal = (error: unknown): unknown =>
   error instanceof NoMemory
-    ? new AppError('server_busy', 'This server has no memory for more uploads at the moment.')
+    ? new AppError('server_busy', 'This server has no memory for more uploads at the moment. Try again later.')
     : error;

@@ -23,12 +23,12 @@ export function readChecksum(header: string | undefined): Checksum | undefined {
   if (bytes === undefined)
     throw new AppError(
       'malformed_request',
-      `Upload-Checksum names an algorithm that is none of ${CHECKSUM_ALGORITHMS}.`,
+      `Upload-Checksum names an unknown algorithm. Use one of ${CHECKSUM_ALGORITHMS}.`,
     );
   if (expected.length !== bytes || rest.length > 0)
     throw new AppError(
       'malformed_request',
-      `Upload-Checksum must be \`${algorithm}\`, a space, and the sum in Base64.`,
+      `Upload-Checksum must be \`${algorithm}\`, a space, and the checksum in Base64.`,
     );
   return { algorithm, expected };
 }
@@ -45,7 +45,10 @@ export function summed(body: AsyncIterable<Buffer>, { algorithm, expected }: Che
     })(),
     check(): void {
       if (hash.digest().equals(expected)) return;
-      throw new AppError('upload_checksum_mismatch', 'The bytes that came have another sum than Upload-Checksum says.');
+      throw new AppError(
+        'upload_checksum_mismatch',
+        'The checksum of the bytes differs from Upload-Checksum. Send the same bytes again.',
+      );
     },
   };
 }

@@ -30,7 +30,7 @@ import { growingRoom } from './room.ts';
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;
 const NO_KIND =
-  'must be one of VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
+  'must be VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
   'extension of a media file, such as film.mp4';
 
 interface IncomingDeps {
@@ -80,7 +80,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
   const sentOf = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
-    if (!sent) throw new AppError('upload_not_found', `The upload ${id} is imported from a link.`);
+    if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it takes no bytes.`);
     return { upload, sent, key: incomingKey(upload.metadata.uid) };
   };
   const tell = (upload: Resource, receivedBytes: number) =>
@@ -98,7 +98,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     const type = readKind(metadata) ?? (isPart ? 'video' : undefined);
     if (!type) throw validationFailed([{ path: '/Upload-Metadata/type', message: NO_KIND }]);
     if (sizeBytes !== undefined && sizeBytes > maxSourceBytes)
-      throw new AppError('media_too_large', `An upload may have ${maxSourceBytes} bytes at most.`);
+      throw new AppError('media_too_large', `The upload is larger than the limit of ${maxSourceBytes} bytes.`);
     const displayName = nameFrom(readName(metadata));
     const spec = (): Resource['spec'] => ({
       ...(displayName !== undefined && { displayName }),
@@ -196,7 +196,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       const room = growingRoom(uploads, within, accountId, upload);
       const kept: Pick<Storage, 'write'> = {
         write: async (to, piece) => {
-          if (!mayKeep()) throw new AppError('upload_conflict', 'Another request for this upload has taken over.');
+          if (!mayKeep()) throw new AppError('upload_conflict', 'Another request took over this upload.');
           end += (piece as Buffer).length;
           if (sizeBytes === undefined) await room.ensure(end);
           await storage.write(to, piece);
@@ -234,7 +234,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     async abandon(accountId: string, id: string): Promise<void> {
       const { upload, key } = sentOf(accountId, id);
       if (!isArriving(upload.spec))
-        throw new AppError('upload_conflict', 'All of it has come: it is deleted with DELETE /v1/uploads/{id}.');
+        throw new AppError('upload_conflict', 'The upload is complete. To delete it, send DELETE /v1/uploads/{id}.');
       await uploads.delete(upload);
       await deletePieces(storage, key);
     },

@@ -51,9 +51,9 @@ export async function findParts(uploads: Owned<Resource>, accountId: string, ids
   let sizeBytes = 0;
   for (const { metadata, spec } of found) {
     const { sent } = spec.source;
-    if (!sent?.isPart) throw wrong(`names ${metadata.name}, which was not begun with Upload-Concat: partial`);
+    if (!sent?.isPart) throw wrong(`names ${metadata.name}, which was not created with Upload-Concat: partial`);
     if (sent.sizeBytes === undefined || sent.receivedBytes < sent.sizeBytes)
-      throw new AppError('upload_conflict', `The part ${metadata.name} has not come whole.`);
+      throw new AppError('upload_conflict', `Part ${metadata.name} is not complete.`);
     sizeBytes += sent.sizeBytes;
   }
   return { found, sizeBytes };

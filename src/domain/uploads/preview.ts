@@ -26,10 +26,10 @@ function keyOf(upload: Upload): string | undefined {
 /** Explains why an upload has no preview. */
 function whyNot(upload: Upload): string {
   if (!upload.status?.media)
-    return 'There is nothing of it yet: `state` of the upload says whether it is on its way or has failed.';
+    return 'The file of the upload has not been read yet; `state` shows whether the import continues or failed.';
   if (previewOf(upload) !== 'failed')
-    return 'Its first minute is being prepared; `preview` of the upload says when it is ready.';
-  return `Its first minute could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
+    return 'The preview of the upload is being prepared; `preview` shows when it is ready.';
+  return `The preview of the upload could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
 }
 
 /**
@@ -54,7 +54,11 @@ export async function openPreview(storage: Storage | undefined, upload: Upload):
   } catch (cause) {
     // The sweep deleted it, because no stream uses it any more.
     if (cause instanceof StorageError && (cause.code === 'not_found' || cause.code === 'changed'))
-      throw new AppError('upload_not_prepared', 'What was prepared of this upload is gone.', { cause });
-    throw new AppError('upstream_unavailable', 'The media storage did not answer.', { cause });
+      throw new AppError(
+        'upload_not_prepared',
+        'The preview of the upload was removed. Send the request again to prepare it.',
+        { cause },
+      );
+    throw new AppError('upstream_unavailable', 'The media storage did not respond.', { cause });
   }
 }

@@ -89,7 +89,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
 /** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
   const refusal = linkRefusal(text, allowPrivate);
-  const notUrl = URL.canParse(text) ? undefined : 'is not a URL, e.g. https://example.com/video.mp4';
+  const notUrl = URL.canParse(text) ? undefined : 'is not a URL, such as https://example.com/video.mp4';
   const message = brokenRule(LINK, text) ?? refusal ?? notUrl;
   if (message === undefined) return;
   const errors = [{ path: '/url', message }];
@@ -146,12 +146,17 @@ export function createUploadService({
     async retry(accountId: string, id: string): Promise<Upload> {
       const upload = uploads.get(accountId, id);
       const { url } = upload.spec.source;
-      if (url === undefined) throw new AppError('upload_not_from_link', `A client has sent the file of ${id}.`);
+      if (url === undefined)
+        throw new AppError(
+          'upload_not_from_link',
+          `A client sent the file of upload ${id}, so it has no link to fetch again.`,
+        );
       const tryId = currentIntent()?.newId('try') ?? newId('try');
       // An earlier try of the same request got this far.
       if (upload.metadata.annotations?.[RETRY_ANNOTATION]?.endsWith(` ${tryId}`)) return show(upload);
       const { state } = show(upload);
-      if (state !== 'failed') throw new AppError('upload_not_failed', `Upload ${id} is ${state}.`);
+      if (state !== 'failed')
+        throw new AppError('upload_not_failed', `Upload ${id} is ${state}; only a failed upload can be retried.`);
       checkLink(url, allowPrivateLinks);
       const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
       const make = ({ largest, ...room }: Room) => {
@@ -190,7 +195,7 @@ export function createUploadService({
       const upload = uploads.get(accountId, id);
       const { streamIDs, playlistIDs } = holders(accountId, id);
       if (streamIDs.length + playlistIDs.length > 0) {
-        const detail = `This upload is played by ${[...streamIDs, ...playlistIDs].join(', ')}.`;
+        const detail = `Streams or playlists play this upload: ${[...streamIDs, ...playlistIDs].join(', ')}.`;
         throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
       }
       await uploads.delete(upload);

@@ -60,7 +60,7 @@ export async function probe(given: GivenDestination, options: ProbeOptions): Pro
     await sleep(tookMs - elapsedMs(), options.signal).catch(() => undefined);
     return { ok: false, stage: 'resolve', code: 'dns_failed', message, tookMs };
   }
-  if (!stopped) return { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: elapsedMs() };
+  if (!stopped) return { ok: true, stage: 'publish', message: 'The destination accepts media.', tookMs: elapsedMs() };
   const { code, message } = stopped.failure;
   return { ok: false, stage: stopped.stage, code, message: message.slice(0, MAX_MESSAGE), tookMs: elapsedMs() };
 }

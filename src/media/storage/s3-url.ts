@@ -21,7 +21,7 @@ const PARAMETERS = new Set(['endpoint', 'region', 'forcePathStyle']);
  * Throws a TypeError in one sentence that repeats only parameter names of the URL: people write keys into URLs.
  */
 export function parseS3Url(url: URL): S3Address {
-  if (url.username !== '' || url.password !== '') throw wrong('must not hold credentials');
+  if (url.username !== '' || url.password !== '') throw wrong('must not contain credentials');
   if (!BUCKET.test(url.host)) throw wrong('must name a bucket: s3://bucket/prefix');
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
   if (prefix !== '' && !isStorageKey(prefix))

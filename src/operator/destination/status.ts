@@ -42,7 +42,7 @@ function judge(
   const forbidden = ingestForbidden(read.ingest, allowPrivate);
   if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${forbidden}.`);
   return {
-    verdict: { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination can be sent to.' },
+    verdict: { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination is ready.' },
     read,
   };
 }

@@ -65,8 +65,8 @@ function outcome(pod: Pod): ProbeResult | undefined {
   const result = parseAs(ProbeResult, end?.message);
   if (result) return result;
   if (!end && !isOver(pod)) return undefined;
-  const why = pod.status?.reason ?? end?.reason ?? 'no reason is known';
-  return no(NOT_RUN, `Its pod ended without an answer: ${why}.`);
+  const why = pod.status?.reason ?? end?.reason ?? 'the reason is unknown';
+  return no(NOT_RUN, `The test pod ended without a result: ${why}.`);
 }
 
 /** The result of a test whose pod exists; undefined while it runs. */
@@ -78,7 +78,7 @@ function follow(pod: Pod, { secretVersion, now }: TestObservation): ProbeResult 
   if (result) return result;
   const ageMs = now.getTime() - Date.parse(pod.metadata.creationTimestamp);
   if (ageMs <= (pod.status?.phase === 'Running' ? EXIST_MS : START_MS)) return undefined;
-  return no(NOT_RUN, podTrouble(pod)?.message ?? 'Its pod has not come to an end in time.');
+  return no(NOT_RUN, podTrouble(pod)?.message ?? 'The test pod did not end in time.');
 }
 
 /** Why a test cannot be made at all, in the order in which it can be mended. */
@@ -88,13 +88,18 @@ function findObstacle(
   { ready, pod, onAir, now }: TestObservation,
 ): ProbeResult | undefined {
   if (ready?.status !== 'True')
-    return no('not_configured', ready?.message ?? 'The destination has not been looked at.');
+    return no('not_configured', ready?.message ?? 'The destination has not been checked yet.');
   if (onAir.length > 0)
-    return no(ON_AIR, `Streams are on air there, which a test would cut off: ${onAir.slice(0, 5).join(', ')}.`);
+    return no(
+      ON_AIR,
+      `A test would interrupt streams that are on air to this destination: ${onAir.slice(0, 5).join(', ')}.`,
+    );
   if (pod && !isOwnedBy(pod, destination)) {
-    return no(NOT_RUN, `A pod named "${pod.metadata.name}" exists that does not belong to it; delete it.`);
+    return no(NOT_RUN, `Pod "${pod.metadata.name}" exists but does not belong to the destination. Delete it.`);
   }
-  return !pod && isOld(id, now) ? no(NOT_RUN, 'It was asked for too long ago.') : undefined;
+  return !pod && isOld(id, now)
+    ? no(NOT_RUN, 'The request for the test is too old. Request the test again.')
+    : undefined;
 }
 
 export function decideTest(destination: Destination, observed: TestObservation): TestStep {

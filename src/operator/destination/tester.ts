@@ -56,7 +56,7 @@ export class Tester {
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);
-    return { result: notRun(id, `Its pod is refused: ${refusal}`, now) };
+    return { result: notRun(id, `Kubernetes rejected the test pod: ${refusal}`, now) };
   }
 
   /** There is no test of it any more. */

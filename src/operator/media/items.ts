@@ -53,7 +53,7 @@ function subject({ upload = '', name, index }: Entry, playlist: Playlist | undef
   return `Upload ${called(upload, name)}, item with index ${index} of playlist ${list},`;
 }
 
-const UNDER_WAY = new Set(['The file is being fetched.', 'The file is being sent.']);
+const UNDER_WAY = new Set(['The file is being imported.', 'A client is sending the file.']);
 
 /** The sentence about what an import waits for; empty where it is only under way. */
 function importNote(upload: Upload): string {
@@ -75,8 +75,8 @@ function uploadProblem(
   const { status } = upload;
   if (!status?.media) {
     return status?.error
-      ? finding('MediaFailed', `${what} failed: ${status.error.message}`)
-      : finding('MediaImporting', `${what} is still being fetched.${importNote(upload)}`);
+      ? finding('MediaFailed', `${what} could not be imported: ${status.error.message}`)
+      : finding('MediaImporting', `${what} is still being imported.${importNote(upload)}`);
   }
   const rendition = renditionOf(upload, profile);
   if (rendition?.state === 'ready') return undefined;
@@ -85,7 +85,7 @@ function uploadProblem(
   }
   if (!hold) return finding('MediaPreparing', `${what} is being prepared for ${profile}.`);
   return {
-    ...finding(hold.reason, `${what} is prepared for ${profile} ${hold.once}.`),
+    ...finding(hold.reason, `${what} will be prepared for ${profile} ${hold.once}.`),
     ...(hold.isUnknown && { unknown: true }),
   };
 }
@@ -120,7 +120,7 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
     return { kind, mode: mode ?? 'sequential', entries };
   };
   const single = (): Assessed => {
-    const none = finding('UploadNotFound', 'The stream names no video: it needs an uploadRef or playlistRefs.');
+    const none = finding('UploadNotFound', 'The stream names no video; set uploadRef or playlistRefs.');
     const entry: Entry =
       uploadRef === undefined
         ? { field: 'uploadRef', problem: none }
@@ -188,7 +188,7 @@ export function mediaProblem(
   if (!first || problems.length === 1) return first;
   return {
     ...first,
-    message: `${first.message} In all, ${problems.length} of ${countItems(tracks)} items are not ready.`,
+    message: `${first.message} ${problems.length} of ${countItems(tracks)} items are not ready.`,
   };
 }
 
@@ -212,7 +212,7 @@ export function losesItems(
 /** Why nothing is prepared for a stream. */
 export interface Hold {
   reason: ReadinessReason;
-  /** Completes "The media is prepared …". */
+  /** Completes "The media will be prepared …". */
   once: string;
   /** Nobody has said yet whether the gate is open. */
   isUnknown: boolean;
@@ -227,14 +227,14 @@ export function findHold({
   status,
 }: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
   if (metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined)
-    return { reason: 'MediaAwaitsGate', once: 'once the account is no longer suspended', isUnknown: false };
+    return { reason: 'MediaAwaitsGate', once: 'when the account is no longer suspended', isUnknown: false };
   const gate = gatesOf(spec, status?.conditions).find((one) => one.status !== 'True');
   if (!gate) return undefined;
   const since = findCondition(status?.conditions, gate.type)?.lastTransitionTime;
   const isCredit = gate.type === CREDIT_CONDITION;
   return {
     reason: isCredit ? 'MediaAwaitsCredit' : 'MediaAwaitsGate',
-    once: isCredit ? 'once the account has credit' : `once "${gate.type}" is true`,
+    once: isCredit ? 'when the account has credit' : `when the condition "${gate.type}" is true`,
     isUnknown: gate.status === 'Unknown',
     ...(since !== undefined && { since }),
   };

@@ -15,7 +15,7 @@ export const unschedulable = ({ spec, status }: Pod) =>
 export function podTrouble(pod: Pod): Finding | undefined {
   const refused = unschedulable(pod);
   if (refused) {
-    return { reason: refused.reason ?? 'Unschedulable', message: `No node takes the pod: ${refused.message ?? ''}` };
+    return { reason: refused.reason ?? 'Unschedulable', message: `No node accepts the pod: ${refused.message ?? ''}` };
   }
   for (const container of pod.status?.containerStatuses ?? []) {
     const { waiting } = container.state ?? {};

@@ -37,7 +37,7 @@ function destinationProblem(name: string, destination: Destination | undefined):
   if (!destination) return { reason: 'DestinationNotFound', message: `Destination "${name}" does not exist.` };
   const ready = findCondition(destination.status?.conditions, 'Ready');
   if (!ready || (ready.observedGeneration ?? 0) < (destination.metadata.generation ?? 0)) {
-    return { reason: 'DestinationChecking', message: `Destination "${name}" is being looked at.`, unknown: true };
+    return { reason: 'DestinationChecking', message: `Destination "${name}" has not been checked yet.`, unknown: true };
   }
   if (ready.status === 'True') return undefined;
   return { reason: ready.reason, message: `Destination "${name}": ${ready.message}` };
@@ -61,8 +61,8 @@ const CHECKS: Record<ReadinessCondition, Check> = {
       reason: 'DestinationReady',
       message:
         spec.destinationRefs.length === 1
-          ? `Destination ${quoteNames(spec.destinationRefs)} can be sent to.`
-          : `Destinations ${quoteNames(spec.destinationRefs)} can be sent to.`,
+          ? `Destination ${quoteNames(spec.destinationRefs)} is ready.`
+          : `Destinations ${quoteNames(spec.destinationRefs)} are ready.`,
     }),
     problem: ({ stream, destinations }) => {
       const found = stream.spec.destinationRefs.map((name) => destinationProblem(name, destinations.get(name)));
@@ -76,7 +76,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
   ScheduleValid: {
     fine: ({ stream: { spec } }) =>
       spec.schedule
-        ? { reason: 'ScheduleValid', message: 'The schedule can be kept.' }
+        ? { reason: 'ScheduleValid', message: 'The schedule is valid.' }
         : { reason: 'NoSchedule', message: 'The stream has no schedule: it is on air while replicas is 1.' },
     problem: ({ stream, now }) => {
       const time = airtime(stream.spec.schedule, now);
@@ -113,7 +113,7 @@ function judgePodScheduled(pod: Pod, before: Verdict | undefined): Verdict {
   }
   if (before?.status === 'True') return before;
   if (pod.spec.nodeName === undefined || (!trouble && readySince(pod) === undefined)) {
-    return { type, status: 'Unknown', reason: 'Scheduling', message: 'The pod has been made; a node is found for it.' };
+    return { type, status: 'Unknown', reason: 'Scheduling', message: 'The pod was created and waits for a node.' };
   }
   return { type, status: 'True', reason: 'Scheduled', message: `The pod is on node "${pod.spec.nodeName}".` };
 }
@@ -144,7 +144,7 @@ export function describeLeftOut(count: number, total: number, messages: readonly
     `${count} of ${total} items ${count === 1 ? 'is' : 'are'} left out.`,
     ...messages.slice(0, MAX_NAMED),
     ...(more > 0 ? [`${more} more cannot be played.`] : []),
-    `${count === 1 ? 'It joins' : 'Each joins'} by itself when it can be played.`,
+    `${count === 1 ? 'It joins' : 'Each joins'} automatically when it can be played.`,
   ].join(' ');
 }
 
@@ -162,7 +162,7 @@ function describeBroken({ spec }: LoopStream, { id, name, track, code, message, 
     upload: id,
     name,
     reason: pascalCase(code),
-    message: `"${name}" (${id}) could not be played: ${message}`,
+    message: `Item "${name}" (${id}) could not be played: ${message}`,
   };
 }
 
@@ -207,7 +207,7 @@ const HEALTHY: Verdict = {
   type: 'Degraded',
   status: 'False',
   reason: 'Healthy',
-  message: 'Nothing is known to be wrong with what is on air.',
+  message: 'The stream is on air without known problems.',
 };
 
 /**
@@ -229,7 +229,7 @@ export function judgeDegraded(
   if (!first) return HEALTHY;
   const more = all.length - MAX_SENTENCES;
   const sentences = all.slice(0, MAX_SENTENCES).map(({ message }) => message);
-  if (more > 0) sentences.push(`${more} more of the kind.`);
+  if (more > 0) sentences.push(`${more} more problems were reported.`);
   return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
 }
 

@@ -77,7 +77,7 @@ const NAME_TAKEN_RETRY_MS = 30_000;
 
 const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
 const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
-const SETTLED = yes('Settled', 'Everything is as asked.');
+const SETTLED = yes('Settled', 'The stream is in the requested state.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 
@@ -168,7 +168,7 @@ function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDec
 }
 
 const describeMissedStart = ({ spec }: LoopStream, start: Date): string =>
-  `The start at ${kubeTime(start)} was missed by more than its deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
+  `The start at ${kubeTime(start)} was missed by more than the deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
 const removeFirst = (pods: readonly Pod[]): Action =>
   pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? nothing;
@@ -282,7 +282,7 @@ function describeOnAir({ wasLive }: Situation, pod: Pod): Omit<PartialDecision, 
 }
 
 function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
-  const message = `A pod named "${podName(stream.metadata.name)}" exists that does not belong to this stream; delete it.`;
+  const message = `Pod "${podName(stream.metadata.name)}" exists but does not belong to this stream. Delete it.`;
   return {
     phase: 'failed',
     action: nothing,

@@ -82,10 +82,10 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
   const [own, shared] = templateHash(stream, settings).split('.');
   const [madeOf, madeBy] = readTemplateHash(pod);
   // A pod that an operator without such parts has made is exchanged in its turn.
-  if (madeBy !== undefined && own !== madeOf) return 'The pod no longer fits the stream.';
+  if (madeBy !== undefined && own !== madeOf) return 'The spec of the stream needs another pod.';
   const left = readDisruption(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
   if (left !== undefined) return left;
-  return shared !== madeBy && mayRoll ? 'The operator has another image or storage for its pods.' : undefined;
+  return shared !== madeBy && mayRoll ? 'The settings of the operator need another pod.' : undefined;
 }
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
@@ -126,19 +126,19 @@ export function exchange({ observed, main, settings, program }: Given): Exchange
   const ended = isOver(main);
   if (!other) {
     const next = program();
-    if (!next) return wait('The next one cannot be made yet.');
-    if (freeName === undefined) return wait('Its name is taken by a pod that does not belong to this stream.');
+    if (!next) return wait('The next pod cannot be created yet.');
+    if (freeName === undefined) return wait('A pod that does not belong to this stream has the name of the next pod.');
     return { why, action: { do: 'create', program: next, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
     // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
     const action = isOver(other) ? decideRemoval(other) : nothing;
-    return { ...wait('The next one is made when nothing is left of one before.'), action };
+    return { ...wait('The next pod is created when an earlier one is gone.'), action };
   }
   if (ended) return { ...soon, action: { do: 'publish', podUid: other.metadata.uid } };
   const trouble = podTrouble(other);
-  if (trouble) return wait(`The next one does not run: ${trouble.message}`);
-  if (!isWarm(other)) return wait('The next one is being made ready; this one goes on until then.');
+  if (trouble) return wait(`The next pod does not run: ${trouble.message}`);
+  if (!isWarm(other)) return wait('The next pod is starting; this pod stays on air until it is ready.');
   const playing = programOfPod(other);
   const wanted = program(playing);
   if (wanted && !isSameJson(wanted, playing)) {

@@ -78,7 +78,7 @@ function parseProblems(stats: Record<string, unknown>): PodProblem[] {
     return [
       {
         reason: 'DestinationReconnecting',
-        message: `Destination "${text(name)}" does not take the stream (${text(lastError.code)}): ${text(lastError.message)}`,
+        message: `Destination "${text(name)}" does not accept the stream (${text(lastError.code)}): ${text(lastError.message)}`,
       },
     ];
   });

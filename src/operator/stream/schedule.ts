@@ -25,10 +25,10 @@ interface Bounds {
 const parseDate = (text: string | undefined): Date | undefined => (text === undefined ? undefined : new Date(text));
 
 function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): string | undefined {
-  if (startAt && Number.isNaN(startAt.getTime())) return 'startAt is not a date and time.';
-  if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a date and time.';
+  if (startAt && Number.isNaN(startAt.getTime())) return 'startAt is not a valid date and time.';
+  if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a valid date and time.';
   if (startAt && endAt && endAt <= startAt)
-    return `The schedule ends (${schedule.endAt}) before or when it starts (${schedule.startAt}).`;
+    return `The schedule ends at ${schedule.endAt}, which is not after its start at ${schedule.startAt}.`;
   const wrong = schedule.recurrence && recurrenceProblem(schedule.recurrence, now);
   return wrong && `${wrong.field} "${schedule.recurrence?.[wrong.field]}" ${wrong.message}.`;
 }

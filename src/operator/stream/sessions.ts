@@ -139,7 +139,7 @@ export const DOUBT_CONDITION = 'TimekeepingPlausible';
 /** Reasons of the condition. */
 export const DOUBTS = ['MoreThanPossible', 'LessThanSeen'] as const;
 const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
-const CHECK = 'See whether the image of its container and the clock of its node are what they should be.';
+const CHECK = 'Check the image of its container and the clock of its node.';
 
 /** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
 function judgeDoubt(stream: LoopStream, podTimes: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {

@@ -287,26 +287,26 @@ function verdicts(
   });
   if (!media) {
     const doing = isArriving(spec)
-      ? ['Receiving', 'The file is being sent.']
+      ? ['Receiving', 'A client is sending the file.']
       : away
         ? ['WaitingForLink', describeWait(away)]
-        : ['Importing', 'The file is being fetched.'];
+        : ['Importing', 'The file is being imported.'];
     const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : doing;
     return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
   }
-  const fine = say('Imported', 'True', 'Imported', 'The file has been fetched and read.');
+  const fine = say('Imported', 'True', 'Imported', 'The file has been imported.');
   if (error) return [fine, say('Prepared', 'False', pascalCase(error.code), error.message)];
   const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
   if (ready.length === wanted.length && held.length > 0) {
-    const message = `Is prepared for ${held.join(', ')} once a stream that plays it may go on air.`;
+    const message = `The upload will be prepared for ${held.join(', ')} when a stream that plays it may go on air.`;
     return [fine, say('Prepared', 'False', 'OnHold', message)];
   }
   if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
   if (ready.length < wanted.length) {
     const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
-    return [fine, say('Prepared', 'False', 'Preparing', `Being prepared for ${missing.join(', ')}.`)];
+    return [fine, say('Prepared', 'False', 'Preparing', `The upload is being prepared for ${missing.join(', ')}.`)];
   }
-  return [fine, say('Prepared', 'True', 'Prepared', `Prepared for ${ready.join(', ')}.`)];
+  return [fine, say('Prepared', 'True', 'Prepared', `The upload is prepared for ${ready.join(', ')}.`)];
 }
 
 /** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
@@ -366,15 +366,15 @@ export function whileWaiting(upload: Upload, status: UploadStatus, queued: Reado
   if (queued.size === 0) return status;
   const { name } = upload.metadata;
   const message = (type: string): string | undefined => {
-    if (status.state === 'importing') return 'The import waits for its turn.';
+    if (status.state === 'importing') return 'The import waits for other imports to end.';
     if (type !== 'Prepared') return undefined;
     const pending = (status.renditions ?? [])
       .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)
       .map(({ profile }) => profile);
     const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
     const made = pending.filter((profile) => !waits.includes(profile));
-    const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for a turn.`;
-    return made.length === 0 ? waiting : `Being prepared for ${made.join(', ')}; ${waiting}`;
+    const waiting = `${waits.join(', ')} ${waits.length === 1 ? 'waits' : 'wait'} for other preparations to end.`;
+    return made.length === 0 ? waiting : `The upload is being prepared for ${made.join(', ')}; ${waiting}`;
   };
   const conditions = status.conditions?.map((condition) => {
     const text = ['Importing', 'Preparing'].includes(condition.reason) ? message(condition.type) : undefined;

@@ -42,4 +42,4 @@ export const isWaiting = (waiting: UploadWaiting | undefined, now: Date): waitin
 
 /** Describes the wait in a sentence. */
 export const describeWait = ({ message, nextTryAt, until }: UploadWaiting): string =>
-  `${message} The link is tried again at ${nextTryAt}, and given up at ${until}.`;
+  `${message} The import retries the link at ${nextTryAt}, and gives up at ${until}.`;

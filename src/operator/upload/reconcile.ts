@@ -98,8 +98,7 @@ async function createJob(tools: Tools, upload: Upload, wish: Wish): Promise<stri
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
   const job = await tools.kube.get(JOBS, namespace, wish.name);
-  if (!isOwnedBy(job, upload))
-    return `A Job named "${wish.name}" exists that does not belong to this upload; delete it.`;
+  if (!isOwnedBy(job, upload)) return `Job "${wish.name}" exists but does not belong to this upload. Delete it.`;
   tools.caches.jobs.upsert(job);
   return undefined;
 }

@@ -61,18 +61,18 @@ function readApplication(text: string): { path: string; query: string } {
  */
 export function readIngest(text: string, quote?: (name: string) => string): IngestResult {
   const url = URL.parse(/^srt:/i.test(text) ? withoutFragment(text) : text);
-  if (!url) return { problem: 'is not a URL, e.g. rtmp://a.rtmp.youtube.com/live2' };
+  if (!url) return { problem: 'is not a URL, such as rtmp://a.rtmp.youtube.com/live2' };
   // Parsing leaves out line breaks and tabs.
   if (UNFIT.test(text) || !text.isWellFormed()) {
-    return { problem: 'must not hold spaces, quotes, backslashes or control characters' };
+    return { problem: 'must not contain spaces, quotes, backslashes or control characters' };
   }
   const protocol = PROTOCOLS.find((name) => url.protocol === `${name}:`);
   if (!protocol) return { problem: 'must begin with rtmp://, rtmps:// or srt://' };
   if (url.username || url.password)
-    return { problem: 'must not hold a user name or password; give them as rtmpUser and rtmpPassword' };
+    return { problem: 'must not contain a user name or password; give them as rtmpUser and rtmpPassword' };
   if (!url.hostname) return { problem: 'must name a host' };
   const host = readHost(url.hostname);
-  if (host === undefined) return { problem: 'must name a host as DNS has them, or an address' };
+  if (host === undefined) return { problem: 'must have a valid DNS name or an IP address as its host' };
   const port = url.port === '' ? DEFAULT_PORTS[protocol] : Number(url.port);
   if (port === 0) return { problem: 'must name a port from 1 to 65535' };
   const shared = { protocol, host, port };
@@ -122,14 +122,12 @@ export const hasHidden = (text: string): boolean => /…|%E2%80%A6/i.test(text);
 
 /** Why nothing may be sent to a host, as far as its text tells; undefined when it may, or when only DNS can tell. */
 export const ingestForbidden = ({ host }: Ingest, allowPrivate: boolean): string | undefined =>
-  isInternalHost(host, allowPrivate)
-    ? 'must name a host that the public internet knows, not one of a private network'
-    : undefined;
+  isInternalHost(host, allowPrivate) ? 'must have a public host, not one of a private network' : undefined;
 
 /** Why a key cannot be used with a URL of this protocol; undefined when it can, as an empty one can. */
 export function ingestKeyProblem(key: string, protocol: Ingest['protocol']): string | undefined {
   if (UNFIT.test(key) || !key.isWellFormed()) {
-    return 'must not hold spaces, quotes, backslashes or control characters';
+    return 'must not contain spaces, quotes, backslashes or control characters';
   }
   const most = protocol === 'srt' ? MAX_STREAM_ID_BYTES : MAX_VALUE_BYTES;
   return Buffer.byteLength(key) > most ? `must have at most ${most} bytes` : undefined;

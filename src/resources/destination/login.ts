@@ -43,15 +43,12 @@ export function loginProblem(
   if (rtmpUser === '' && rtmpPassword === '') return undefined;
   const wrong = (field: LoginProblem['field'], problem: string): LoginProblem => ({ field, problem });
   if (protocol === 'srt') {
-    return wrong(
-      'rtmpUser',
-      'is for RTMP alone; with SRT, write the user name into the stream id as the server wants it',
-    );
+    return wrong('rtmpUser', 'applies to RTMP only; for SRT, put the user name into the stream id');
   }
   if (rtmpUser === '') return wrong('rtmpUser', 'is missing: a password needs a user name');
   if (rtmpPassword === '') return wrong('rtmpPassword', 'is missing: a user name needs a password');
   if (/[\s"'\\&\p{Cc}]/u.test(rtmpUser) || !rtmpUser.isWellFormed()) {
-    return wrong('rtmpUser', 'must not hold spaces, quotes, backslashes, ampersands or control characters');
+    return wrong('rtmpUser', 'must not contain spaces, quotes, backslashes, ampersands or control characters');
   }
   if (/\p{Cc}/u.test(rtmpPassword) || !rtmpPassword.isWellFormed()) {
     return wrong('rtmpPassword', 'must not hold control characters');

@@ -53,7 +53,7 @@ type LocatedResult = Located | DestinationProblem;
 
 const NO_KEY: DestinationProblem = {
   field: 'rtmpUrl',
-  problem: 'has a placeholder where the stream key goes; give the key as rtmpKey',
+  problem: 'has a placeholder in place of the stream key; give the key as rtmpKey',
 };
 
 /** Longer than anything that can be passed on: it is not parsed further. */
@@ -62,7 +62,7 @@ const MAX_CHARACTERS = 4096;
 const NO_NAME: DestinationProblem = {
   field: 'rtmpUrl',
   problem:
-    'has the placeholder of the key but no stream name; give the address up to the application, and the key as rtmpKey',
+    'has a placeholder for the key but no stream name; give the URL up to the application, and the key as rtmpKey',
 };
 
 /** Problems quote nothing but, by `quote`, the name of an option (ingest.ts). */
@@ -73,16 +73,17 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   const credentials = mergeLogins(login, given);
   if (credentials.problem !== undefined) return wrong(credentials.field, credentials.problem);
   const key = tidy(given.rtmpKey ?? '');
-  if (isPlaceholderKey(key)) return wrong('rtmpKey', 'is a placeholder; give the key that the platform shows');
+  if (isPlaceholderKey(key)) return wrong('rtmpKey', 'is a placeholder; give the stream key that the platform shows');
   const located = /^srt:/i.test(bare) ? locateInQuery(bare, key) : locateInPath(bare, key);
   if ('problem' in located) return wrong(located.field, located.problem);
   if (/^(rtmp\w*|srt|https?):\/\//i.test(located.rtmpKey)) {
-    return wrong('rtmpKey', 'is an address; give the key alone');
+    return wrong('rtmpKey', 'is a URL; give the stream key alone');
   }
   const { rtmpUrl, rtmpKey, sent = { rtmpUrl, rtmpKey } } = located;
   const { ingest, problem } = readIngest(sent.rtmpUrl, quote);
   if (problem !== undefined) return wrong('rtmpUrl', problem);
-  if (/[{}<>]/.test(ingest.path + ingest.query)) return wrong('rtmpUrl', 'has a placeholder; write what it stands for');
+  if (/[{}<>]/.test(ingest.path + ingest.query))
+    return wrong('rtmpUrl', 'has a placeholder; replace it with its value');
   const badKey = ingestKeyProblem(sent.rtmpKey, ingest.protocol);
   if (badKey !== undefined) return wrong('rtmpKey', badKey);
   const misplaced = platformProblem(ingest);
@@ -101,7 +102,10 @@ export function mergeLogins(login: Login | undefined, given: Partial<GivenDestin
   if (!login) return { rtmpUser, rtmpPassword };
   const isOther = (mine: string, theirs: string) => mine !== '' && theirs !== '' && mine !== theirs;
   if (isOther(rtmpUser, login.user) || isOther(rtmpPassword, login.password)) {
-    return { field: 'rtmpUrl', problem: 'holds another login than rtmpUser and rtmpPassword; give it in these alone' };
+    return {
+      field: 'rtmpUrl',
+      problem: 'contains another login than rtmpUser and rtmpPassword; give the login in these fields only',
+    };
   }
   return { rtmpUser: rtmpUser || login.user, rtmpPassword: rtmpPassword || login.password };
 }

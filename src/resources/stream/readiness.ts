@@ -49,8 +49,8 @@ type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message
 export function fixOf({ type, status, reason }: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
-    return `Have "${type}" made true; the stream goes on air by itself then.`;
-  return 'Wait a moment and look again.';
+    return `Make the condition "${type}" true; the stream then goes on air automatically.`;
+  return 'Wait a moment, and read the stream again.';
 }
 
 const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as readonly string[]).includes(type);
@@ -66,5 +66,10 @@ export const gatesOf = (
   readinessGates.map(({ conditionType: type }) => {
     const found = findCondition(conditions, type);
     if (found) return { type, status: found.status, reason: found.reason, message: found.message };
-    return { type, status: 'Unknown', reason: 'NotReported', message: `Nobody has said yet whether "${type}" is so.` };
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'NotReported',
+      message: `The condition "${type}" has not been reported yet.`,
+    };
   });

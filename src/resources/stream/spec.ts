@@ -349,19 +349,23 @@ export const READINESS_ISSUES = {
   DestinationSecretMissing: {
     code: 'destination_secret_missing',
     field: 'destinationIDs',
-    fix: 'Create the Secret with rtmpUrl and rtmpKey, or name another one.',
+    fix: 'Create the Secret with rtmpUrl and rtmpKey, or name another Secret.',
   },
   DestinationInvalid: {
     code: 'destination_invalid',
     field: 'destinationIDs',
-    fix: 'Give the destination an rtmp:// or rtmps:// URL.',
+    fix: 'Give the destination a valid rtmp://, rtmps:// or srt:// URL and key.',
   },
   UploadNotFound: {
     code: 'upload_not_found',
     field: 'videoUploadObjectID',
     fix: 'Upload the media again, or choose another upload.',
   },
-  MediaImporting: { code: 'media_importing', field: 'videoUploadObjectID', fix: 'Wait until the upload has arrived.' },
+  MediaImporting: {
+    code: 'media_importing',
+    field: 'videoUploadObjectID',
+    fix: 'Wait until the file has been imported.',
+  },
   MediaPreparing: {
     code: 'media_preparing',
     field: 'videoUploadObjectID',
@@ -370,49 +374,53 @@ export const READINESS_ISSUES = {
   MediaAwaitsCredit: {
     code: 'media_awaits_credit',
     field: 'videoUploadObjectID',
-    fix: 'Top up the balance; the media is prepared by itself then.',
+    fix: 'Top up the balance; the media is then prepared automatically.',
   },
   MediaAwaitsGate: {
     code: 'media_awaits_gate',
     field: 'videoUploadObjectID',
-    fix: 'Have the condition made true that the message names; the media is prepared by itself then.',
+    fix: 'Make the condition true that the message names; the media is then prepared automatically.',
   },
   MediaFailed: {
     code: 'media_failed',
     field: 'videoUploadObjectID',
-    fix: 'Look at the upload’s error and upload a file that plays.',
+    fix: 'Read the error of the upload, and upload a file that plays.',
   },
   PlaylistNotFound: {
     code: 'playlist_not_found',
     field: 'playlistIDs',
     fix: 'Create the playlist, or choose another one.',
   },
-  PlaylistEmpty: { code: 'playlist_empty', field: 'playlistIDs', fix: 'Put at least one item into the playlist.' },
+  PlaylistEmpty: { code: 'playlist_empty', field: 'playlistIDs', fix: 'Add at least one item to the playlist.' },
   ScheduleInvalid: {
     code: 'schedule_invalid',
     field: 'scheduleStartAt',
-    fix: 'Give an end after the start, five fields of cron, and the IANA name of a time zone.',
+    fix: 'Give an end after the start, a cron expression of five fields, and the IANA name of a time zone.',
   },
   Unschedulable: {
     code: 'unschedulable',
     field: '',
-    fix: 'Give the cluster a node with room for the pod, or change what spec.template asks of a node.',
+    fix: 'Give the cluster a node with room for the pod, or change the node requirements in spec.template.',
   },
   QuotaExceeded: {
     code: 'quota_exceeded',
     field: '',
-    fix: 'Raise the ResourceQuota of the namespace or free some of it; it is tried again every minute.',
+    fix: 'Raise the ResourceQuota of the namespace, or free some of it; the operator retries every minute.',
   },
   PodRefused: {
     code: 'pod_refused',
     field: '',
-    fix: 'Change what Kubernetes refuses, then edit the stream: it is tried again then.',
+    fix: 'Change what Kubernetes rejects, then edit the stream; the operator retries after the edit.',
   },
-  PodNameTaken: { code: 'pod_name_taken', field: '', fix: 'Delete the pod of that name; it is tried again by itself.' },
+  PodNameTaken: {
+    code: 'pod_name_taken',
+    field: '',
+    fix: 'Delete the pod of that name; the operator retries automatically.',
+  },
   InsufficientCredits: {
     code: 'insufficient_credits',
     field: '',
-    fix: 'Top up the balance; the stream goes on air by itself then.',
+    fix: 'Top up the balance; the stream then goes on air automatically.',
   },
 } as const;
 export type ReadinessReason = keyof typeof READINESS_ISSUES;

@@ -41,18 +41,19 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
   /** Throws `not_confirmed` (403) unless the owner makes the request. */
   async function confirm({ userId, sessionId = '' }: Principal, { email, password }: AccountDelete): Promise<string> {
     const owner = await findOwner(db, userId, sessionId);
-    if (!owner) throw new AppError('unauthenticated', 'The account does not exist any more.');
+    if (!owner) throw new AppError('unauthenticated', 'The account no longer exists.');
     if (owner.email !== email.trim().toLowerCase())
-      throw new AppError('not_confirmed', 'This is not the e-mail address of the account.');
+      throw new AppError('not_confirmed', 'The e-mail address is not that of the account.');
     const { hash, since, begunBy } = owner;
     if (hash !== null && password !== undefined) {
       if (await auth.hasPassword(userId, password)) return owner.email;
-      throw new AppError('not_confirmed', 'This is not the password of the account.');
+      throw new AppError('not_confirmed', 'The password is not that of the account.');
     }
     // A passkey proves the person, as a password does; users with neither sign in at another provider.
     const isEnough = hash === null || begunBy === 'passkey';
     if (isEnough && since !== null && clock.now().getTime() - since.getTime() < FRESH_MS) return owner.email;
-    if (hash !== null) throw new AppError('not_confirmed', 'This needs the password of the account, or its passkey.');
+    if (hash !== null)
+      throw new AppError('not_confirmed', 'The deletion needs the password of the account, or its passkey.');
     throw new AppError('not_confirmed', 'Sign out, sign in again, and delete the account within ten minutes.');
   }
 

@@ -57,7 +57,7 @@ const OAUTH_ERRORS = {
   extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
     error:
       status === 429 || status === 503 ? 'temporarily_unavailable' : status >= 500 ? 'server_error' : 'invalid_request',
-    error_description: code === 'internal' ? 'Something went wrong on our side; it was logged.' : message,
+    error_description: code === 'internal' ? 'The server failed to handle the request, and logged the error.' : message,
   }),
 };
 
@@ -201,7 +201,10 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
     if (counted.isAllowed || !counted.isExceeded) return;
     const seconds = Math.ceil(counted.ttl / 1000);
     void reply.header('retry-after', seconds);
-    throw new AppError('rate_limited', `Too many clients were registered from here; wait ${seconds} seconds.`);
+    throw new AppError(
+      'rate_limited',
+      `Too many clients were registered from this address. Try again in ${seconds} seconds.`,
+    );
   };
 }
 
@@ -240,7 +243,7 @@ function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, wi
     if (counted.isAllowed || !counted.isExceeded) return;
     const seconds = Math.ceil(counted.ttl / 1000);
     void reply.header('retry-after', seconds);
-    throw new AppError('rate_limited', `Too many attempts from here; wait ${seconds} seconds.`);
+    throw new AppError('rate_limited', `Too many attempts from this address. Try again in ${seconds} seconds.`);
   };
 }
 

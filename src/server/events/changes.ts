@@ -78,8 +78,11 @@ function takePlace(places: Places, accountId: string, giveUp: (() => void) | und
   } catch (error) {
     if (!(error instanceof PlacesFull)) throw error;
     if (error.limit === 'account')
-      throw new AppError('too_many_feeds', `This account follows its changes ${MAX_FEEDS} times here already.`);
-    throw new AppError('server_busy', 'This server has as many feeds of changes open as it can.');
+      throw new AppError(
+        'too_many_feeds',
+        `The account has ${MAX_FEEDS} change feeds open on this server already. Close one of them, or try again later.`,
+      );
+    throw new AppError('server_busy', 'This server has as many change feeds open as it can. Try again later.');
   }
 }
 

@@ -13,7 +13,7 @@ const VALUES: readonly [RegExp, string][] = [
   // The message of graphql-http does not say how to fix the request.
   [
     /^Unable to detect operation AST$/,
-    'There is no such operation in the query: `operationName` must be the name of one, and may be left out where there is only one.',
+    'The query has no operation with this name. Set `operationName` to one of its operations, or leave it out if there is only one.',
   ],
 ];
 

@@ -51,7 +51,7 @@ export const limitsRule =
       if (depth > MAX_DEPTH) refuse(`The operation is nested ${depth} levels deep; at most ${MAX_DEPTH} are allowed.`);
       if (aliases > MAX_ALIASES) refuse(`The operation has ${aliases} aliases; at most ${MAX_ALIASES} are allowed.`);
       if (cost > MAX_COST)
-        refuse(`The operation costs ${cost}; at most ${MAX_COST} is allowed. Ask for smaller pages or fewer fields.`);
+        refuse(`The operation costs ${cost}; at most ${MAX_COST} is allowed. Request smaller pages or fewer fields.`);
     },
   });
 

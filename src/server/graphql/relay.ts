@@ -50,7 +50,7 @@ interface NodeReader<T> {
 export const createNodeReader =
   <T extends object>({ prefix, type, operation, notFound, get }: NodeReader<T>): NounFields['node'] =>
   (context, id) => {
-    if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `There is no ${type} ${id.slice(0, 100)}.`);
+    if (!id.startsWith(`${prefix}-`)) throw new AppError(notFound, `The account has no ${type} ${id.slice(0, 100)}.`);
     context.allow(operation);
     return get(context, id).then((one) => ({ __typename: type, ...one }));
   };

@@ -5,16 +5,15 @@ import { AppError } from '../../lib/errors.ts';
 
 /** Our messages by those of the library for unreadable requests. */
 const SENTENCES: Record<string, string> = {
-  'Missing body': 'The body is empty; send a JSON object with `query`.',
+  'Missing body': 'The body is empty. Send a JSON object with `query`.',
   'Unparsable JSON body': 'The body must be a JSON object with `query`.',
   'JSON body must be an object': 'The body must be a JSON object with `query`.',
-  'Missing query':
-    '`query` is missing: send the text of the operation; no operations are kept here that could be named instead.',
-  'Invalid query': '`query` must be a text.',
+  'Missing query': '`query` is missing. Send the text of the operation; the server stores no operations.',
+  'Invalid query': '`query` must be a string.',
   'Invalid variables': '`variables` must be an object.',
-  'Invalid operationName': '`operationName` must be a text.',
+  'Invalid operationName': '`operationName` must be a string.',
   'Invalid extensions': '`extensions` must be an object.',
-  'Unparsable URL': '`variables` and `extensions` must be JSON in the address.',
+  'Unparsable URL': '`variables` and `extensions` must be JSON in the URL.',
 };
 
 /**
@@ -29,14 +28,14 @@ export async function readRequest<Raw, Context>(request: Request<Raw, Context>):
   if (Array.isArray(request.body))
     throw new AppError(
       'malformed_request',
-      'Operations are sent one by one, not in a list: turn off batching in the client.',
+      'The server takes one operation per request. Turn off batching in the client.',
     );
   try {
     return (await parseRequestParams(request)) as RequestParams;
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : '';
     if (said === 'Missing query' && namesPersistedQuery(request)) throw notPersisted();
-    throw new AppError('malformed_request', SENTENCES[said] ?? 'The request is not one of GraphQL over HTTP.', {
+    throw new AppError('malformed_request', SENTENCES[said] ?? 'The request is not valid GraphQL over HTTP.', {
       cause,
     });
   }

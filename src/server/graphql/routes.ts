@@ -79,7 +79,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
 
 /** The library returns an error without a code here. */
 const MUTATION_BY_GET = JSON.stringify({
-  errors: [{ message: 'Mutations are sent by POST.', extensions: { code: 'method_not_allowed' } }],
+  errors: [{ message: 'A mutation must be sent with POST.', extensions: { code: 'method_not_allowed' } }],
 });
 
 /** Adds the codes of REST as `extensions.code`; details of internal errors go only to the log. */

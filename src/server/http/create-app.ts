@@ -79,5 +79,5 @@ const identify: onRequestHookHandler = ({ id, raw, headers }, reply, done) => {
   void reply.header('x-request-id', id);
   if (headers.host !== undefined || raw.httpVersion === '1.0') return done();
   void reply.header('connection', 'close');
-  done(new AppError('malformed_request', 'The header Host is missing.'));
+  done(new AppError('malformed_request', 'The request has no header Host.'));
 };

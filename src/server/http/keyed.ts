@@ -104,11 +104,17 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
             used: (await keyedUse(db, accountId)).count,
           });
         if (answer && answer.fingerprint !== fingerprint)
-          throw new AppError('idempotency_key_reused', 'This Idempotency-Key was sent with another request before.');
+          throw new AppError(
+            'idempotency_key_reused',
+            'This Idempotency-Key was sent with another request before. Use a new key.',
+          );
         if (answer && answer.status !== null)
           return { status: answer.status, headers: answer.headers, body: answer.body ?? forgotten(answer.status) };
         if (performance.now() > deadline)
-          throw new AppError('idempotency_key_reused', 'Another request with this Idempotency-Key is still at work.');
+          throw new AppError(
+            'idempotency_key_reused',
+            'Another request with this Idempotency-Key is still running. Try again later.',
+          );
         await sleep(pause);
       }
     },
@@ -119,7 +125,7 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
 function forgotten(status: number): never {
   throw new AppError(
     'idempotency_key_reused',
-    `This request was answered with ${status} before, and the answer is no longer kept. Nothing was done again: read what it made.`,
+    `The server answered this request with ${status} before, and no longer keeps the response. It did nothing again; read the object that the request created.`,
   );
 }
 

@@ -30,9 +30,9 @@ export function createMethods(): Methods {
       const exact = byUrl.get(path);
       const found = exact ? [exact] : [...byUrl.values()].filter(({ matches }) => matches.test(path));
       const allow = [...new Set(found.flatMap(({ methods }) => [...methods]))].sort().join(', ');
-      if (allow === '') return new AppError('route_not_found', `There is nothing at ${path.slice(0, 200)}.`);
+      if (allow === '') return new AppError('route_not_found', `No operation has the path ${path.slice(0, 200)}.`);
       void reply.header('allow', allow);
-      return new AppError('method_not_allowed', `${request.method} is not possible here; possible: ${allow}.`);
+      return new AppError('method_not_allowed', `The path does not support ${request.method}. Use ${allow}.`);
     },
   };
 }

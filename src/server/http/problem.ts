@@ -72,9 +72,11 @@ function codeOfFastify(error: unknown): ErrorCode | undefined {
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof KubeError)
-    return new AppError('upstream_unavailable', 'Kubernetes did not do what was asked; try again.', { cause: error });
+    return new AppError('upstream_unavailable', 'Kubernetes failed to handle the request. Try again.', {
+      cause: error,
+    });
   if (isDatabaseError(error))
-    return new AppError('upstream_unavailable', 'The database did not answer; try again.', { cause: error });
+    return new AppError('upstream_unavailable', 'The database did not respond. Try again.', { cause: error });
   const known = codeOfFastify(error);
   if (known) return new AppError(known, ERRORS[known].meaning, { cause: error });
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });

@@ -33,7 +33,7 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
     keyGenerator: (request) => (request.principal ? `account ${request.principal.accountId}` : readAddress(request)),
     errorResponseBuilder: (_request, { ttl }) => {
       const seconds = Math.ceil(ttl / 1000);
-      return new AppError('rate_limited', `The rate limit is used up; wait ${seconds} seconds.`);
+      return new AppError('rate_limited', `The rate limit is used up. Try again in ${seconds} seconds.`);
     },
   });
 }

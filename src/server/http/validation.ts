@@ -42,7 +42,7 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minProperties: () => 'must have at least one field',
-  pattern: ({ pattern }) => patternSentence(pattern) ?? 'holds characters that are not allowed',
+  pattern: ({ pattern }) => patternSentence(pattern) ?? 'contains characters that are not allowed',
   format: ({ format }) =>
     format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
 };

@@ -6,10 +6,10 @@ import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 
 const AGAIN = 'Wait a few seconds and call the tool again, with the same `idempotencyKey` if you gave one.';
 const takeFrom = (tool: string, what = 'id'): string =>
-  `Take the ${what} from \`${tool}\`: it may have been deleted, or belong to another account.`;
+  `Take the ${what} from \`${tool}\`. The object may have been deleted, or belong to another account.`;
 
 const NEXT: Partial<Record<ErrorCode, string>> = {
-  insufficient_scope: 'Ask the person to connect this client again, and to allow the scope that `scope` names.',
+  insufficient_scope: 'Ask the user to connect this client again, and to allow the scope that `scope` names.',
   stream_not_found: takeFrom('list_streams'),
   upload_not_found: takeFrom('list_uploads', 'objectID'),
   destination_not_found: takeFrom('list_destinations'),
@@ -17,39 +17,39 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   playlist_version_not_found: 'Take a version from `list_playlist_versions`.',
   crypto_deposit_not_found: takeFrom('list_crypto_deposits'),
   crypto_deposit_quota_exceeded:
-    'Tell the person to pay one of the open deposits, which `list_crypto_deposits` shows, or wait until one has expired.',
+    'Tell the user to pay an open deposit of `list_crypto_deposits`, or to wait until one expires.',
   crypto_disabled:
-    'Tell the person that nothing is taken this way; `paymentMethods` of `get_billing` names the ways to pay.',
+    'Tell the user that the service takes no crypto deposits; `paymentMethods` of `get_billing` lists the ways to pay.',
   crypto_unavailable: 'Wait a minute and call the tool again, or choose another network of `list_crypto_assets`.',
   crypto_rate_unavailable: 'Wait a minute and call the tool again.',
   invoice_not_found: takeFrom('list_invoices'),
   topup_not_found: takeFrom('list_top_ups'),
-  topups_disabled: 'Tell the person that no cards are taken; `paymentMethods` of `get_billing` names the ways to pay.',
-  topups_unavailable: 'Tell the person that no card can be taken here, and to ask whoever runs the service.',
-  conflict: 'Read it again, with the tool whose name begins with get, and decide anew on what to change.',
+  topups_disabled:
+    'Tell the user that the service takes no cards; `paymentMethods` of `get_billing` lists the ways to pay.',
+  topups_unavailable:
+    'Tell the user that no card can be charged at the moment, and to ask the administrator of the service.',
+  conflict:
+    'Read the object again with the tool whose name begins with get, and apply the change to its current state.',
   stream_not_ready:
-    'Do what the `fix` of each entry of `issues` says; call `get_stream_readiness` until `ready` is true, then `start_stream` again. `diagnose_stream` tells more.',
+    'Follow the `fix` of each entry of `issues`. Call `get_stream_readiness` until `ready` is true, then `start_stream` again. `diagnose_stream` gives more details.',
   insufficient_credits:
-    'Tell the person that the credit is used up; `get_billing` shows it. The stream goes on by itself when it is topped up.',
-  stream_not_live: 'Call `start_stream` with `wait`, and go on when its status is live.',
+    'Tell the user that the credit is used up; `get_billing` shows it. The stream resumes automatically after a top-up.',
+  stream_not_live: 'Call `start_stream` with `wait`, and continue when its status is live.',
   destination_in_use:
-    'Give the streams that `streamIDs` names another destination with `update_stream`, or delete them with `delete_stream`, first.',
+    'Give the streams in `streamIDs` another destination with `update_stream`, or delete them with `delete_stream`, and try again.',
   destination_on_air:
-    'Call `get_stream_live_stats` for the streams on air there, which tells whether the destination takes them; or call `stop_stream`, and test it then.',
+    'Call `get_stream_live_stats` for the streams in `streamIDs`, which shows whether the destination accepts them. To test the destination, call `stop_stream` first.',
   upload_in_use:
-    'Take it out of the streams that `streamIDs` names with `update_stream`, and out of the playlists that `playlistIDs` names with `change_playlist` and `publish_playlist`, first.',
-  playlist_in_use: 'Take it out of the streams that `streamIDs` names with `update_stream` first.',
-  playlist_version_conflict:
-    'Call `get_playlist`, decide on the changes anew for the version that it has now, and send that version.',
+    'Remove the upload from the streams in `streamIDs` with `update_stream`, and from the playlists in `playlistIDs` with `change_playlist` and `publish_playlist`. Then try again.',
+  playlist_in_use: 'Remove the playlist from the streams in `streamIDs` with `update_stream`, and try again.',
+  playlist_version_conflict: 'Call `get_playlist`, adapt the changes to its current version, and send that version.',
   playlist_not_playable:
-    'Make a version whose items all exist, with `change_playlist` or `update_playlist`, and publish that one.',
-  idempotency_key_reused:
-    'Give a new `idempotencyKey` for each call that is meant to have an effect of its own; repeat a call with the same key and the same arguments only.',
-  validation_failed: 'Mend the arguments that `errors` names, and call the tool again.',
-  link_forbidden:
-    'Put the file where the public internet reaches it by http or https, and call `create_upload_from_link` with that link.',
+    'Create a version whose items all exist with `change_playlist` or `update_playlist`, and publish it.',
+  idempotency_key_reused: 'Use a new `idempotencyKey` for each new call. Repeat a key only with the same arguments.',
+  validation_failed: 'Correct the arguments that `errors` names, and call the tool again.',
+  link_forbidden: 'Put the file at a public http or https address, and call `create_upload_from_link` with that link.',
   quota_exceeded:
-    'Delete what is no longer needed, as `detail` says. Where `class` is `trial`, tell the person that buying credit once raises the limit; `create_top_up` makes a link to pay by.',
+    'Free some of it, as `detail` says. If `class` is `trial`, tell the user that buying credit once raises the limit; `create_top_up` creates a payment link.',
   upload_quota_exceeded: 'Delete uploads that are no longer needed with `delete_upload`; `list_uploads` shows them.',
   internal: AGAIN,
   upstream_unavailable: AGAIN,

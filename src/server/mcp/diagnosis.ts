@@ -57,7 +57,7 @@ const TOOL_FOR_CODE = new Map([
 
 const findFix = (code: string, place: string): string =>
   STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
-  'Look again in a moment; if it stays, read the events.';
+  'Try again in a moment. If the problem persists, read the events.';
 
 const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
   code,
@@ -73,7 +73,7 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
     return [
       {
         code,
-        message: `Destination "${name}" does not take the stream. ${message}`,
+        message: `Destination "${name}" does not accept the stream. ${message}`,
         fix: findFix(code, 'lastError.code'),
         tool: 'update_destination',
       },
@@ -96,8 +96,8 @@ const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
     .filter(({ id }) => !readiness.warnings.some(({ item }) => item?.objectID === id))
     .map(({ code, name, message }) => ({
       code,
-      message: `"${name}" is left out, because it cannot be played. ${message}`,
-      fix: 'Upload the file again, and put that in its place.',
+      message: `Item "${name}" cannot be played and is left out. ${message}`,
+      fix: 'Upload the file again, and replace the item with it.',
       tool: 'create_upload_from_link',
     }));
 
@@ -109,15 +109,15 @@ function ofState({ stream, liveStats }: Facts): Finding[] {
   if (status === 'failed')
     findings.push({
       code: 'failed',
-      message: 'The stream has failed, and does not start again by itself.',
-      fix: 'Read the events, mend what they name, and start it again.',
+      message: 'The stream has failed, and does not restart automatically.',
+      fix: 'Read the events, fix the cause that they name, and start the stream again.',
       tool: 'start_stream',
     });
   if (ON_AIR.includes(status) && !liveStats.live && liveStats.destinations.length === 0)
     findings.push({
       code: 'no_numbers',
-      message: 'The stream is on air, and its live numbers cannot be read at the moment.',
-      fix: 'Look again in a few seconds.',
+      message: 'The stream is on air, but its live numbers cannot be read at the moment.',
+      fix: 'Try again in a few seconds.',
       tool: 'get_stream_live_stats',
     });
   return findings;
@@ -125,26 +125,26 @@ function ofState({ stream, liveStats }: Facts): Finding[] {
 
 /** Advice on the condition that a stream reports while on air (operator/news.ts). */
 const DEGRADED = new Map([
-  ['nothing_playable', { fix: 'Give it a file that plays.', tool: 'create_upload_from_link' }],
-  ['items_left_out', { fix: 'Upload the file again, and put that in its place.', tool: 'create_upload_from_link' }],
-  ['destination_reconnecting', { fix: 'Look at what the destination says.', tool: 'get_stream_live_stats' }],
+  ['nothing_playable', { fix: 'Give the stream a file that plays.', tool: 'create_upload_from_link' }],
+  ['items_left_out', { fix: 'Upload the file again, and replace the item with it.', tool: 'create_upload_from_link' }],
+  ['destination_reconnecting', { fix: 'Read the error of the destination.', tool: 'get_stream_live_stats' }],
 ]);
 
 /** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
 function ofDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
   if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
   const { code, message } = degraded;
-  const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events.', tool: 'list_stream_events' };
+  const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events of the stream.', tool: 'list_stream_events' };
   return [{ code, message, fix, tool }];
 }
 
 const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
   idle: 'It is off air and ready: start_stream puts it on air.',
-  scheduled: 'It waits for its time.',
+  scheduled: 'It waits for its scheduled start.',
   waiting: 'It goes on air as soon as it is ready.',
-  starting: 'It is about to be on air.',
+  starting: 'It is starting.',
   live: 'It is on air, and nothing is wrong.',
-  reconnecting: 'It is connecting to its destination again.',
+  reconnecting: 'It is reconnecting to its destination.',
   stopping: 'It is going off air.',
   stopped: 'It is off air and ready: start_stream puts it on air.',
   ended: 'Its schedule is over: start_stream puts it on air again.',

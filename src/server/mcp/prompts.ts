@@ -34,9 +34,9 @@ export async function getPrompt(
   accountId: string,
   { name, arguments: args }: { name: string; arguments?: Record<string, string> | undefined },
 ): Promise<GetPromptResult> {
-  if (name !== DIAGNOSE) throw refuse(`There is no prompt ${name.slice(0, 100)}.`);
+  if (name !== DIAGNOSE) throw refuse(`The server has no prompt ${name.slice(0, 100)}.`);
   const id = args?.id;
-  if (id === undefined) throw refuse('The argument id is missing: give the id of a stream, as list_streams tells it.');
+  if (id === undefined) throw refuse('The argument id is missing. Give the id of a stream from list_streams.');
   try {
     const diagnosis = await diagnoseStream(deps, accountId, id);
     const said = [TASK, diagnosis.summary, JSON.stringify(diagnosis, null, 2)].join('\n\n');

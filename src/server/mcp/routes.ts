@@ -70,8 +70,9 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     return reply.send(await handler.fetch(asked, { parsedBody: body }));
   };
   const preHandler = async ({ body }: FastifyRequest) => {
-    if (Array.isArray(body)) throw new AppError('malformed_request', 'Messages are sent one by one, not in a list.');
-    if (body === undefined) throw new AppError('malformed_request', 'The body is empty; a message is a JSON object.');
+    if (Array.isArray(body))
+      throw new AppError('malformed_request', 'The server takes one message per request, not a list.');
+    if (body === undefined) throw new AppError('malformed_request', 'The body is empty. Send a JSON object.');
   };
   const onRequest = fromKnownOrigin([new URL(publicUrl).origin, ...options.corsOrigins]);
   // Some clients append a slash to the address, or keep one that a person typed.
@@ -97,7 +98,7 @@ const readHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
 function fromKnownOrigin(origins: readonly string[]): onRequestHookHandler {
   return ({ headers: { origin } }, _reply, done) => {
     if (origin === undefined || origins.includes('*') || origins.includes(origin)) return done();
-    done(new AppError('cross_site_request', 'Pages of this origin may not call tools here.'));
+    done(new AppError('cross_site_request', 'Pages of this origin may not call tools of this server.'));
   };
 }
 

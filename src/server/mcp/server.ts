@@ -140,7 +140,7 @@ export function createAgentServers(deps: AgentDeps) {
       server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, ctx) => {
         const tool = tools.get(name);
         if (tool) return call(tool, principal, args, ctx);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${name.slice(0, 100)}.`);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The server has no tool ${name.slice(0, 100)}.`);
       });
       server.setRequestHandler('prompts/list', ({ params }) => {
         onlyPage(params?.cursor);

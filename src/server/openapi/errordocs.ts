@@ -71,11 +71,11 @@ function stateDoc(code: string, found: readonly StateCode[]): ErrorDoc {
 
 /** Describes where a code appears: as a status, or only inside a response. */
 export const howItComes = ({ status }: ErrorDoc): string =>
-  status === undefined ? 'it stands in what an answer shows' : `HTTP status ${status}`;
+  status === undefined ? 'appears inside responses' : `HTTP status ${status}`;
 
 /** Returns a sentence, or nothing if a list of the operations follows. */
 export const whoAnswers = ({ operations, everywhere }: ErrorDoc): string =>
-  everywhere ? 'Every operation may answer with it.' : operations.length === 0 ? 'It is about no operation.' : '';
+  everywhere ? 'Every operation may return it.' : operations.length === 0 ? 'It belongs to no operation.' : '';
 
 const NOTE =
   '<!-- Made from src/lib/errors.ts, src/server/openapi/statecodes.ts and the routes by `make generate`; a test fails when it is not current. -->';
@@ -87,8 +87,8 @@ function markdownPage(doc: ErrorDoc): string {
   const who = whoAnswers(doc) ? `${whoAnswers(doc)}\n` : markdownList(operations.map((name) => `\`${name}\``));
   const sections = [
     ['What to do', `${[fix, again].filter(Boolean).join('\n\n')}\n`],
-    ...(status === undefined ? [] : [['Who answers with it', who]]),
-    ...(places.length > 0 ? [['Where it stands', markdownList(places)]] : []),
+    ...(status === undefined ? [] : [['Operations that return it', who]]),
+    ...(places.length > 0 ? [['Where it appears', markdownList(places)]] : []),
   ];
   const text = sections.map(([heading, body]) => `## ${heading}\n\n${body}`).join('\n');
   return `# ${title}\n\n${NOTE}\n\n\`${code}\`, ${howItComes(doc)}\n\n${meaning}\n\n${text}`;
@@ -111,8 +111,8 @@ function markdownIndex(docs: readonly ErrorDoc[]): string {
   );
   return (
     `# Error codes\n\n${NOTE}\n\nErrors are problem documents (RFC 9457, \`application/problem+json\`). Branch on \`code\`, which is stable; \`type\`\n` +
-    'leads to a page as these are. GraphQL has the same codes in `extensions.code`.\n\n' +
-    `${markdownTable(['code', 'status', 'meaning'], problems)}\n## Codes in what answers show\n\n` +
+    'is the address of the page about it. GraphQL has the same codes in `extensions.code`.\n\n' +
+    `${markdownTable(['code', 'status', 'meaning'], problems)}\n## Codes inside responses\n\n` +
     markdownTable(['code', 'where', 'meaning'], states)
   );
 }

@@ -20,8 +20,8 @@ export function errorPage(doc: ErrorDoc): string {
     title,
     `<p><code>${code}</code>, ${howItComes(doc)}</p>${paragraph(meaning)}` +
       `<h2>What to do</h2>${paragraph(fix)}${again && paragraph(again)}` +
-      (status === undefined ? '' : `<h2>Who answers with it</h2>${who}`) +
-      (places.length > 0 ? `<h2>Where it stands</h2>${list(places)}` : '') +
+      (status === undefined ? '' : `<h2>Operations that return it</h2>${who}`) +
+      (places.length > 0 ? `<h2>Where it appears</h2>${list(places)}` : '') +
       '<p><a href="/docs/errors">All codes</a></p>',
   );
 }
@@ -33,7 +33,7 @@ export function errorIndex(docs: readonly ErrorDoc[]): string {
   const states = docs.flatMap((doc) => (doc.status === undefined ? row(doc, html(doc.places.join(', '))) : []));
   return page(
     'Error codes',
-    `<table><tr><th>Code<th>Status<th>Meaning${problems.join('')}</table><h2>Codes in what answers show</h2>` +
+    `<table><tr><th>Code<th>Status<th>Meaning${problems.join('')}</table><h2>Codes inside responses</h2>` +
       `<table><tr><th>Code<th>Where<th>Meaning${states.join('')}</table>`,
   );
 }

@@ -9,11 +9,9 @@ const { stream, playlist } = EXAMPLE;
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
   validation_failed: { errors: [{ path: '/name', message: 'is required' }] },
   destination_forbidden: {
-    errors: [
-      { path: '/rtmpUrl', message: 'must name a host that the public internet knows, not one of a private network' },
-    ],
+    errors: [{ path: '/rtmpUrl', message: 'must have a public host, not one of a private network' }],
   },
-  link_forbidden: { errors: [{ path: '/url', message: 'The address 10.0.0.1 is not a public one.' }] },
+  link_forbidden: { errors: [{ path: '/url', message: 'Address 10.0.0.1 is not public.' }] },
   stream_not_ready: { issues: [exampleIssue] },
   destination_in_use: { streamIDs: [stream] },
   destination_on_air: { streamIDs: [stream] },

@@ -17,71 +17,74 @@ export interface StateCode {
 
 const OF_UPLOADS: Record<UploadErrorCode, string> = {
   link_unreachable:
-    'Open the link in a browser that is signed in nowhere; when that gives the file, ask for `POST /v1/uploads/{id}/retry`.',
-  link_forbidden: 'Put the file where the public internet reaches it by http or https, and import it from there.',
+    'Open the link in a private browser window. If the file downloads there, send `POST /v1/uploads/{id}/retry`.',
+  link_forbidden: 'Put the file at a public http or https address, and import it from there.',
   link_is_a_page:
-    'Take the link with which the file itself is downloaded, and share the file with everybody who has the link; or send the file by a resumable upload.',
+    'Share the file with everybody who has the link, and use the link that downloads the file itself; or send the file by a resumable upload.',
   link_too_slow: 'Put the file on a faster server, or send it by a resumable upload.',
   media_too_large: 'Upload a smaller file: fewer minutes, or a lower bit rate.',
   media_too_long:
-    'Cut the file into parts and play them as a playlist; a short file that claims to be long is exported anew.',
+    'Cut the file into parts and play them as a playlist. If a short file claims to be long, export it again.',
   media_too_many_pixels: 'Export the file in 3840 × 2160 or less, and import that.',
   media_too_complex:
-    'Export the file anew, e.g. as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and import that.',
+    'Export the file again, e.g. as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and import that.',
   media_unreadable:
-    'Play the file to its end; if it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
+    'Play the file to its end. If it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
   media_format_unsupported: 'Export the file in a common format, e.g. MP4, MP3, JPEG or PNG, and import that.',
-  media_encrypted: 'Import a copy without copy protection, from where its owner offers one.',
+  media_encrypted: 'Import a copy without copy protection.',
   media_colors_unsupported:
     'Export the file in SDR, HDR10 or HLG (video) or in sRGB (pictures), e.g. as MP4 with H.264 or as PNG, and import that.',
-  media_has_no_video: 'Import it as AUDIO, or choose a file with pictures.',
-  media_has_no_audio: 'Import it as VIDEO, or choose a file with sound.',
-  storage_full: 'Delete uploads that are no longer needed, or have more storage provided, and import it again.',
-  prepare_timeout: 'Import it from a faster server, or a shorter file.',
-  prepare_failed: 'Import it again; if it fails again, export the file anew and import that.',
+  media_has_no_video: 'Import the file as AUDIO, or choose a file with pictures.',
+  media_has_no_audio: 'Import the file as VIDEO, or choose a file with sound.',
+  storage_full:
+    'Delete uploads that are no longer needed, or ask the administrator for more storage, and import the file again.',
+  prepare_timeout: 'Import the file from a faster server, or import a shorter file.',
+  prepare_failed: 'Import the file again. If that fails too, export the file again and import the new one.',
 };
 
 const OF_READINESS: Record<(typeof READINESS_ISSUES)[keyof typeof READINESS_ISSUES]['code'], string> = {
   destination_not_found: 'The destination that the stream names does not exist.',
   destination_secret_missing:
-    'The Secret of the destination, which holds its URL and its key, does not exist or lacks one of them.',
+    'The Secret with the URL and the key of the destination does not exist, or lacks one of them.',
   destination_invalid: 'The URL or the key of the destination cannot be used.',
   upload_not_found: 'The upload that the stream or its playlist names does not exist.',
   media_importing: 'The upload has not arrived yet.',
   media_preparing: 'The media is being prepared for the quality and frame rate of the stream.',
   media_awaits_credit: 'The account has no credit, and media is prepared only for streams that may go on air.',
-  media_awaits_gate: 'The stream may not go on air yet, and its media is prepared when it may.',
+  media_awaits_gate: 'A readiness gate keeps the stream off air, and its media is prepared when the gate opens.',
   media_failed: 'The upload failed, or could not be prepared.',
   playlist_not_found: 'The playlist that the stream names does not exist.',
-  playlist_empty: 'The playlist has nothing in it.',
+  playlist_empty: 'The playlist has no items.',
   schedule_invalid:
-    'The schedule makes no sense: its end is not after its start, or its cron expression or time zone cannot be read.',
+    'The schedule is not valid: its end is not after its start, or its cron expression or time zone cannot be read.',
   unschedulable: 'No node of the cluster has room for the stream.',
-  quota_exceeded: 'A quota of the cluster has no room for the stream.',
-  pod_refused: 'Kubernetes refuses to run the stream as it is.',
-  pod_name_taken: 'Something that is not the stream’s own runs under its name.',
-  insufficient_credits: 'The balance does not suffice to be on air.',
+  quota_exceeded: 'A ResourceQuota of the cluster has no room for the stream.',
+  pod_refused: 'Kubernetes rejects the pod of the stream.',
+  pod_name_taken: 'A pod that does not belong to the stream has the name of its pod.',
+  insufficient_credits: 'The account has no credit, so the stream cannot go on air.',
 };
 
 const OF_DESTINATIONS: Record<FailureCode, string> = {
   not_configured: 'Give the destination the URL and the key that the platform shows.',
-  dns_failed: 'Compare the host name in the destination’s URL with what the platform shows.',
+  dns_failed: 'Compare the host name in the URL of the destination with the one that the platform shows.',
   connection_refused:
-    'Compare host and port in the destination’s URL with what the platform shows; it may be down, too.',
+    'Compare host and port in the URL of the destination with those that the platform shows. The platform may also be down.',
   unreachable:
-    'Compare host and port in the destination’s URL with what the platform shows, and see whether a firewall is in the way.',
-  connect_timeout: 'See whether the platform is up; the stream goes on trying by itself.',
-  tls_failed:
-    'Use the host name that the platform’s certificate is for, or `rtmp://` where the platform offers no TLS.',
-  key_in_use: 'Stop what else publishes with this key, or take another key.',
-  login_required: 'Give the user name and password that the server has for you as rtmpUser and rtmpPassword.',
-  login_refused: 'Enter the user name and password again, and ask the owner of the server whether they still hold.',
-  publish_rejected: 'Take the key from the platform again, and see whether it expects a stream now.',
-  stalled: 'See whether the platform is up, and whether the stream’s quality is one that it takes.',
-  reset: 'See what the platform says about the stream: it may be over its limits, or not expect one now.',
-  killed: 'Nothing, when it was once: the stream reconnects by itself. If it goes on, the stream may need more memory.',
-  hung: 'Nothing: the stream reconnects by itself.',
-  exited: 'Nothing, when it was once: the stream reconnects by itself. If it goes on, look at the message.',
+    'Compare host and port in the URL of the destination with those that the platform shows, and check for a firewall in between.',
+  connect_timeout: 'Check whether the platform is up; the stream retries automatically.',
+  tls_failed: 'Use the host name in the certificate of the platform, or `rtmp://` if the platform offers no TLS.',
+  key_in_use: 'Stop the other publisher with this key, or use another key.',
+  login_required: 'Set rtmpUser and rtmpPassword to the user name and password of the server.',
+  login_refused:
+    'Enter the user name and password again, and ask the owner of the server whether they are still valid.',
+  publish_rejected: 'Copy the key from the platform again, and check whether the platform expects a stream now.',
+  stalled: 'Check whether the platform is up, and whether it accepts the quality of the stream.',
+  reset:
+    'Check the status page of the platform: the stream may exceed its limits, or the platform may expect no stream now.',
+  killed:
+    'Do nothing if it happened once: the stream reconnects automatically. If it happens again, the stream may need more memory.',
+  hung: 'Do nothing: the stream reconnects automatically.',
+  exited: 'Do nothing if it happened once: the stream reconnects automatically. If it happens again, read the message.',
 };
 
 const entries = <Code extends string, Text>(texts: Record<Code, Text>) => Object.entries(texts) as [Code, Text][];
@@ -103,8 +106,8 @@ export const STATE_CODES: readonly StateCode[] = [
   })),
   {
     code: 'items_left_out',
-    meaning: 'Some items cannot be played now; the stream goes on air with the others.',
-    fix: 'Wait for those that are on their way. Upload the others again, or take them out of the playlist.',
+    meaning: 'Some items cannot be played now, and the stream goes on air without them.',
+    fix: 'Wait for items that are being prepared. Upload the others again, or remove them from the playlist.',
     place: '`code` of a warning in a stream’s readiness, and of `degraded` of a stream',
   },
   ...entries(OF_DESTINATIONS).map(([code, fix]) => ({

@@ -47,12 +47,14 @@ export function requireScope(principal: Principal, operation: Operation, prefix:
   const scope = OPERATION_SCOPES[operation];
   if (scope === null) return;
   if (principal.isSuspended && !isOpenWhileSuspended(operation))
-    throw new AppError('account_suspended', 'The account is locked: ask the service’s support why.');
+    throw new AppError('account_suspended', 'The account is suspended. Ask the support of the service for the reason.');
   if (scope === PERSON) {
     if (principal.via === 'session') return;
-    throw new AppError('person_required', 'Only a person who has signed in may do this.');
+    throw new AppError('person_required', 'Only a user who has signed in may do this. Sign in to the dashboard.');
   }
   if (principal.scopes.has(scope)) return;
   const name = `${prefix}:${scope}`;
-  throw new AppError('insufficient_scope', `This needs the scope ${name}.`, { extras: { scope: name } });
+  throw new AppError('insufficient_scope', `The operation needs the scope ${name}. Request a token with it.`, {
+    extras: { scope: name },
+  });
 }

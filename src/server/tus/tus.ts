@@ -128,7 +128,9 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
   if (status === 409 || /lock/.test(said)) return known('upload_conflict');
   if (status === 500) return thrown;
   if (method === 'PATCH' && said.startsWith('Upload-Length'))
-    return validationFailed([{ path: '/Upload-Length', message: 'was said before, or is less than what has come' }]);
+    return validationFailed([
+      { path: '/Upload-Length', message: 'was set before, or is less than the bytes received' },
+    ]);
   const [, header] = /\b(upload-[a-z-]+|content-type)\b/i.exec(said) ?? [];
   return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: said || 'is not allowed' }]);
 }
@@ -150,7 +152,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
       throw new AppError('tus_version_unsupported', ERRORS.tus_version_unsupported.meaning);
     if (request.method === 'PATCH' && !isBytes(request.headers['content-type'])) {
       void reply.header('accept-patch', BYTES);
-      throw new AppError('unsupported_media_type', `The bytes of an upload are sent with Content-Type: ${BYTES}.`);
+      throw new AppError('unsupported_media_type', `The body must have the Content-Type ${BYTES}.`);
     }
     // An Idempotency-Key compares this object: here headers contain what other requests have in their bodies.
     const { 'upload-length': length, 'upload-metadata': metadata, 'upload-concat': concat } = request.headers;
@@ -179,7 +181,10 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     const [isPost, isPatch] = [request.method === 'POST', request.method === 'PATCH'];
     const concat = isPost ? readConcat(header(request, 'upload-concat')) : undefined;
     if (isPatch && id !== undefined && incoming.resource(accountId, id).spec.source.sent?.parts)
-      throw new AppError('upload_is_final', `The upload ${id} is put together of parts, and takes no bytes itself.`);
+      throw new AppError(
+        'upload_is_final',
+        `Upload ${id} is a concatenation of parts, so it takes no bytes of its own.`,
+      );
     return {
       id,
       isPart: concat?.isPart ?? false,

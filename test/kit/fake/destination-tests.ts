@@ -6,7 +6,7 @@ import { DESTINATIONS, type Destination } from '../../../src/resources/destinati
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { TestApi } from '../system/api.ts';
 
-const PASSED = { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: 2500 };
+const PASSED = { ok: true, stage: 'publish', message: 'The destination accepts media.', tookMs: 2500 };
 
 /** Until the signal aborts. */
 export async function passTests({ kube }: TestApi, signal: AbortSignal): Promise<void> {

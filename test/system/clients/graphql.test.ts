@@ -51,7 +51,7 @@ describe.each(['3', '4'])('Apollo Client %s', (version) => {
   });
 
   test('with batching is told to send operations one by one', () => {
-    for (const { error } of answers.batch) expect(error).toContain('Operations are sent one by one');
+    for (const { error } of answers.batch) expect(error).toContain('one operation per request');
   });
 });
 

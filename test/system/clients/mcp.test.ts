@@ -13,7 +13,7 @@ import { ADA, serveTools, type Tools } from './mcp/serve.ts';
 
 const DIRECTORY = join(import.meta.dirname, 'mcp');
 const PATHS = ['/mcp', '/mcp/'];
-const NOT_FOUND = /There is no stream str-nope\.[\s\S]*Code: stream_not_found/;
+const NOT_FOUND = /The account has no stream str-nope\.[\s\S]*Code: stream_not_found/;
 const INVALID = /is not known[\s\S]*Code: validation_failed/;
 
 let tools: Tools;
@@ -93,7 +93,7 @@ describe('the Inspector’s command line', () => {
     const { stdout, stderr } = await inspect(
       ...['--method', 'tools/call', '--tool-name', 'get_stream', '--tool-arg', 'id=str-nope'],
     );
-    expect(`${stdout}${stderr}`).toContain('There is no stream str-nope.');
+    expect(`${stdout}${stderr}`).toContain('The account has no stream str-nope.');
     expect(`${stdout}${stderr}`).not.toContain('output schema');
   });
 });

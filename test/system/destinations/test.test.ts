@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => started?.api.stop());
 
-const PASSED = { ok: true, stage: 'publish' as const, message: 'The destination takes media.', tookMs: 2600 };
+const PASSED = { ok: true, stage: 'publish' as const, message: 'The destination accepts media.', tookMs: 2600 };
 const REFUSED = { ok: false, stage: 'connect' as const, code: 'connection_refused', message: 'No.', tookMs: 3 };
 
 async function make(): Promise<string> {
@@ -68,7 +68,7 @@ describe('the answer', () => {
     const { status, body } = await first;
     expect({ status, body }).toMatchObject({
       status: 502,
-      body: { code: 'upstream_unavailable', detail: 'The test could not be made. No node takes it.' },
+      body: { code: 'upstream_unavailable', detail: 'The test did not run. No node takes it.' },
     });
     const second = ask(id, key);
     await answer(id, await asked(id, wish), PASSED);

@@ -144,7 +144,7 @@ function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues']
     const { code, fix, field } = told
       ? READINESS_ISSUES[told.reason as keyof typeof READINESS_ISSUES]
       : { code: 'not_checked', fix: expect.stringContaining('whether the operator runs'), field: FIELDS[at] ?? '' };
-    const message = told?.message ?? 'The operator has not looked at this stream yet.';
+    const message = told?.message ?? 'The operator has not checked this stream yet.';
     return [{ code, message, fix, field, since: told?.lastTransitionTime ?? metadata.creationTimestamp }];
   });
 }

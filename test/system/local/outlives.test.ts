@@ -160,12 +160,12 @@ describe('make run', () => {
     };
     const detail = (text: string) => {
       if (details.at(-1) !== text) details.push(text);
-      if (text.includes('is still being fetched')) serve();
+      if (text.includes('is still being imported')) serve();
     };
     const id = await putOnAir(request, { detail, signal: AbortSignal.timeout(90_000) });
     const said = details.join('\n');
     expect(details).toEqual([...new Set(details)]);
-    expect(said).toMatch(/^Upload "upl-\w+" is still being fetched\.$/m);
+    expect(said).toMatch(/^Upload "upl-\w+" is still being imported\.$/m);
     expect(said).toContain('The destination says that the key is in use: something else is publishing with it.');
     expect(publishes).toBe(5);
     await client.streams.delete(id);

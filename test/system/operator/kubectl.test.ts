@@ -52,7 +52,9 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   const narrow = ['NAME', 'STATE', 'READY', 'DESTINATION', 'UPTIME', 'RESTARTS', 'AGE'];
   const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'POD', 'NAME SHOWN', 'HEALTH', 'PROGRESS'];
   expect(columns).toEqual([...narrow, ...wide]);
-  expect(row).toEqual(expect.arrayContaining(['720p', '30', 'film', 'bunny-onair', 'Everything is as asked.']));
+  expect(row).toEqual(
+    expect.arrayContaining(['720p', '30', 'film', 'bunny-onair', 'The stream is in the requested state.']),
+  );
 
   const selected = (...selectors: string[]) =>
     kubectl('get', 'loop', '-o', 'name', '--field-selector', selectors.join());
@@ -75,7 +77,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
     return /Normal +Stopped /.test(text) && text;
   });
   for (const said of [
-    /Message: +Destination "tv" can be sent to\.\n +Observed Generation: +2\n +Reason: +DestinationReady\n/,
+    /Message: +Destination "tv" is ready\.\n +Observed Generation: +2\n +Reason: +DestinationReady\n/,
     /Message: +The stream is not on air\.\n +Observed Generation: +2\n +Reason: +Stopped\n +Status: +False\n +Type: +Live/,
     /Normal +NotReady .* Upload "film" is being prepared for 720p30\./,
     /Normal +Live .* A destination is accepting media\./,

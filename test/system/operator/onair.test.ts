@@ -230,7 +230,7 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
 
   await studio.rtmp.stop();
   await until('the destination is missed', async () => (await condition())?.reason === 'DestinationReconnecting');
-  expect((await condition())?.message).toMatch(/^Destination "tv" does not take the stream \([a-z_]+\): /);
+  expect((await condition())?.message).toMatch(/^Destination "tv" does not accept the stream \([a-z_]+\): /);
   await until('it is told', async () => (await told('DestinationReconnecting')) > 0);
   await studio.rtmp.start();
   await until('all is well again', async () => (await condition())?.status === 'False');

@@ -46,7 +46,9 @@ describe('an upload', () => {
       const found = await phase('waiting');
       return findCondition(found.status?.conditions, 'MediaReady')?.reason === 'MediaFailed' && found;
     });
-    expect(findCondition(waiting.status?.conditions, 'MediaReady')?.message).toBe('Upload "film" failed: Cut off.');
+    expect(findCondition(waiting.status?.conditions, 'MediaReady')?.message).toBe(
+      'Upload "film" could not be imported: Cut off.',
+    );
     await kube.delete(JOBS, NS, 'film-import', { propagationPolicy: 'Background' });
     await until('the Job is gone', async () => (await kube.list(JOBS, { namespace: NS })).length === 0);
     await settled();

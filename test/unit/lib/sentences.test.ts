@@ -104,7 +104,7 @@ describe('a link', () => {
 
   it('with a password is refused however it is dressed', () => {
     for (const text of ['http://a:b@c/', 'https://a@c', 'HTTPS://:b@c/', 'http://a:b%40@c/'])
-      expect(brokenRule(LINK, text)).toBe('must not hold a user name or password');
+      expect(brokenRule(LINK, text)).toBe('must not contain a user name or password');
   });
 });
 

@@ -17,7 +17,7 @@ const findsNothing = new Proxy(
   {},
   {
     get: () => () => {
-      throw new AppError('stream_not_found', 'There is no stream str-nope.');
+      throw new AppError('stream_not_found', 'The account has no stream str-nope.');
     },
   },
 );

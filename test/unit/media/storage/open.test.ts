@@ -37,7 +37,7 @@ describe('the storage URL', () => {
   test.each([
     ['s3:///prefix', 'must name a bucket'],
     ['s3://UPPER_case', 'must name a bucket'],
-    ['s3://key:hunter2@media', 'must not hold credentials'],
+    ['s3://key:hunter2@media', 'must not contain credentials'],
     ['s3://media?secret=hunter2', 'no other'],
     ['s3://media?endpoint=ftp://x', 'like http://host:port'],
     ['s3://media?endpoint=http://key:hunter2@x', 'like http://host:port'],

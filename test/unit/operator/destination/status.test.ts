@@ -49,13 +49,13 @@ describe('a destination', () => {
       'two logins that differ',
       { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY, rtmpUser: 'other', rtmpPassword: KEY },
       'DestinationInvalid',
-      'holds another login',
+      'contains another login',
     ],
     [
       'a login for SRT',
       { rtmpUrl: 'srt://h.example:9000', rtmpKey: KEY, rtmpUser: 'u', rtmpPassword: KEY },
       'DestinationInvalid',
-      'is for RTMP alone',
+      'applies to RTMP only',
     ],
     [
       'an option of ffmpeg’s in an SRT URL',
@@ -67,7 +67,7 @@ describe('a destination', () => {
       'a key in two words',
       { rtmpUrl: 'rtmp://h.example/app', rtmpKey: `${KEY} x` },
       'DestinationInvalid',
-      'must not hold spaces',
+      'must not contain spaces',
     ],
   ])('with %s is not ready, and its key is in no message', (_what, data, reason, message) => {
     const status = judged(data && secret(data));

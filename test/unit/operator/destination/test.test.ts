@@ -9,7 +9,7 @@ import type { ProbeResult } from '../../../../src/resources/destination/spec.ts'
 import { at, destination, endedPod, meta, NAMESPACE, NOW, SETTINGS } from '../../../kit/make/operator.ts';
 
 const ID = `${NOW.toISOString()} tst-1`;
-const PASSED: ProbeResult = { ok: true, stage: 'publish', message: 'The destination takes media.', tookMs: 2500 };
+const PASSED: ProbeResult = { ok: true, stage: 'publish', message: 'The destination accepts media.', tookMs: 2500 };
 
 const asked = (id = ID, done?: string): Destination => {
   const made = destination();
@@ -87,8 +87,8 @@ describe('a test that cannot be made says why', () => {
       'not_configured',
       /^Secret "x" does not exist\.$/,
     ],
-    ['while a stream is on air there', asked(), { onAir: ['bunny'] }, 'on_air', /cut off: bunny/],
-    ['for which nobody waits any more', asked(`${at(-200).toISOString()} x`), {}, 'not_run', /too long ago/],
+    ['while a stream is on air there', asked(), { onAir: ['bunny'] }, 'on_air', /would interrupt .*: bunny/],
+    ['for which nobody waits any more', asked(`${at(-200).toISOString()} x`), {}, 'not_run', /too old/],
     ['whose pod has its name taken', asked(), { pod: stranger }, 'not_run', /does not belong/],
   ];
   it.each(cases)('%s', (_what, is, more, code, says) => {
@@ -102,11 +102,11 @@ describe('a test that cannot be made says why', () => {
     conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }],
   });
   const pods: [what: string, pod: Pod, now: Date, says: RegExp][] = [
-    ['that ended without a word', ended('', 137), now, /without an answer/],
-    ['that ended with other words', ended('{"ok":1}'), now, /without an answer/],
+    ['that ended without a word', ended('', 137), now, /without a result/],
+    ['that ended with other words', ended('{"ok":1}'), now, /without a result/],
     ['that ran for too long', probePod({ phase: 'Failed', reason: 'DeadlineExceeded' }), now, /DeadlineExceeded/],
-    ['that no node takes', unschedulable, at(26), /No node takes the pod: 0\/3 nodes/],
-    ['that does not end', probePod({ phase: 'Running' }), at(91), /not come to an end/],
+    ['that no node takes', unschedulable, at(26), /No node accepts the pod: 0\/3 nodes/],
+    ['that does not end', probePod({ phase: 'Running' }), at(91), /did not end in time/],
   ];
   it.each(pods)('by a pod %s', (_what, pod, when, says) => {
     const { result: told, remove } = decideTest(asked(), world({ pod, now: when }));

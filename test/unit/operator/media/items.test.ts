@@ -29,9 +29,14 @@ describe('media readiness', () => {
   it.each([
     ['an upload that is ready', [upload()], undefined, ''],
     ['no such upload', [], 'UploadNotFound', 'Upload "film" does not exist.'],
-    ['an upload nobody has looked at', [upload('film', {})], 'MediaImporting', 'Upload "film" is still being fetched.'],
-    ['an upload on its way', [upload('film', importing)], 'MediaImporting', 'Upload "film" is still being fetched.'],
-    ['an upload that failed', [upload('film', broken)], 'MediaFailed', 'Upload "film" failed: Cut off.'],
+    [
+      'an upload nobody has looked at',
+      [upload('film', {})],
+      'MediaImporting',
+      'Upload "film" is still being imported.',
+    ],
+    ['an upload on its way', [upload('film', importing)], 'MediaImporting', 'Upload "film" is still being imported.'],
+    ['an upload that failed', [upload('film', broken)], 'MediaFailed', 'Upload "film" could not be imported: Cut off.'],
     [
       'a rendition in the making',
       [upload('film', preparing)],
@@ -64,8 +69,8 @@ describe('media readiness', () => {
   });
 
   it.each([
-    ['False', 'MediaAwaitsCredit', 'Upload "film" is prepared for 720p30 once the account has credit.', undefined],
-    ['Unknown', 'MediaAwaitsCredit', 'Upload "film" is prepared for 720p30 once the account has credit.', true],
+    ['False', 'MediaAwaitsCredit', 'Upload "film" will be prepared for 720p30 when the account has credit.', undefined],
+    ['Unknown', 'MediaAwaitsCredit', 'Upload "film" will be prepared for 720p30 when the account has credit.', true],
     ['True', 'MediaPreparing', 'Upload "film" is being prepared for 720p30.', undefined],
   ] as const)('of a stream whose credit is %s', (status, reason, message, unknown) => {
     const of = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
@@ -79,12 +84,12 @@ describe('media readiness', () => {
   it('of a stream whose account is suspended, or that waits for a condition of somebody else, says what it waits for', () => {
     const uploads = [upload('film', preparing)];
     const gated = stream({ readinessGates: [{ conditionType: 'Approved' }] });
-    expect(mediaProblem(gated, world({ uploads }))?.message).toContain('once "Approved" is true');
+    expect(mediaProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
     const { metadata, ...rest } = stream();
     const suspended = { ...rest, metadata: { ...metadata, annotations: { [SUSPENDED_ANNOTATION]: 'true' } } };
     expect(mediaProblem(suspended, world({ uploads }))).toMatchObject({
       reason: 'MediaAwaitsGate',
-      message: 'Upload "film" is prepared for 720p30 once the account is no longer suspended.',
+      message: 'Upload "film" will be prepared for 720p30 when the account is no longer suspended.',
     });
   });
 
@@ -112,7 +117,8 @@ describe('media readiness', () => {
     );
     expect(problem).toEqual({
       reason: 'MediaFailed',
-      message: 'Upload "c", item with index 2 of playlist "mix", failed: Cut off. In all, 3 of 4 items are not ready.',
+      message:
+        'Upload "c", item with index 2 of playlist "mix", could not be imported: Cut off. 3 of 4 items are not ready.',
     });
   });
 

@@ -33,12 +33,12 @@ describe('what a pod tells', () => {
       type: 'Degraded',
       status: 'True',
       reason: 'DestinationReconnecting',
-      message: 'Destination "tv" does not take the stream (connection_refused): Nobody listens.',
+      message: 'Destination "tv" does not accept the stream (connection_refused): Nobody listens.',
     });
     const many = Array.from({ length: 7 }, () => destinations[0]);
     const both = judgeDegraded(newsWith({ destinations: many }), undefined, '1 of 2 items is left out.');
     expect(both.reason).toBe('ItemsLeftOut');
-    expect(both.message).toMatch(/^1 of 2 items is left out\. Destination "tv" .* 3 more of the kind\.$/);
+    expect(both.message).toMatch(/^1 of 2 items is left out\. Destination "tv" .* 3 more problems were reported\.$/);
     expect(judgeDegraded(newsWith({ playable: false }), undefined, 'One is left out.').reason).toBe('NothingPlayable');
     expect(
       newsWith({ brokenItems: [item(1), { ...item(2), track: 'audio', index: 3, playlistID: 'p' }] })?.broken,

@@ -77,7 +77,7 @@ describe('a list with items that cannot be played', () => {
       ['media_importing', 'playlistIDs', 'mix', 0, 'late'],
     ]);
     expect(warnings[1]?.message).toBe(
-      'Upload "bad", item with index 2 of playlist "Mix" (mix), failed: It is cut off.',
+      'Upload "bad", item with index 2 of playlist "Mix" (mix), could not be imported: It is cut off.',
     );
     for (const { fix } of warnings) expect(fix).toMatch(/\.$/);
   });
@@ -116,7 +116,7 @@ describe('a list with items that cannot be played', () => {
     const readiness = readinessOf(listed({ onItemFailure: 'Block' }), seen);
     expect(readiness).toMatchObject({ ready: false, warnings: [] });
     expect(readiness.issues).toMatchObject([{ code: 'upload_not_found', field: 'playlistIDs' }]);
-    expect(readiness.issues[0]?.message).toContain('In all, 4 of 5 items are not ready.');
+    expect(readiness.issues[0]?.message).toContain('4 of 5 items are not ready.');
   });
 
   it('is not ready while nothing of it plays, and names what is nearest to playing', () => {

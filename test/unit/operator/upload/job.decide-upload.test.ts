@@ -161,7 +161,9 @@ describe('the renditions of an upload', () => {
     const { status, create } = see(imported(), { profiles: ['720p30', '1080p60'] });
     expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
     expect(status).toMatchObject({ state: 'preparing', progress: 0 });
-    expect(findCondition(status.conditions, 'Prepared')?.message).toBe('Being prepared for 1080p60, 720p30.');
+    expect(findCondition(status.conditions, 'Prepared')?.message).toBe(
+      'The upload is being prepared for 1080p60, 720p30.',
+    );
   });
 
   it('say which of them wait for their turn', () => {
@@ -171,9 +173,15 @@ describe('the renditions of an upload', () => {
       const { reason, message } = findCondition(conditions, 'Prepared') ?? {};
       return [reason, message];
     };
-    expect(says()).toEqual(['Preparing', 'Being prepared for 1080p60, 720p30.']);
-    expect(says('film-720p30')).toEqual(['Queued', 'Being prepared for 1080p60; 720p30 waits for a turn.']);
-    expect(says('film-720p30', 'film-1080p60')).toEqual(['Queued', '1080p60, 720p30 wait for a turn.']);
+    expect(says()).toEqual(['Preparing', 'The upload is being prepared for 1080p60, 720p30.']);
+    expect(says('film-720p30')).toEqual([
+      'Queued',
+      'The upload is being prepared for 1080p60; 720p30 waits for other preparations to end.',
+    ]);
+    expect(says('film-720p30', 'film-1080p60')).toEqual([
+      'Queued',
+      '1080p60, 720p30 wait for other preparations to end.',
+    ]);
     const waiting = whileWaiting(fresh(), see(fresh()).status, new Set(['film-import']));
     expect(waiting.conditions?.map(({ reason, status: is }) => [reason, is])).toEqual([
       ['Queued', 'False'],

@@ -48,7 +48,7 @@ describe('a rendition that only streams want which may not go on air', () => {
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({
       status: 'False',
       reason: 'OnHold',
-      message: 'Is prepared for 720p30 once a stream that plays it may go on air.',
+      message: 'The upload will be prepared for 720p30 when a stream that plays it may go on air.',
     });
   });
 

@@ -55,13 +55,13 @@ test('a placeholder with more around it stays in what is kept, so that another k
 });
 
 test.each([
-  ['rtmp://a.rtmp.youtube.com/live2/abcd-efgh', 'another', 'rtmpUrl', /end it there and give the key as rtmpKey/],
+  ['rtmp://a.rtmp.youtube.com/live2/abcd-efgh', 'another', 'rtmpUrl', /end the URL there and give the key as rtmpKey/],
   ['rtmp://h.example/app/{stream_key}', '', 'rtmpUrl', /give the key as rtmpKey/],
   ['rtmp://h.example/app?key={key}', 'k', 'rtmpUrl', /no stream name/],
-  ['rtmp://h.example/{app}', 'k', 'rtmpUrl', /write what it stands for/],
+  ['rtmp://h.example/{app}', 'k', 'rtmpUrl', /replace it with its value/],
   ['rtmp://h.example/app', '{stream_key}', 'rtmpKey', /is a placeholder/],
   ['rtmp://h.example/app', 'xxxx-xxxx-xxxx', 'rtmpKey', /is a placeholder/],
-  ['rtmp://h.example/app', 'rtmp://h.example/app/k', 'rtmpKey', /give the key alone/],
+  ['rtmp://h.example/app', 'rtmp://h.example/app/k', 'rtmpKey', /give the stream key alone/],
   ['rtmp://u@h.example/app', 'k', 'rtmpPassword', /is missing/],
   ['srt://u:p@h.example:9000', 'k', 'rtmpUser', /into the stream id/],
   ['live.twitch.tv/app', 'k', 'rtmpUrl', /is not a URL/],

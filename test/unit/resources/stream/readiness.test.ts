@@ -40,7 +40,7 @@ describe('a readiness gate', () => {
     const stopping = step(shut, world({ pod: live(gated), now: at(60) }));
     expect(stopping.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' }, epoch: kubeTime(NOW) });
     const [, told] = events(shut, stopping.stream);
-    const fix = 'Top up the balance; the stream goes on air by itself then.';
+    const fix = 'Top up the balance; the stream then goes on air automatically.';
     expect(told).toMatchObject({ type: 'Warning', reason: 'NotReady', message: `The balance is used up. ${fix}` });
     const waiting = step(said(stopping.stream, 'False'), world({ now: at(61) }));
     expect(waiting.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, epoch: kubeTime(NOW) });
@@ -70,7 +70,7 @@ describe('a readiness gate', () => {
     expect(issue).toBeUndefined();
     expect(toReadiness(other).issues.at(-1)).toMatchObject({
       code: 'payment_overdue',
-      fix: 'Have "CreditAvailable" made true; the stream goes on air by itself then.',
+      fix: 'Make the condition "CreditAvailable" true; the stream then goes on air automatically.',
     });
     expect(step(said(stream(), 'False'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
   });
@@ -94,7 +94,7 @@ describe('PodScheduled', () => {
   it('says that no node takes the pod, in the words of the scheduler, and it is an issue until one does', () => {
     const { decision, stream: after } = step(of, world({ pod: unschedulable(podOf(of)) }));
     expect(decision).toMatchObject({ phase: 'starting', ready: false });
-    const message = 'No node takes the pod: 0/3 nodes are available.';
+    const message = 'No node accepts the pod: 0/3 nodes are available.';
     expect(condition(after)).toMatchObject({
       status: 'False',
       reason: 'Unschedulable',
@@ -103,7 +103,7 @@ describe('PodScheduled', () => {
     });
     expect(toReadiness(after).issues).toMatchObject([{ code: 'unschedulable', message }]);
     expect(events(of, after).map(({ message: told }) => told)).toContainEqual(
-      expect.stringMatching(/^No node takes the pod: .* Give the cluster a node with room for the pod, or change/),
+      expect.stringMatching(/^No node accepts the pod: .* Give the cluster a node with room for the pod, or change/),
     );
     const scheduled = step(after, world({ pod: onNode(podOf(of, { ready: true })) })).stream;
     expect(condition(scheduled)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });

@@ -38,9 +38,9 @@ const apq = { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } };
 describe('a mistake is the caller’s', () => {
   test.each<[what: string, () => Promise<Answer>, code: string, says: RegExp]>([
     ['an empty object', () => post('{}'), 'malformed_request', /`query` is missing/],
-    ['a query that is a number', () => post('{"query":5}'), 'malformed_request', /`query` must be a text/],
-    ['a list', () => post('[]'), 'malformed_request', /one by one/],
-    ['a list of operations', () => post(`[{"query":"${ME}"}]`), 'malformed_request', /turn off batching/],
+    ['a query that is a number', () => post('{"query":5}'), 'malformed_request', /`query` must be a string/],
+    ['a list', () => post('[]'), 'malformed_request', /one operation per request/],
+    ['a list of operations', () => post(`[{"query":"${ME}"}]`), 'malformed_request', /Turn off batching/],
     ['a text', () => post('"x"'), 'malformed_request', /must be a JSON object/],
     ['a number', () => post('5'), 'malformed_request', /must be a JSON object/],
     ['no body', () => ask('POST', {}), 'malformed_request', /body is empty/],
@@ -60,26 +60,26 @@ describe('a mistake is the caller’s', () => {
       'a document that is named',
       () => post('{"documentId":"sha256:a"}'),
       'malformed_request',
-      /no operations are kept/,
+      /the server stores no operations/,
     ],
     [
       'an operation that is not there',
       () => post('{"query":"query A { me { id } }","operationName":"B"}'),
       'validation_failed',
-      /`operationName` must be the name of one/,
+      /The query has no operation with this name/,
     ],
     [
       'two operations and no name',
       () => post('{"query":"query A { me { id } } query B { me { id } }"}'),
       'validation_failed',
-      /`operationName` must be the name of one/,
+      /The query has no operation with this name/,
     ],
     ['a subscription', () => post('{"query":"subscription { a }"}'), 'validation_failed', /subscription/i],
     [
       'a mutation by GET',
       () => get({ query: 'mutation { deleteStream(id: "a") { id } }' }),
       'method_not_allowed',
-      /sent by POST/,
+      /sent with POST/,
     ],
     ['an empty query', () => post('{"query":""}'), 'validation_failed', /Syntax Error/],
   ])('%s', async (_what, send, code, says) => {

@@ -39,7 +39,7 @@ describe('a name that is given twice is named, however it is written', () => {
 });
 
 test('half of a surrogate pair is named, in a value and in a name', () => {
-  const message = 'holds half of a surrogate pair, which is no character';
+  const message = 'contains half of a surrogate pair, which is not a character';
   expect(refusal('{"a":["x","\\ud83d"]}')).toEqual({ path: '/a/1', message });
   expect(refusal('{"a":"\\ude00\\ud83d"}')).toEqual({ path: '/a', message });
   expect(refusal('{"a":{"\\udc00":1}}')).toMatchObject({ message });

@@ -58,8 +58,8 @@ describe('a diagnosis', () => {
     expect(findings).toEqual([
       {
         code: 'publish_rejected',
-        message: 'Destination "Main channel" does not take the stream. The key is not accepted.',
-        fix: 'Take the key from the platform again, and see whether it expects a stream now.',
+        message: 'Destination "Main channel" does not accept the stream. The key is not accepted.',
+        fix: 'Copy the key from the platform again, and check whether the platform expects a stream now.',
         tool: 'update_destination',
       },
     ]);

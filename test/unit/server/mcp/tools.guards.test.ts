@@ -170,7 +170,10 @@ describe('what is no message of the protocol', () => {
     };
     expect(await of('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
     expect(await of([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
-      ...{ status: 400, body: { id: null, error: { code: -32600, message: expect.stringContaining('one by one') } } },
+      ...{
+        status: 400,
+        body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
+      },
     });
     expect(await of('{"id":1,"id":2}')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect(await of('null')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });

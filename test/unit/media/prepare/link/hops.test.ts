@@ -59,7 +59,7 @@ describe('redirects are followed', () => {
   test.each([
     ['ftp://example.com/film.mp4', 'link_forbidden', 'Only http and https'],
     ['javascript:alert(1)', 'link_forbidden', 'Only http and https'],
-    ['http://169.254.169.254/latest', 'link_forbidden', 'not a public one'],
+    ['http://169.254.169.254/latest', 'link_forbidden', 'is not public'],
     ['http://[', 'link_unreachable', 'no valid link'],
   ])('but not to %s', async (location, code, message) => {
     const asking = fetchedFrom((_, res) => res.writeHead(302, { location }).end());
