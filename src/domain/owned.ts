@@ -34,7 +34,7 @@ export interface OwnedOptions<T extends KubeObject> {
   noun: string;
   notFound: ErrorCode;
   /** Returns the display name; by default `spec.displayName`. */
-  nameOf?: (object: Stored<T>) => string | undefined;
+  readName?: (object: Stored<T>) => string | undefined;
   /** Ends all waiting: a server that stops gets no more events. */
   stopping?: AbortSignal;
 }
@@ -82,10 +82,10 @@ export interface Owned<T extends Stored<KubeObject>> {
   follow(accountId: string, hear: (change: OwnedChange) => void): () => void;
 }
 
-const accountOf = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
+const readAccount = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
 
 /** All kinds have the display name in the same place. */
-const displayNameOf = ({ spec }: { spec?: unknown }): string | undefined =>
+const readDisplayName = ({ spec }: { spec?: unknown }): string | undefined =>
   (spec as { displayName?: string }).displayName;
 
 const ulid = monotonicFactory();
@@ -103,19 +103,19 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     () => undefined,
   );
 
-  const { nameOf = displayNameOf } = options;
+  const { readName = readDisplayName } = options;
   const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
-    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(nameOf(object) ?? object.metadata.name),
+    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(readName(object) ?? object.metadata.name),
     id: object.metadata.name,
   });
-  const byAccount = createGroups<Stored<T>>(accountOf, (object) => place(object));
+  const byAccount = createGroups<Stored<T>>(readAccount, (object) => place(object));
   reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });
 
   const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
 
   const followers = createFollowers<OwnedChange>();
   reflector.onChange((_key, current, previous) => {
-    const [now, before] = [current && accountOf(current), previous && accountOf(previous)];
+    const [now, before] = [current && readAccount(current), previous && readAccount(previous)];
     const id = (current ?? previous)?.metadata.name ?? '';
     if (now !== undefined) followers.tell(now, { id, change: now === before ? 'updated' : 'created' });
     if (before !== undefined && before !== now) followers.tell(before, { id, change: 'deleted' });
@@ -129,7 +129,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
   const find = (accountId: string, id: string) => {
     requireSynced();
     const object = reflector.get(namespace, id);
-    return object && accountOf(object) === accountId ? object : undefined;
+    return object && readAccount(object) === accountId ? object : undefined;
   };
 
   type Holds = (changed: { name: string; current: Stored<T> | undefined }) => boolean;
@@ -202,7 +202,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     },
     referring(accountId, index, value) {
       requireSynced();
-      return reflector.byIndex(index, value).filter((object) => accountOf(object) === accountId);
+      return reflector.byIndex(index, value).filter((object) => readAccount(object) === accountId);
     },
     page(accountId, args, show, where) {
       requireSynced();

@@ -3,7 +3,7 @@
  * its owner is neither kept from a link nor from a notice by that. On real API servers, Postgres and SMTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { allowancesOf, mailboxOf } from '../../src/domain/mail/budget.ts';
+import { findMailbox, listAllowances } from '../../src/domain/mail/budget.ts';
 import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
 import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';
@@ -216,12 +216,12 @@ describe('the mailbox behind an address', () => {
     ['+c@example.com', '+c@example.com'],
     ['....@gmail.com', '....@gmail.com'],
   ])('%s is counted as %s', (address, mailbox) => {
-    expect(mailboxOf(address)).toBe(mailbox);
+    expect(findMailbox(address)).toBe(mailbox);
   });
 
   test('a sign-up leaves a letter for a new password, and one with a tag leaves one for the address without it', () => {
     const most = (letter: 'confirm' | 'reset', address: string) =>
-      Math.min(...allowancesOf(letter, address, PER_HOUR).map(({ letters }) => letters));
+      Math.min(...listAllowances(letter, address, PER_HOUR).map(({ letters }) => letters));
     expect(most('reset', 'a@example.com')).toBe(PER_HOUR);
     expect(most('confirm', 'a@example.com')).toBe(PER_HOUR - 1);
     expect(most('confirm', 'a+b@example.com')).toBe(PER_HOUR - 2);

@@ -22,7 +22,7 @@ import {
   cutOff,
   endOtherSessions,
   endSession,
-  findKeyOf,
+  findKey,
   hasSession,
   type KeyRow,
   listApps,
@@ -61,28 +61,28 @@ const showSession = (
   expiresAt: expiresAt.toISOString(),
 });
 
-const scopesOf = (kept: unknown): string[] => {
+const parseScopes = (kept: unknown): string[] => {
   const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
   return Array.isArray(list) ? list.map(String) : [];
 };
 
 /** Returns an address that is safe to open. The app's author wrote it, so nothing but https passes. */
-const pageOf = (uri: string | null): string | null =>
+const checkPage = (uri: string | null): string | null =>
   uri !== null && URL.canParse(uri) && new URL(uri).protocol === 'https:' ? uri : null;
 
 /** Merges the consents of each client: it is connected since the first, with the scopes of all. */
 function showApps(rows: readonly AppRow[]): { id: string; createdAt: Date; app: ConnectedApp }[] {
   const byClient = new Map<string, AppRow[]>();
   for (const row of rows) byClient.set(row.clientId, [...(byClient.get(row.clientId) ?? []), row]);
-  return [...byClient.values()].flatMap((of) => {
-    const [first] = of.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+  return [...byClient.values()].flatMap((consents) => {
+    const [first] = consents.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
     if (!first) return [];
     const app: ConnectedApp = {
       id: first.clientId,
       name: first.name,
-      uri: pageOf(first.uri),
+      uri: checkPage(first.uri),
       isVerified: first.verifiedAt !== null,
-      scopes: [...new Set(of.flatMap(({ scopes }) => scopesOf(scopes)))],
+      scopes: [...new Set(consents.flatMap(({ scopes }) => parseScopes(scopes)))],
       connectedAt: first.createdAt.toISOString(),
       lastUsedAt: iso(first.lastUsedAt),
     };
@@ -131,7 +131,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
         await auth.revokeApiKey(id);
         throw new AppError('unauthenticated', 'The session has ended; sign in again.');
       }
-      const row = await findKeyOf(db, accountId, id);
+      const row = await findKey(db, accountId, id);
       if (!row) throw new AppError('conflict', 'Another request revoked the key at the same moment.');
       await tell?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
       return { ...showKey(row), key };
@@ -139,7 +139,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
 
     /** The key stops working at once on this server, and within a second on others. */
     async revokeKey({ accountId }: Principal, id: string): Promise<void> {
-      if (!mayBeId(id) || !(await findKeyOf(db, accountId, id)))
+      if (!mayBeId(id) || !(await findKey(db, accountId, id)))
         throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
       await auth.revokeApiKey(id);
     },

@@ -11,16 +11,16 @@ const HOW_TO_LIFT = 'Buy credit once: the larger limits are there as soon as it 
 
 export interface AllowanceDeps {
   db: Db;
-  quotas: Pick<Quotas, 'limits' | 'classOf'>;
+  quotas: Pick<Quotas, 'limits' | 'findClass'>;
   usage: Pick<Usage, 'all'>;
 }
 
-export type LimitsOf = (accountId: string) => Promise<AccountLimits>;
+export type ReadLimits = (accountId: string) => Promise<AccountLimits>;
 
-export function createAllowance({ db, quotas: { limits, classOf }, usage }: AllowanceDeps): LimitsOf {
+export function createAllowance({ db, quotas: { limits, findClass }, usage }: AllowanceDeps): ReadLimits {
   return async (accountId) => {
     const [column, apiKeys, { count, bytes }] = await Promise.all([
-      classOf(accountId),
+      findClass(accountId),
       listKeys(db, accountId),
       keyedUse(db, accountId),
     ]);

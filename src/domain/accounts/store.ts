@@ -22,7 +22,7 @@ export const listKeys = (db: Db, accountId: string): Promise<KeyRow[]> =>
     .where('enabled', '=', true)
     .execute();
 
-export const findKeyOf = (db: Db, accountId: string, id: string): Promise<KeyRow | undefined> =>
+export const findKey = (db: Db, accountId: string, id: string): Promise<KeyRow | undefined> =>
   db
     .selectFrom('auth.apikey')
     .select(keyColumns)
@@ -94,7 +94,7 @@ export const listApps = (db: Db, userId: string): Promise<AppRow[]> =>
     .select((from) =>
       from
         .selectFrom('auth.oauthRefreshToken as t')
-        .select((of) => of.fn.max('t.createdAt').as('at'))
+        .select(({ fn }) => fn.max('t.createdAt').as('at'))
         .whereRef('t.clientId', '=', 'c.clientId')
         .whereRef('t.userId', '=', 'c.userId')
         .as('lastUsedAt'),

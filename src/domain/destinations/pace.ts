@@ -7,7 +7,7 @@ export interface Pace {
   /** Counts one more. Returns the count before it, and a function that takes it back. */
   begin(accountId: string): { before: number; undo: () => void };
   /** Returns the count of the last minute. */
-  of(accountId: string): number;
+  count(accountId: string): number;
 }
 
 export function createPace(clock: Clock): Pace {
@@ -39,6 +39,6 @@ export function createPace(clock: Clock): Pace {
       };
       return { before: times.length, undo };
     },
-    of: (accountId) => recent(accountId).length,
+    count: (accountId) => recent(accountId).length,
   };
 }

@@ -68,14 +68,14 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     const annotations = { [TEST_ANNOTATION]: asked };
     const { metadata, status } = await destinations.patch(destination, { metadata: { annotations } });
     const before = status?.test?.id;
-    const answerOf = (now: Destination): TestStatus | undefined => {
+    const findResult = (now: Destination): TestStatus | undefined => {
       const told = now.status?.test;
       const isSucceeded = now.metadata.annotations?.[TEST_ANNOTATION] !== asked;
       return told?.id === asked || (isSucceeded && told?.id !== before) ? told : undefined;
     };
     let answer: TestStatus | undefined;
     const holds = (now: Destination | undefined): boolean => {
-      answer = now && answerOf(now);
+      answer = now && findResult(now);
       return now === undefined || answer !== undefined;
     };
     await destinations.until(metadata.name, holds, TEST_MS);

@@ -32,7 +32,7 @@ export interface Asked {
 
 export interface QuotasDeps {
   limits: Limits;
-  classOf: (accountId: string) => Promise<AccountClass>;
+  findClass: (accountId: string) => Promise<AccountClass>;
   leases: Leases;
   usage: Usage;
   /** Services by prefix of their ids; they wait for the writes of other servers. */
@@ -59,15 +59,15 @@ function createQueues() {
 /** Sums the writes of this server that the caches may not contain yet. */
 function createPending() {
   const sums = new Map<string, number>();
-  const keyOf = (accountId: string, name: LimitName) => `${accountId} ${name}`;
+  const buildKey = (accountId: string, name: LimitName) => `${accountId} ${name}`;
   const add = (accountId: string, name: LimitName, amount: number) => {
-    const key = keyOf(accountId, name);
+    const key = buildKey(accountId, name);
     const sum = (sums.get(key) ?? 0) + amount;
     if (sum > 0) sums.set(key, sum);
     else sums.delete(key);
   };
   return {
-    of: (accountId: string, name: LimitName) => sums.get(keyOf(accountId, name)) ?? 0,
+    getSum: (accountId: string, name: LimitName) => sums.get(buildKey(accountId, name)) ?? 0,
     async during<T>(accountId: string, claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
       for (const { name, wanted } of claims) add(accountId, name, Math.max(0, wanted));
       try {
@@ -80,12 +80,12 @@ function createPending() {
 }
 
 /** Describes the last write; the next holder of the lease waits for it. */
-const noteOf = (made: unknown): string | undefined => {
+const describeWrite = (made: unknown): string | undefined => {
   const { metadata } = made as { metadata?: { name?: string; resourceVersion?: string } };
   return metadata?.resourceVersion && `${metadata.name} ${metadata.resourceVersion}`;
 };
 
-export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDeps) {
+export function createQuotas({ limits, findClass, leases, usage, kinds }: QuotasDeps) {
   const inTurn = createQueues();
   const pending = createPending();
 
@@ -96,11 +96,11 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
   };
 
   /** Returns the rest of each limit after all claims. Throws the error of the first limit that is exceeded. */
-  const leftOf = (column: AccountClass, { accountId, claims }: Asked) => {
+  const computeLeft = (column: AccountClass, { accountId, claims }: Asked) => {
     const now = claims();
     const left = new Map<LimitName, number>();
     for (const { name, used: counted, wanted } of now) {
-      const used = counted + pending.of(accountId, name);
+      const used = counted + pending.getSum(accountId, name);
       // A change that takes nothing is always possible, even after the account's limits shrank.
       if (wanted > 0) refuseBeyond(column, { name, used, wanted });
       left.set(name, limits[column][name] - used);
@@ -125,8 +125,8 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
   /** Runs `make` if the account has room for its claims. */
   const within = async <T>(asked: Asked, make: (left: Left) => Promise<T>): Promise<T> => {
     const { accountId } = asked;
-    const column = await classOf(accountId);
-    const first = leftOf(column, asked);
+    const column = await findClass(accountId);
+    const first = computeLeft(column, asked);
     if (!first.isNear) return pending.during(accountId, first.now, () => make(first.left));
     return inTurn(accountId, async () => {
       const lease = await takeTurn(accountId);
@@ -135,8 +135,8 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
         const [name = '', resourceVersion] = note?.split(' ') ?? [];
         const kind = kinds[name.split('-')[0] ?? ''];
         if (kind && resourceVersion) await kind.caughtUp({ name, resourceVersion }, SEEN_MS);
-        const made = await make(leftOf(column, asked).left);
-        note = noteOf(made) ?? note;
+        const made = await make(computeLeft(column, asked).left);
+        note = describeWrite(made) ?? note;
         return made;
       } finally {
         await lease.release(note);
@@ -146,12 +146,12 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
 
   return {
     limits,
-    classOf,
+    findClass,
 
-    allowed: async (accountId: string, name: LimitName): Promise<number> => limits[await classOf(accountId)][name],
+    allowed: async (accountId: string, name: LimitName): Promise<number> => limits[await findClass(accountId)][name],
 
     /** Throws the error of the limit if `used` and `wanted` together exceed it. */
-    check: async (accountId: string, claim: Claim): Promise<void> => refuseBeyond(await classOf(accountId), claim),
+    check: async (accountId: string, claim: Claim): Promise<void> => refuseBeyond(await findClass(accountId), claim),
 
     /**
      * Creates an object of a noun; `draft` is the client's input. It takes the place of `replaced` others. Throws the error of the
@@ -189,7 +189,7 @@ export function createQuotas({ limits, classOf, leases, usage, kinds }: QuotasDe
       make: () => Promise<T>,
     ): Promise<T> =>
       inTurn(accountId, async () => {
-        const column = await classOf(accountId);
+        const column = await findClass(accountId);
         const lease = await takeTurn(accountId);
         try {
           refuseBeyond(column, { name, used: await count(), wanted: 1 });

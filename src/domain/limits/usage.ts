@@ -22,8 +22,8 @@ export interface UsageDeps {
 export type Noun = keyof UsageDeps;
 const NOUNS = ['streams', 'destinations', 'playlists', 'uploads'] as const satisfies readonly Noun[];
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((total, item) => total + of(item), 0);
+const sum = <T>(items: readonly T[], measure: (item: T) => number): number =>
+  items.reduce((total, item) => total + measure(item), 0);
 
 export type Usage = ReturnType<typeof createUsage>;
 

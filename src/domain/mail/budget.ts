@@ -28,7 +28,7 @@ const split = (address: string): [local: string, domain: string] => {
 const isTagged = (address: string): boolean => split(address)[0].indexOf('+') > 0;
 
 /** Returns the mailbox that most likely belongs to an address. It is a key for counting, never a recipient. */
-export function mailboxOf(address: string): string {
+export function findMailbox(address: string): string {
   const [local, domain] = split(address);
   const provider = PROVIDERS.find(({ domains }) => domains.includes(domain));
   const untagged = isTagged(address) ? local.slice(0, local.indexOf('+')) : local;
@@ -43,7 +43,7 @@ export type StrangersLetter = 'confirm' | 'known' | 'reset';
  * Lists budgets from the narrowest to the widest; `perHour` limits all together. A sign-up leaves one mail for a reset. A sign-up
  * with a tag leaves one for the address without it. The links of sign-ups are valid for a day, so a few a day are enough.
  */
-export function allowancesOf(letter: StrangersLetter, address: string, perHour: number): Allowed[] {
+export function listAllowances(letter: StrangersLetter, address: string, perHour: number): Allowed[] {
   const hourly = (kind: string, letters: number): Allowed => ({
     kind,
     letters: Math.max(1, letters),
@@ -63,19 +63,19 @@ export function allowancesOf(letter: StrangersLetter, address: string, perHour: 
 
 export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
   /** Hashes the addresses of strangers, so that nobody can read them. */
-  const keyOf = (mailbox: string): string => hash('sha256', mailbox, 'base64url');
+  const hashMailbox = (mailbox: string): string => hash('sha256', mailbox, 'base64url');
   return {
     /** Returns whether the mail may be sent, and counts it. */
     async take(letter: StrangersLetter, address: string): Promise<boolean> {
-      const mailbox = keyOf(mailboxOf(address));
-      for (const allowed of allowancesOf(letter, address, perHour))
+      const mailbox = hashMailbox(findMailbox(address));
+      for (const allowed of listAllowances(letter, address, perHour))
         if (!(await takeLetter(db, mailbox, allowed))) return false;
       return true;
     },
 
     /** Budget of mails that only somebody inside the account can cause. Strangers cannot use it up. */
     notices: (address: string): { mailbox: string; allowed: Allowed } => ({
-      mailbox: keyOf(address.toLowerCase()),
+      mailbox: hashMailbox(address.toLowerCase()),
       allowed: { kind: 'notice', letters: perHour, seconds: HOUR_SECONDS },
     }),
   };

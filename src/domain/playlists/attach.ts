@@ -17,11 +17,11 @@ const at = (message: string): FieldError => ({ path: '/streamID', message });
 const MISSING = at('names a stream that does not exist');
 const FULL = at(`names a stream that has ${MAX_PLAYLISTS} playlists`);
 
-const refsOf = ({ spec }: LoopStream, kind: PlaylistSpec['kind']): string[] =>
+const readRefs = ({ spec }: LoopStream, kind: PlaylistSpec['kind']): string[] =>
   (kind === 'audio' ? spec.audioPlaylistRefs : spec.playlistRefs) ?? [];
 
 /** Playlists replace a video, as in an update of the stream. */
-const specWith = (kind: PlaylistSpec['kind'], refs: string[]) =>
+const buildSpec = (kind: PlaylistSpec['kind'], refs: string[]) =>
   kind === 'audio' ? { audioPlaylistRefs: refs } : { playlistRefs: refs, uploadRef: null };
 
 /** A refusal changed nothing; any other error may hide a success. */
@@ -34,7 +34,7 @@ export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Pla
     const stream = streams.find(accountId, streamID);
     if (!stream) return [MISSING];
     if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
-    const others = refsOf(stream, kind).filter((name) => name !== mine);
+    const others = readRefs(stream, kind).filter((name) => name !== mine);
     return others.length >= MAX_PLAYLISTS ? [FULL] : [];
   };
 
@@ -43,13 +43,13 @@ export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Pla
       const wrong = problems(accountId, streamID, kind, metadata.name);
       if (wrong.length > 0) throw validationFailed(wrong);
       const stream = streams.get(accountId, streamID);
-      const refs = refsOf(stream, kind);
+      const refs = readRefs(stream, kind);
       // An earlier try of the same request attached it.
       if (refs.includes(metadata.name)) return;
       const { resourceVersion } = stream.metadata;
       try {
         // A patch replaces the whole list: its resourceVersion keeps concurrent additions from being lost.
-        const spec = specWith(kind, [...refs, metadata.name]);
+        const spec = buildSpec(kind, [...refs, metadata.name]);
         await streams.patch(stream, { metadata: { resourceVersion }, spec });
         return;
       } catch (error) {

@@ -17,12 +17,12 @@ export interface KeptVersion {
   createdAt: string | null;
 }
 
-export const versionOf = ({ metadata }: Pick<Playlist, 'metadata'>): number => metadata.generation ?? 1;
+export const readVersion = ({ metadata }: Pick<Playlist, 'metadata'>): number => metadata.generation ?? 1;
 
 export type History = ReturnType<typeof createHistory>;
 
 export function createHistory(kube: Kube, namespace: string) {
-  const nameOf = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
+  const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
   const owns = ({ metadata }: Playlist, revision: ControllerRevision) =>
     revision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
   const read = ({ revision, data, metadata }: ControllerRevision): KeptVersion => ({
@@ -31,22 +31,22 @@ export function createHistory(kube: Kube, namespace: string) {
     createdAt: metadata.creationTimestamp ?? null,
   });
   const current = (playlist: Playlist): KeptVersion => ({
-    version: versionOf(playlist),
+    version: readVersion(playlist),
     spec: playlist.spec,
-    createdAt: versionOf(playlist) === 1 ? playlist.metadata.creationTimestamp : null,
+    createdAt: readVersion(playlist) === 1 ? playlist.metadata.creationTimestamp : null,
   });
 
   return {
     /** Stores the current version, unless it is stored; the oldest one is deleted. */
     async keep(playlist: Playlist): Promise<void> {
-      const version = versionOf(playlist);
+      const version = readVersion(playlist);
       const { name, uid, annotations = {} } = playlist.metadata;
       const intent = annotations[INTENT_ANNOTATION];
       const revision: Omit<ControllerRevision, 'spec'> = {
         apiVersion: apiVersionOf(CONTROLLER_REVISIONS),
         kind: CONTROLLER_REVISIONS.kind,
         metadata: {
-          name: nameOf(playlist, version),
+          name: buildName(playlist, version),
           // The request's intent identifies a retry after others have written.
           labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
           ownerReferences: [{ apiVersion: apiVersionOf(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true }],
@@ -62,7 +62,7 @@ export function createHistory(kube: Kube, namespace: string) {
       }
       // Deletes one for each new one. A number that kubectl skipped leaves an old revision, which goes with the playlist.
       if (version > HISTORY_LIMIT)
-        await kube.delete(CONTROLLER_REVISIONS, namespace, nameOf(playlist, version - HISTORY_LIMIT));
+        await kube.delete(CONTROLLER_REVISIONS, namespace, buildName(playlist, version - HISTORY_LIMIT));
     },
 
     /** Newest first, including the current version. */
@@ -71,7 +71,7 @@ export function createHistory(kube: Kube, namespace: string) {
       const kept = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
         .filter((revision) => owns(playlist, revision))
         .map(read);
-      if (!kept.some(({ version }) => version === versionOf(playlist))) kept.push(current(playlist));
+      if (!kept.some(({ version }) => version === readVersion(playlist))) kept.push(current(playlist));
       return kept.sort((a, b) => b.version - a.version);
     },
 
@@ -85,12 +85,12 @@ export function createHistory(kube: Kube, namespace: string) {
     /** Returns undefined if the version never existed, or is no longer kept. */
     async get(playlist: Playlist, version: number): Promise<KeptVersion | undefined> {
       try {
-        const revision = await kube.get(CONTROLLER_REVISIONS, namespace, nameOf(playlist, version));
+        const revision = await kube.get(CONTROLLER_REVISIONS, namespace, buildName(playlist, version));
         if (owns(playlist, revision)) return read(revision);
       } catch (error) {
         if (!(error instanceof KubeError && error.status === 404)) throw error;
       }
-      return version === versionOf(playlist) ? current(playlist) : undefined;
+      return version === readVersion(playlist) ? current(playlist) : undefined;
     },
   };
 }

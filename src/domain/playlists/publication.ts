@@ -4,7 +4,7 @@ import { renditionOf } from '../../resources/upload/spec.ts';
 import type { Publication } from './record.ts';
 
 /** Combines the states of one upload in all requested profiles; without profiles, the upload only has to be imported. */
-function standOf(
+function computeState(
   upload: Upload | undefined,
   profiles: readonly string[],
 ): { state: Publication['state']; progress: number } {
@@ -18,12 +18,12 @@ function standOf(
 }
 
 /** `uploads` are those of the items, in order; undefined where one does not exist. */
-export function publicationOf(
+export function computePublication(
   version: number | null,
   uploads: readonly (Upload | undefined)[],
   profiles: readonly string[],
 ): Publication {
-  const stands = uploads.map((upload) => standOf(upload, profiles));
+  const stands = uploads.map((upload) => computeState(upload, profiles));
   const count = (state: Publication['state']) => stands.filter((stand) => stand.state === state).length;
   const [itemsReady, itemsFailed, itemsTotal] = [count('ready'), count('failed'), stands.length];
   const sum = stands.reduce((total, { progress }) => total + progress, 0);

@@ -15,8 +15,8 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { Owned } from '../owned.ts';
 import { createAttaching } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
-import { type History, type KeptVersion, versionOf } from './history.ts';
-import { publicationOf } from './publication.ts';
+import { type History, type KeptVersion, readVersion } from './history.ts';
+import { computePublication } from './publication.ts';
 import type {
   Playlist,
   PlaylistChanges,
@@ -65,9 +65,9 @@ const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' |
 
 export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
   const attaching = createAttaching(streams, playlists);
-  const streamsOf = (accountId: string, { metadata }: Resource) =>
+  const findStreams = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
-  const idsOf = (of: LoopStream[]) => of.map(({ metadata }) => metadata.name).sort();
+  const listIds = (found: LoopStream[]) => found.map(({ metadata }) => metadata.name).sort();
 
   const summarize =
     (accountId: string) =>
@@ -77,18 +77,18 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       name: playlist.spec.displayName ?? playlist.metadata.name,
       kind: playlist.spec.kind,
       mode: playlist.spec.mode,
-      streamID: idsOf(streamsOf(accountId, playlist))[0] ?? '',
-      version: versionOf(playlist),
+      streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
+      version: readVersion(playlist),
       publishedVersion: publishedOf(playlist)?.version ?? null,
     });
 
   const show = (accountId: string, playlist: Resource): Playlist => {
-    const profiles = streamsOf(accountId, playlist).map(({ spec }) => profileOf(spec.quality, spec.framerate));
+    const profiles = findStreams(accountId, playlist).map(({ spec }) => profileOf(spec.quality, spec.framerate));
     const played = playedOf(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),
-      publication: publicationOf(publishedOf(playlist)?.version ?? null, played, [...new Set(profiles)]),
+      publication: computePublication(publishedOf(playlist)?.version ?? null, played, [...new Set(profiles)]),
     };
   };
 
@@ -111,7 +111,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   const keepLater = (playlist: Resource): Promise<void> => history.keep(playlist).catch(() => undefined);
 
   const versionConflict = (playlist: Resource, version: number): AppError => {
-    const current = versionOf(playlist);
+    const current = readVersion(playlist);
     const detail = `The playlist is at version ${current}, not ${version}. Read it, and send the changes for that version.`;
     return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
   };
@@ -119,8 +119,8 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   /** Returns the playlist at `version` or newer, since the client has seen that version. */
   const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
     const playlist = playlists.get(accountId, id);
-    if (versionOf(playlist) >= version) return playlist;
-    await playlists.until(id, (now) => now === undefined || versionOf(now) >= version, SEEN_MS);
+    if (readVersion(playlist) >= version) return playlist;
+    await playlists.until(id, (now) => now === undefined || readVersion(now) >= version, SEEN_MS);
     return playlists.get(accountId, id);
   };
 
@@ -138,10 +138,10 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   ): Promise<Playlist> => {
     let playlist = await upTo(accountId, id, version);
     const intent = currentIntent()?.newId('version') ?? null;
-    const isRepeated = (of: Resource) => intent !== null && history.hasMade(of, intent);
+    const isRepeated = (current: Resource) => intent !== null && history.hasMade(current, intent);
     if (anyVersion && (await isRepeated(playlist))) return show(accountId, playlist);
     for (let tries = 1; ; tries += 1) {
-      if (versionOf(playlist) !== version) {
+      if (readVersion(playlist) !== version) {
         if (await isRepeated(playlist)) return show(accountId, playlist);
         throw versionConflict(playlist, version);
       }
@@ -153,8 +153,8 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       try {
         const annotations = { [INTENT_ANNOTATION]: intent, ...kept.annotations };
         const patch = { metadata: { resourceVersion, annotations }, spec };
-        const of = playlist;
-        const made = await quotas.grow(accountId, kept.more, () => playlists.patch(of, patch));
+        const current = playlist;
+        const made = await quotas.grow(accountId, kept.more, () => playlists.patch(current, patch));
         await keepLater(made);
         return show(accountId, made);
       } catch (error) {
@@ -248,7 +248,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       const playlist = await upTo(accountId, id, version);
       const { mode, items } = (await keptVersion(playlist, version)).spec;
       refuseGone(accountId, version, { kind: playlist.spec.kind, items });
-      return commit(accountId, id, versionOf(playlist), () => ({ mode, items }), { anyVersion: true });
+      return commit(accountId, id, readVersion(playlist), () => ({ mode, items }), { anyVersion: true });
     },
 
     /** Lists kept versions and the current one, newest first unless `args` says otherwise. */
@@ -278,7 +278,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
 
     async delete(accountId: string, id: string): Promise<void> {
       const playlist = playlists.get(accountId, id);
-      const streamIDs = idsOf(streamsOf(accountId, playlist));
+      const streamIDs = listIds(findStreams(accountId, playlist));
       if (streamIDs.length > 0) {
         const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
         throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });

@@ -44,7 +44,7 @@ export function createPreviews(
     const media = await open(over.signal);
     return media && new Broadcast(media, () => broadcasts.delete(source));
   };
-  const broadcastOf = (wanted: Wanted): Promise<Broadcast | undefined> => {
+  const findBroadcast = (wanted: Wanted): Promise<Broadcast | undefined> => {
     const known = broadcasts.get(wanted.source);
     if (known) return known;
     const begun = begin(wanted).catch(() => undefined);
@@ -66,7 +66,7 @@ export function createPreviews(
           if (error.limit === 'account') await quotas.check(accountId, { name: 'previews', used: most, wanted: 1 });
           throw refusal(error, perStream);
         });
-      const broadcast = await broadcastOf(wanted);
+      const broadcast = await findBroadcast(wanted);
       if (!broadcast || signal.aborted) {
         release();
         throw new AppError('stream_not_live', 'The stream is not on air.');

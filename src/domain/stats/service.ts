@@ -13,7 +13,7 @@ import type { Owned } from '../owned.ts';
 import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
 import type { ViewTokens } from './tokens.ts';
-import { leftOutOf, liveStats, NOT_LIVE } from './view.ts';
+import { listLeftOut, liveStats, NOT_LIVE } from './view.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
 /** A pod sends the first bytes of a preview at once, so a silent one is given up. */
@@ -48,7 +48,7 @@ export function createStatsService(deps: StatsServiceDeps) {
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
 
   /** Returns the address of the pod that sends the stream; undefined if there is none. */
-  const addressOf = (stream: LoopStream): string | undefined => {
+  const findAddress = (stream: LoopStream): string | undefined => {
     const pod = pods
       .byIndex('stream', stream.metadata.name)
       .find((p) => p.metadata.namespace === streams.namespace && !p.metadata.deletionTimestamp && p.status?.podIP);
@@ -78,15 +78,15 @@ export function createStatsService(deps: StatsServiceDeps) {
     /** Returns nulls if the stream is not live, or its pod does not respond within a second. */
     async live(accountId: string, id: string): Promise<LiveStats> {
       const stream = streams.get(accountId, id);
-      const base = addressOf(stream);
+      const base = findAddress(stream);
       if (!base) return NOT_LIVE;
       try {
         const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
         const answer = await ask(base, '/stats', stream.metadata.uid, { signal, headersTimeout: STATS_TIMEOUT_MS });
         const text = await bounded(answer.body, MAX_STATS_BYTES);
         if (answer.statusCode !== 200) return NOT_LIVE;
-        const nameOf = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
-        return liveStats(JSON.parse(text), nameOf, leftOutOf(stream.status ?? {}));
+        const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
+        return liveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
       } catch {
         return NOT_LIVE;
       }
@@ -98,7 +98,7 @@ export function createStatsService(deps: StatsServiceDeps) {
      */
     async preview(accountId: string, id: string, signal: AbortSignal): Promise<Readable> {
       const stream = streams.get(accountId, id);
-      const base = addressOf(stream);
+      const base = findAddress(stream);
       if (!base) throw new AppError('stream_not_live', 'The stream is not on air.');
       const { uid } = stream.metadata;
       const open = (until: AbortSignal) => openPreview(base, uid, until);

@@ -20,16 +20,17 @@ export function createViewTokens(readKey: () => Promise<string | undefined>) {
     return key;
   };
   const isOld = (): boolean => performance.now() - readAt >= AGAIN_MS;
-  const tokenOf = (found: string | undefined, uid: string) => (found === undefined ? undefined : viewToken(found, uid));
+  const buildToken = (found: string | undefined, uid: string) =>
+    found === undefined ? undefined : viewToken(found, uid);
 
   return {
     async find(streamUid: string): Promise<string | undefined> {
       const found = await (key ?? read());
-      return tokenOf(found ?? (isOld() ? await read() : undefined), streamUid);
+      return buildToken(found ?? (isOld() ? await read() : undefined), streamUid);
     },
     /** Works as `find`, with the key read again. */
     async findAnew(streamUid: string): Promise<string | undefined> {
-      return tokenOf(await (isOld() ? read() : key), streamUid);
+      return buildToken(await (isOld() ? read() : key), streamUid);
     },
   };
 }

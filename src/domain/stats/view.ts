@@ -64,7 +64,7 @@ const broken = (value: unknown): LiveStats['brokenItems'] =>
 type Broken = LiveStats['brokenItems'][number];
 
 /** Items that the operator leaves out, from the stream's status: the pod does not receive them. */
-export const leftOutOf = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>): Broken[] =>
+export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>): Broken[] =>
   (unplayable?.items ?? []).map(({ field, playlist = null, index = null, upload, name, reason, message }): Broken => {
     const id = upload ?? playlist ?? '';
     const track = field === 'audioPlaylistRefs' ? 'audio' : 'video';
@@ -74,10 +74,10 @@ export const leftOutOf = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>):
 const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;
 
 /**
- * Destinations are keyed by resource name, which is their public id; `nameOf` returns the display name. `leftOut` lists items
+ * Destinations are keyed by resource name, which is their public id; `findName` returns the display name. `leftOut` lists items
  * missing from the pod's program.
  */
-export function liveStats(told: unknown, nameOf: (id: string) => string, leftOut: readonly Broken[] = []): LiveStats {
+export function liveStats(told: unknown, findName: (id: string) => string, leftOut: readonly Broken[] = []): LiveStats {
   const stats = record(told);
   const seam = record(stats.seam);
   const reported = broken(stats.brokenItems);
@@ -101,7 +101,7 @@ export function liveStats(told: unknown, nameOf: (id: string) => string, leftOut
       const id = text(destination.id) ?? text(destination.name) ?? '';
       return {
         id,
-        name: nameOf(id),
+        name: findName(id),
         connected: destination.connected === true,
         bytesSent: number(destination.bytesSent),
         reconnects: number(destination.reconnects),

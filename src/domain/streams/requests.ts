@@ -49,7 +49,7 @@ const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSc
 };
 
 /** Converts the schedule to its form in the spec. */
-export const scheduleOf = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
+export const toSchedule = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
   ...(scheduleStartAt && { startAt: scheduleStartAt }),
   ...(scheduleEndAt && { endAt: scheduleEndAt }),
   ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),

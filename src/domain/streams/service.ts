@@ -31,11 +31,11 @@ import {
   checkSchedule,
   checkUpdate,
   type References,
-  scheduleOf,
   specPatch,
+  toSchedule,
   wantsAir,
 } from './requests.ts';
-import { isSettled, phaseOf, toEvent, toReadiness, toStream, toWindows } from './view.ts';
+import { computePhase, isSettled, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
 /** Longest wait for the operator to see a change, which takes milliseconds. */
 const OBSERVE_MS = 2_000;
@@ -98,7 +98,7 @@ export interface StreamServiceDeps {
 export function createStreamService(deps: StreamServiceDeps) {
   const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
-  const readinessOf = memoize(toReadiness);
+  const computeReadiness = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
   const showAt = (stream: LoopStream, now: Date): Stream =>
     stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
@@ -110,7 +110,7 @@ export function createStreamService(deps: StreamServiceDeps) {
   const readiness = async (accountId: string, id: string): Promise<Readiness> => {
     const isSure = (stream: LoopStream | undefined) => stream === undefined || isSettled(stream);
     if (!isSure(streams.get(accountId, id))) await streams.until(id, isSure, OBSERVE_MS);
-    return readinessOf(streams.get(accountId, id));
+    return computeReadiness(streams.get(accountId, id));
   };
 
   const requireReady = async (accountId: string, id: string): Promise<void> => {
@@ -154,7 +154,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     async create(accountId: string, input: StreamCreate): Promise<Stream> {
       const { destinations, ...media } = checkCreate(input, askedAt());
       checkReferences(references, accountId, input);
-      const schedule = scheduleOf(input);
+      const schedule = toSchedule(input);
       const spec: LoopStreamSpec = {
         displayName: input.name,
         replicas: wantsAir(input) ? 1 : 0,
@@ -180,7 +180,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const { status } = filter;
       const q = filter.q === undefined ? undefined : nameKey(filter.q);
       const isAsked = (stream: LoopStream) =>
-        (status === undefined || phaseOf(stream, now) === status) &&
+        (status === undefined || computePhase(stream, now) === status) &&
         (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
         (where === undefined || where(showAt(stream, now)));
       // Without a filter only the streams of the page are converted.
@@ -241,7 +241,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     async skip(accountId: string, id: string, { track = 'video' }: StreamSkip): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
-      if (!ON_AIR.includes(phaseOf(stream, clock.now())))
+      if (!ON_AIR.includes(computePhase(stream, clock.now())))
         throw new AppError('stream_not_live', 'The stream is not on air, so it has no next item.');
       if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
         throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
@@ -259,7 +259,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       checkSchedule(input, askedAt());
       const replicas = wantsAir(input) ? { replicas: 1 } : {};
-      const schedule = { startAt: null, endAt: null, recurrence: null, ...scheduleOf(input) };
+      const schedule = { startAt: null, endAt: null, recurrence: null, ...toSchedule(input) };
       return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
     },
 
@@ -268,7 +268,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       if (!stream.spec.schedule) return show(stream);
-      const waiting = phaseOf(stream, clock.now()) === 'scheduled';
+      const waiting = computePhase(stream, clock.now()) === 'scheduled';
       return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
     },
 

@@ -31,7 +31,7 @@ const OFF_AIR: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended', 'fai
  * phase of the latest one; kubectl shows both generations. docs/streams.md has the same as a table ("Before the operator has
  * looked"), and a test compares both in every state.
  */
-export function phaseOf(stream: LoopStream, now: Date): Phase {
+export function computePhase(stream: LoopStream, now: Date): Phase {
   const { metadata, spec, status } = stream;
   if (metadata.deletionTimestamp) return 'stopping';
   const { startAt, recurrence } = spec.schedule ?? {};
@@ -46,7 +46,7 @@ export function phaseOf(stream: LoopStream, now: Date): Phase {
 }
 
 /** Describes the problem of a stream on air. */
-function degradedOf({ status }: LoopStream): Stream['degraded'] {
+function findDegraded({ status }: LoopStream): Stream['degraded'] {
   const degraded = findCondition(status?.conditions, 'Degraded');
   if (degraded?.status !== 'True') return null;
   const { code, message, since } = toIssue(degraded);
@@ -58,7 +58,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
   return {
     id: metadata.name,
     name: spec.displayName ?? metadata.name,
-    status: phaseOf(stream, now),
+    status: computePhase(stream, now),
     ready: status?.ready ?? false,
     quality: publicQuality(spec.quality),
     framerate: publicFramerate(spec.framerate),
@@ -73,7 +73,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     recurrence: spec.schedule?.recurrence ?? null,
     nextStartAt: isWanted(spec) ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,
-    degraded: degradedOf(stream),
+    degraded: findDegraded(stream),
     createdAt: metadata.creationTimestamp,
   };
 }

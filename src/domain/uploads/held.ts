@@ -21,7 +21,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Owned } from '../owned.ts';
 
 export interface HoldersDeps {
-  /** Both need the index `upload`; that of streams is `uploadsOf`. */
+  /** Both need the index `upload`; that of streams is `listUploads`. */
   streams: Owned<LoopStream>;
   playlists: Owned<Playlist>;
   /** Needs the index `stream`. */
@@ -29,7 +29,7 @@ export interface HoldersDeps {
 }
 
 /** Lists the uploads that a stream needs besides those of its playlists. */
-export const uploadsOf = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
+export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
   ...(spec.uploadRef ? [spec.uploadRef] : []),
   ...(status?.playing ? itemsOf(status.playing).map(({ id }) => id) : []),
 ];
@@ -40,7 +40,7 @@ export interface Holders {
 }
 
 export function createHolders({ streams, playlists, pods }: HoldersDeps) {
-  const idsOf = (objects: LoopStream[] | Playlist[]) => objects.map(({ metadata }) => metadata.name).sort();
+  const listIds = (objects: LoopStream[] | Playlist[]) => objects.map(({ metadata }) => metadata.name).sort();
 
   /** Searches the text first, since a program may have hundreds of items. */
   const plays = (pod: KubeObject, id: string): boolean => {
@@ -61,6 +61,6 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
   /** Lists the objects of an account that need an upload. */
   return (accountId: string, id: string): Holders => {
     const needing = new Set([...streams.referring(accountId, 'upload', id), ...onAir(accountId, id)]);
-    return { streamIDs: idsOf([...needing]), playlistIDs: idsOf(playlists.referring(accountId, 'upload', id)) };
+    return { streamIDs: listIds([...needing]), playlistIDs: listIds(playlists.referring(accountId, 'upload', id)) };
   };
 }

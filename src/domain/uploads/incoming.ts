@@ -77,7 +77,7 @@ export interface Bytes {
 export type Incoming = ReturnType<typeof createIncoming>;
 
 export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases, arrivals }: IncomingDeps) {
-  const sentOf = (accountId: string, id: string) => {
+  const findSent = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
     if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it takes no bytes.`);
@@ -152,13 +152,13 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     },
 
     /** Returns the cached resource. Throws `upload_not_found`. */
-    resource: (accountId: string, id: string): Resource => sentOf(accountId, id).upload,
+    resource: (accountId: string, id: string): Resource => findSent(accountId, id).upload,
 
     /** Rejects with `upload_not_found` and StorageError. Callers hold the lock, because unverified bytes are deleted. */
     async find(accountId: string, id: string): Promise<Progress> {
       // Another server may have recorded the size a moment ago, under the same lock.
-      if (sentOf(accountId, id).sent.sizeBytes === undefined) await uploads.learn(id);
-      const { upload, sent, key } = sentOf(accountId, id);
+      if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.learn(id);
+      const { upload, sent, key } = findSent(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
       // The pieces of a complete upload may have been joined and deleted.
@@ -174,7 +174,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
      * impossible length.
      */
     async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
-      const { upload, sent, key } = sentOf(accountId, id);
+      const { upload, sent, key } = findSent(accountId, id);
       if (sent.sizeBytes === sizeBytes) return;
       if (sizeBytes < 1) throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
       const receivedBytes = await arrivedBytes(storage, key);
@@ -189,7 +189,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
      * `upload_quota_exceeded`, `upload_checksum_mismatch`, and with `upload_conflict` if another request has taken over.
      */
     async receive(accountId: string, id: string, { start, body, mayKeep, memory, checksum }: Bytes): Promise<number> {
-      const { upload, sent, key } = sentOf(accountId, id);
+      const { upload, sent, key } = findSent(accountId, id);
       const { sizeBytes } = sent;
       let told = sent.receivedBytes;
       let end = start;
@@ -232,7 +232,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
 
     /** Deletes an incomplete upload. Throws `upload_conflict` for a complete one. */
     async abandon(accountId: string, id: string): Promise<void> {
-      const { upload, key } = sentOf(accountId, id);
+      const { upload, key } = findSent(accountId, id);
       if (!isArriving(upload.spec))
         throw new AppError('upload_conflict', 'The upload is complete. To delete it, send DELETE /v1/uploads/{id}.');
       await uploads.delete(upload);

@@ -34,25 +34,25 @@ const PICTURES = new Set(
   ).split(' '),
 );
 
-function valuesOf(metadata: Metadata, keys: readonly string[]): string[] {
+function readValues(metadata: Metadata, keys: readonly string[]): string[] {
   const byKey = new Map(
     Object.entries(metadata).map(([key, value]) => [key.toLowerCase().replaceAll(/[-_]/g, ''), value]),
   );
   return keys.flatMap((key) => byKey.get(key)?.trim() || []);
 }
 
-function kindOfWord(word: string): Kind | undefined {
+function classifyWord(word: string): Kind | undefined {
   const said = word.toLowerCase();
   return said === 'video' || said === 'audio' ? said : undefined;
 }
 
-function kindOfMediaType(text: string): Kind | undefined {
+function classifyMediaType(text: string): Kind | undefined {
   const essence = (text.split(';', 1)[0] ?? '').trim().toLowerCase();
   if (essence.startsWith('audio/')) return 'audio';
   return /^(video|image)\//.test(essence) || CONTAINERS.test(essence) ? 'video' : undefined;
 }
 
-function kindOfName(name: string): Kind | undefined {
+function classifyFileName(name: string): Kind | undefined {
   const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   if (SOUND.has(extension)) return 'audio';
   return PICTURES.has(extension) ? 'video' : undefined;
@@ -60,13 +60,13 @@ function kindOfName(name: string): Kind | undefined {
 
 /** The word takes precedence over a MIME type, and that over the file extension. Returns undefined if there is none. */
 export function readKind(metadata: Metadata): Kind | undefined {
-  const types = valuesOf(metadata, TYPE_KEYS);
-  const names = valuesOf(metadata, NAME_KEYS);
-  for (const kind of [...types.map(kindOfWord), ...types.map(kindOfMediaType), ...names.map(kindOfName)])
+  const types = readValues(metadata, TYPE_KEYS);
+  const names = readValues(metadata, NAME_KEYS);
+  for (const kind of [...types.map(classifyWord), ...types.map(classifyMediaType), ...names.map(classifyFileName)])
     if (kind) return kind;
   return undefined;
 }
 
 /** Returns the display name; `name` takes precedence over `filename`. */
 export const readName = (metadata: Metadata): string =>
-  valuesOf(metadata, ['name', 'filename', 'relativepath'])[0] ?? '';
+  readValues(metadata, ['name', 'filename', 'relativepath'])[0] ?? '';

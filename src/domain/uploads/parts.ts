@@ -45,7 +45,7 @@ export interface Parts {
 export async function findParts(uploads: Owned<Resource>, accountId: string, ids: readonly string[]): Promise<Parts> {
   // Another server may have received them a moment ago.
   for (const id of new Set(ids)) if (!uploads.knows(id)) await uploads.learn(id);
-  const made = uploads.list(accountId).find(({ spec }) => isOf(spec.source.sent?.parts, ids));
+  const made = uploads.list(accountId).find(({ spec }) => areSame(spec.source.sent?.parts, ids));
   if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
   const found = ids.map((id) => uploads.get(accountId, id));
   let sizeBytes = 0;
@@ -59,7 +59,7 @@ export async function findParts(uploads: Owned<Resource>, accountId: string, ids
   return { found, sizeBytes };
 }
 
-const isOf = (parts: readonly Part[] | undefined, ids: readonly string[]): boolean =>
+const areSame = (parts: readonly Part[] | undefined, ids: readonly string[]): boolean =>
   parts?.length === ids.length && parts.every(({ name }, i) => name === ids[i]);
 
 export const toPart = ({ metadata: { name, uid } }: Resource): Part => ({ name, uid });

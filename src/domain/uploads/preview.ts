@@ -16,7 +16,7 @@ import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from '../../resources/u
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 
 /** Returns the key of the smallest playable rendition. */
-function keyOf(upload: Upload): string | undefined {
+function findKey(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
     .map(({ profile }) => renditionOf(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
@@ -45,7 +45,7 @@ export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionInd
 
 /** Returns finite FLV. Throws `upload_not_prepared` if there is nothing to show yet, and `upstream_unavailable`. */
 export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<Readable> {
-  const key = keyOf(upload);
+  const key = findKey(upload);
   if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
   try {
     const index = parseAs(RenditionIndex, await text(await storage.read(indexKey(key))));

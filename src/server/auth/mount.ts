@@ -75,7 +75,7 @@ interface Limits {
   account?: Quota;
 }
 
-function limitsOf({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limits> {
+function buildLimits({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limits> {
   const both = (requests: number, windowMs: number): Limits => ({
     address: { requests: TOGETHER * requests, windowMs },
     account: { requests, windowMs },
@@ -101,7 +101,7 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
     done();
   });
   await limitRate(app, routes.rateLimit, routes.counter);
-  const limits = limitsOf(routes);
+  const limits = buildLimits(routes);
   const programs = DOORS.filter(({ visitor }) => visitor === 'program');
   await app.register(async (open) => {
     // Allows programs in pages of any origin (RFC 9700, section 2.6); cookies are ignored here.
@@ -167,7 +167,7 @@ function answerProgram({ request, reply, door, routes, ask, countRegistration }:
   if (door.path === '/oauth2/token') return programs.exchange(form, ask);
   if (door.path === '/oauth2/revoke') return programs.revoke(form, ask);
   if (door.path === '/oauth2/userinfo') return programs.readPerson(accessTokenIn(request), ask);
-  const read = door.path === '/oauth2/register' ? readRegistration(jsonOf(request.body as Buffer)) : undefined;
+  const read = door.path === '/oauth2/register' ? readRegistration(readJson(request.body as Buffer)) : undefined;
   if (!read || 'refused' in read) return ask();
   const count = async () => countRegistration?.(request, reply);
   return programs.register(read.metadata, readAddress(request), { ask, count });
@@ -225,7 +225,7 @@ function admitPage({ headers, body }: FastifyRequest, publicUrl: string): void {
 
 /** Returns the account that a request names, or its session. */
 function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, cookie: string): string {
-  const { email } = (jsonOf(body as Buffer | undefined) ?? {}) as { email?: unknown };
+  const { email } = (readJson(body as Buffer | undefined) ?? {}) as { email?: unknown };
   if (typeof email === 'string') return email.trim().toLowerCase();
   return readCookie(headers.cookie ?? '', cookie) ?? '';
 }
@@ -247,7 +247,7 @@ function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, wi
   };
 }
 
-function jsonOf(body: Buffer | undefined): unknown {
+function readJson(body: Buffer | undefined): unknown {
   try {
     return JSON.parse(String(body ?? ''));
   } catch {
@@ -299,7 +299,7 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
   }
   if (door.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
   if (door.path === '/oauth2/register') {
-    const read = readRegistration(jsonOf(given));
+    const read = readRegistration(readJson(given));
     if ('refused' in read) return Response.json(read.refused, { status: 400 });
     headers.set('content-type', 'application/json');
     body = JSON.stringify(registrationForLibrary(read.metadata));

@@ -65,21 +65,21 @@ function measureOperation(
   const fragments = new Map<string, Measure>();
   const none: Measure = { depth: 0, aliases: 0, cost: 0 };
 
-  const ofFragment = (name: string): Measure => {
+  const measureFragment = (name: string): Measure => {
     const known = fragments.get(name);
     if (known) return known;
     fragments.set(name, none);
     const fragment = context.getFragment(name);
-    const measure = fragment ? ofSelections(fragment.selectionSet, fragment.typeCondition.name.value) : none;
+    const measure = fragment ? measureSelections(fragment.selectionSet, fragment.typeCondition.name.value) : none;
     fragments.set(name, measure);
     return measure;
   };
 
-  const ofField = (node: FieldNode, parent: string | undefined): Measure => {
+  const measureField = (node: FieldNode, parent: string | undefined): Measure => {
     const field = findField(schema, parent, node.name.value);
     const type = field && getNamedType(field.type);
     const inner = node.selectionSet
-      ? ofSelections(node.selectionSet, type && isCompositeType(type) ? type.name : undefined)
+      ? measureSelections(node.selectionSet, type && isCompositeType(type) ? type.name : undefined)
       : none;
     const times = field?.extensions.isPaged ? pageSize(node, operation, variables) : 1;
     const own = (field?.extensions.cost as number | undefined) ?? 1;
@@ -90,12 +90,12 @@ function measureOperation(
     };
   };
 
-  const ofSelections = ({ selections }: SelectionSetNode, parent: string | undefined): Measure =>
+  const measureSelections = ({ selections }: SelectionSetNode, parent: string | undefined): Measure =>
     selections
       .map((selection) => {
-        if (selection.kind === Kind.FIELD) return ofField(selection, parent);
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value);
-        return ofSelections(selection.selectionSet, selection.typeCondition?.name.value ?? parent);
+        if (selection.kind === Kind.FIELD) return measureField(selection, parent);
+        if (selection.kind === Kind.FRAGMENT_SPREAD) return measureFragment(selection.name.value);
+        return measureSelections(selection.selectionSet, selection.typeCondition?.name.value ?? parent);
       })
       .reduce(
         (sum, one) => ({
@@ -106,7 +106,7 @@ function measureOperation(
         none,
       );
 
-  return ofSelections(operation.selectionSet, schema.getRootType(operation.operation)?.name);
+  return measureSelections(operation.selectionSet, schema.getRootType(operation.operation)?.name);
 }
 
 function findField(schema: GraphQLSchema, parent: string | undefined, name: string): GraphQLField | undefined {

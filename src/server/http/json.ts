@@ -49,7 +49,7 @@ function describeProblem(text: string): FieldError | undefined {
       if (typeof inner.at === 'number') inner.at += 1;
       inner.awaitsName = inner.names !== undefined;
     } else if (sign === '"') {
-      const end = endOfText(text, i);
+      const end = findTextEnd(text, i);
       const isName = inner?.names !== undefined && inner.awaitsName;
       // Most strings are values without an escape, which cannot be a problem.
       if (isName || text.slice(i, end).includes('\\')) {
@@ -66,7 +66,7 @@ function describeProblem(text: string): FieldError | undefined {
 }
 
 /** Returns the index of the closing quote of the string at `start`. */
-function endOfText(text: string, start: number): number {
+function findTextEnd(text: string, start: number): number {
   let i = start + 1;
   while (text[i] !== '"') i += text[i] === '\\' ? 2 : 1;
   return i;

@@ -61,7 +61,7 @@ const FROM_FASTIFY: Record<number, ErrorCode> = {
 /** Errors whose status differs from ours. */
 const FROM_FASTIFY_CODE: Record<string, ErrorCode> = { FST_ERR_BAD_URL: 'route_not_found' };
 
-function codeOfFastify(error: unknown): ErrorCode | undefined {
+function mapFastifyCode(error: unknown): ErrorCode | undefined {
   const { code, statusCode } = (error ?? {}) as { code?: unknown; statusCode?: unknown };
   const isTheirs = typeof code === 'string' && code.startsWith('FST_') && typeof statusCode === 'number';
   if (!isTheirs || statusCode < 400 || statusCode > 499) return undefined;
@@ -77,7 +77,7 @@ export function toAppError(error: unknown): AppError {
     });
   if (isDatabaseError(error))
     return new AppError('upstream_unavailable', 'The database did not respond. Try again.', { cause: error });
-  const known = codeOfFastify(error);
+  const known = mapFastifyCode(error);
   if (known) return new AppError(known, ERRORS[known].meaning, { cause: error });
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });
 }

@@ -59,14 +59,14 @@ const findFix = (code: string, place: string): string =>
   STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
   'Try again in a moment. If the problem persists, read the events.';
 
-const ofIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
+const describeIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
   code,
   message,
   fix,
   tool: TOOL_FOR_CODE.get(code) ?? TOOL_FOR_FIELD.get(field) ?? null,
 });
 
-function ofDestinations({ liveStats }: Facts): Finding[] {
+function findFailedDestinations({ liveStats }: Facts): Finding[] {
   return liveStats.destinations.flatMap(({ name, connected, lastError }): Finding[] => {
     if (connected || !lastError) return [];
     const { code, message } = lastError;
@@ -82,7 +82,7 @@ function ofDestinations({ liveStats }: Facts): Finding[] {
 }
 
 /** Returns findings for items that the stream skips. Items in preparation get the tool that shows their progress. */
-const ofWarnings = ({ readiness }: Facts): Finding[] =>
+const listWarnings = ({ readiness }: Facts): Finding[] =>
   readiness.warnings.map(({ code, message, fix }) => ({
     code,
     message,
@@ -91,7 +91,7 @@ const ofWarnings = ({ readiness }: Facts): Finding[] =>
   }));
 
 /** Returns findings for items that only the pod has reported so far. */
-const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
+const findBrokenItems = ({ readiness, liveStats }: Facts): Finding[] =>
   liveStats.brokenItems
     .filter(({ id }) => !readiness.warnings.some(({ item }) => item?.objectID === id))
     .map(({ code, name, message }) => ({
@@ -103,7 +103,7 @@ const ofItems = ({ readiness, liveStats }: Facts): Finding[] =>
 
 const ON_AIR = ['live', 'reconnecting'];
 
-function ofState({ stream, liveStats }: Facts): Finding[] {
+function checkState({ stream, liveStats }: Facts): Finding[] {
   const { status } = stream;
   const findings: Finding[] = [];
   if (status === 'failed')
@@ -131,7 +131,7 @@ const DEGRADED = new Map([
 ]);
 
 /** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
-function ofDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
+function findDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
   if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
   const { code, message } = degraded;
   const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events of the stream.', tool: 'list_stream_events' };
@@ -153,8 +153,13 @@ const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
 
 export function diagnose(facts: Facts): Diagnosis {
   const { stream, readiness } = facts;
-  const parts = [...ofDestinations(facts), ...ofWarnings(facts), ...ofItems(facts)];
-  const findings = [...readiness.issues.map(ofIssue), ...ofDegraded(facts, parts), ...parts, ...ofState(facts)];
+  const parts = [...findFailedDestinations(facts), ...listWarnings(facts), ...findBrokenItems(facts)];
+  const findings = [
+    ...readiness.issues.map(describeIssue),
+    ...findDegraded(facts, parts),
+    ...parts,
+    ...checkState(facts),
+  ];
   const [first] = findings;
   const how = first ? first.message : AS_IT_SHOULD_BE[stream.status];
   return { summary: `Stream "${stream.name}" is ${stream.status}. ${how}`, findings, ...facts };

@@ -6,8 +6,12 @@ import { isOpenWhileSuspended, takesIdempotencyKey } from '../operations/scopes.
 
 /** Codes of any operation, beside its own. */
 const COMMON: ErrorCode[] = [
-  ...(['malformed_request', 'request_timeout', 'headers_too_large'] as const),
-  ...(['rate_limited', 'internal', 'shutting_down'] as const),
+  'malformed_request',
+  'request_timeout',
+  'headers_too_large',
+  'rate_limited',
+  'internal',
+  'shutting_down',
 ];
 const GUARDED: ErrorCode[] = ['unauthenticated', 'upstream_unavailable'];
 const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];

@@ -1,7 +1,7 @@
 /** Opens the client of Kubernetes, and reads the resources of all accounts into caches. */
 import { createOwned, type OwnedOptions } from '../../domain/owned.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
-import { uploadsOf } from '../../domain/uploads/held.ts';
+import { listUploads } from '../../domain/uploads/held.ts';
 import { createKube } from '../../kube/client.ts';
 import { PODS } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
@@ -66,7 +66,7 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
     log,
     indexes: {
       destination: ({ spec }) => spec.destinationRefs,
-      upload: uploadsOf,
+      upload: listUploads,
       playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
     },
   });
@@ -78,7 +78,7 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
   });
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
-    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'nameOf'>,
+    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName'>,
   ) => createOwned({ kube, reflector, namespace, stopping, ...options });
   const owned = {
     destinations: own(destinations, {
@@ -92,7 +92,7 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
       prefix: 'upl',
       noun: 'upload',
       notFound: 'upload_not_found',
-      nameOf: nameOfUpload,
+      readName: nameOfUpload,
     }),
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),

@@ -32,7 +32,7 @@ interface NounDeps {
 export async function openNouns(deps: NounDeps): Promise<NounServices> {
   const { config, kube, resources, limits, auth, lifecycle } = deps;
   const { pods, destinations, uploads, playlists, streams } = resources;
-  const { leases, quotas, usage, limitsOf } = limits;
+  const { leases, quotas, usage, readLimits } = limits;
   const { storageUrl, storageCredentials: credentials } = config;
   const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
   const references = {
@@ -50,7 +50,7 @@ export async function openNouns(deps: NounDeps): Promise<NounServices> {
   const history = createHistory(kube, playlists.namespace);
   return {
     stats,
-    account: createAccountService({ auth, limitsOf }),
+    account: createAccountService({ auth, readLimits }),
     streams: createStreamService({ kube, streams, references, quotas, paid: config.billing }),
     destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
     uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits: config, leases, quotas, usage }),

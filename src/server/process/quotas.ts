@@ -17,7 +17,7 @@ interface Given {
 export function openQuotas({ db, config, resources }: Given) {
   const leases = createLeases(db);
   const usage = createUsage(resources);
-  const classOf = createAccountClasses({ db, enabled: config.billing });
-  const quotas = createQuotas({ limits: config.limits, leases, usage, kinds: resources.learners, classOf });
-  return { leases, usage, quotas, limitsOf: createAllowance({ db, quotas, usage }) };
+  const findClass = createAccountClasses({ db, enabled: config.billing });
+  const quotas = createQuotas({ limits: config.limits, leases, usage, kinds: resources.learners, findClass });
+  return { leases, usage, quotas, readLimits: createAllowance({ db, quotas, usage }) };
 }

@@ -29,9 +29,14 @@ const NOT_PASSED_ON = /^(content-length|connection|access-control-.*)$/;
 const nameLock = (accountId: string, id: string): string => `${accountId}/${id}`;
 
 const EXTENSIONS = [
-  ...['creation', 'creation-with-upload', 'creation-defer-length', 'expiration', 'termination'],
+  'creation',
+  'creation-with-upload',
+  'creation-defer-length',
+  'expiration',
+  'termination',
   // The library lacks these extensions: this module reads them.
-  ...['concatenation', 'checksum'],
+  'concatenation',
+  'checksum',
 ];
 
 /** Parts of a request that the library ignores. */

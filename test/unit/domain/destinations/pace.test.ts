@@ -16,7 +16,7 @@ test('each counts for a minute, for its own account alone', () => {
   pass(59_000);
   expect(pace.begin('ada').before).toBe(2);
   pass(2_000);
-  expect([pace.of('ada'), pace.of('bob')]).toEqual([1, 0]);
+  expect([pace.count('ada'), pace.count('bob')]).toEqual([1, 0]);
 });
 
 test('what was refused is taken back, so that trying on does not keep an account out', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSettled, phaseOf, toReadiness, toStream } from '../../../../src/domain/streams/view.ts';
+import { computePhase, isSettled, toReadiness, toStream } from '../../../../src/domain/streams/view.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { PHASES, type Phase, READINESS_ISSUES } from '../../../../src/resources/stream/spec.ts';
 
@@ -37,21 +37,21 @@ function stream(options: {
 describe('the phase', () => {
   test('is the operator’s word as soon as it has seen the spec', () => {
     for (const phase of PHASES) {
-      expect(phaseOf(stream({ phase, replicas: 1 }), now)).toBe(phase);
-      expect(phaseOf(stream({ phase, replicas: 0 }), now)).toBe(phase);
+      expect(computePhase(stream({ phase, replicas: 1 }), now)).toBe(phase);
+      expect(computePhase(stream({ phase, replicas: 0 }), now)).toBe(phase);
     }
   });
 
   test('before that it is what the wish will make of it', () => {
     const startAt = '2026-01-01T13:00:00Z';
-    expect(phaseOf(stream({}), now)).toBe('idle');
-    expect(phaseOf(stream({ replicas: 1, startAt }), now)).toBe('scheduled');
-    expect(phaseOf(stream({ replicas: 1, phase: 'stopped', behind: 1 }), now)).toBe('starting');
-    expect(phaseOf(stream({ replicas: 1, phase: 'live', behind: 1 }), now)).toBe('live');
-    expect(phaseOf(stream({ replicas: 0, phase: 'live', behind: 1 }), now)).toBe('stopping');
-    expect(phaseOf(stream({ replicas: 0, phase: 'scheduled', behind: 1 }), now)).toBe('idle');
-    expect(phaseOf(stream({ replicas: 1, phase: 'idle', behind: 1, startAt }), now)).toBe('scheduled');
-    expect(phaseOf(stream({ replicas: 1, phase: 'live', deleted: true }), now)).toBe('stopping');
+    expect(computePhase(stream({}), now)).toBe('idle');
+    expect(computePhase(stream({ replicas: 1, startAt }), now)).toBe('scheduled');
+    expect(computePhase(stream({ replicas: 1, phase: 'stopped', behind: 1 }), now)).toBe('starting');
+    expect(computePhase(stream({ replicas: 1, phase: 'live', behind: 1 }), now)).toBe('live');
+    expect(computePhase(stream({ replicas: 0, phase: 'live', behind: 1 }), now)).toBe('stopping');
+    expect(computePhase(stream({ replicas: 0, phase: 'scheduled', behind: 1 }), now)).toBe('idle');
+    expect(computePhase(stream({ replicas: 1, phase: 'idle', behind: 1, startAt }), now)).toBe('scheduled');
+    expect(computePhase(stream({ replicas: 1, phase: 'live', deleted: true }), now)).toBe('stopping');
   });
 });
 
