@@ -120,24 +120,30 @@ test('a preset that names an encoder all the same makes nothing but a copy', asy
 
 test('what customers need of SRT still works: every option of the table reaches a listener', async () => {
   const query = new URLSearchParams({
-    ...{ latency: '200000', rcvlatency: '200000', peerlatency: '200000', pkt_size: '1316', mss: '1500', ffs: '25600' },
-    ...{ maxbw: '0', inputbw: '1000000', oheadbw: '25', sndbuf: '1000000', rcvbuf: '1000000', connect_timeout: '3000' },
-    ...{
-      timeout: '5000000',
-      tlpktdrop: '1',
-      nakreport: 'true',
-      snddropdelay: '0',
-      lossmaxttl: '10',
-      ipttl: '64',
-      iptos: '0',
-    },
-    ...{
-      mode: 'caller',
-      transtype: 'live',
-      streamid: '#!::r=live/x,m=publish',
-      enforced_encryption: '0',
-      pbkeylen: '16',
-    },
+    latency: '200000',
+    rcvlatency: '200000',
+    peerlatency: '200000',
+    pkt_size: '1316',
+    mss: '1500',
+    ffs: '25600',
+    maxbw: '0',
+    inputbw: '1000000',
+    oheadbw: '25',
+    sndbuf: '1000000',
+    rcvbuf: '1000000',
+    connect_timeout: '3000',
+    timeout: '5000000',
+    tlpktdrop: '1',
+    nakreport: 'true',
+    snddropdelay: '0',
+    lossmaxttl: '10',
+    ipttl: '64',
+    iptos: '0',
+    mode: 'caller',
+    transtype: 'live',
+    streamid: '#!::r=live/x,m=publish',
+    enforced_encryption: '0',
+    pbkeylen: '16',
   });
   for (const name of query.keys()) expect([...SRT_OPTIONS.keys()]).toContain(name);
   const rtmpUrl = `srt://127.0.0.1:${await listen()}?${query}`;

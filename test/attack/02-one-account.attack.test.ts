@@ -64,7 +64,8 @@ const setCredit = (name: string, hasCredit: boolean) =>
     LOOPSTREAMS as Resource,
     NS,
     {
-      ...{ ...own('LoopStream', name, undefined), spec: undefined },
+      ...own('LoopStream', name, undefined),
+      spec: undefined,
       status: {
         conditions: [
           {

@@ -51,7 +51,9 @@ afterAll(async () => {
 
 async function begin({ url }: ApiProcess, as: Client, length: number): Promise<string> {
   const { status, headers } = await call(`${url}${PATH}`, 'POST', undefined, {
-    ...{ ...PROTOCOL, 'x-api-key': as.key, 'upload-length': String(length) },
+    ...PROTOCOL,
+    'x-api-key': as.key,
+    'upload-length': String(length),
     'upload-metadata': `type ${btoa('VIDEO')}`,
   });
   expect(status).toBe(201);
@@ -67,7 +69,10 @@ interface Held {
 /** Announces `length` bytes, sends a part of them and holds the connection. */
 function hold({ url }: ApiProcess, as: Client, id: string, length: number, bytes: Buffer): Held {
   const headers = {
-    ...{ ...PROTOCOL, 'x-api-key': as.key, 'upload-offset': 0, 'content-length': length },
+    ...PROTOCOL,
+    'x-api-key': as.key,
+    'upload-offset': 0,
+    'content-length': length,
     'content-type': 'application/offset+octet-stream',
   };
   const held: Held = { status: 0, sending: request(`${url}${PATH}/${id}`, { method: 'PATCH', headers, agent: false }) };
@@ -149,7 +154,8 @@ describe('uploads that are sent in part and held', () => {
     await until('it is ended', () => held.status !== 0);
     expect(held.status).toBe(204);
     const { headers } = await call(`${server.url}${PATH}/${id}`, 'HEAD', undefined, {
-      ...{ ...PROTOCOL, 'x-api-key': mallory.key },
+      ...PROTOCOL,
+      'x-api-key': mallory.key,
     });
     expect(headers.get('upload-offset')).toBe('400');
   });

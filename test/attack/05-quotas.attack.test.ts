@@ -179,7 +179,9 @@ test('an account sees what it has, may have, and how that is lifted', async () =
   const { body } = await ada.call<AccountLimits>('GET', '/v1/limits');
   expect(body).toMatchObject({ class: 'trial', howToLift: expect.stringContaining('Buy credit once') });
   expect(body.limits.find(({ name }) => name === 'playlists')).toMatchObject({
-    ...{ used: 1, allowed: LIMITS.trial.playlists, full: LIMITS.full.playlists },
+    used: 1,
+    allowed: LIMITS.trial.playlists,
+    full: LIMITS.full.playlists,
   });
   await giveCredit(api.databaseUrl, ada.accountId);
   expect((await ada.call<AccountLimits>('GET', '/v1/limits')).body).toMatchObject({ class: 'full', howToLift: null });

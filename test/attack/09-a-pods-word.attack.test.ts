@@ -36,7 +36,9 @@ const ended = (pod: Pod, runs: unknown): Pod => ({
     phase: 'Failed',
     containerStatuses: [
       {
-        ...{ name: 'streamer', ready: false, restartCount: 0 },
+        name: 'streamer',
+        ready: false,
+        restartCount: 0,
         state: { terminated: { exitCode: 1, message: JSON.stringify({ runs }), finishedAt: kubeTime(at(10)) } },
       },
     ],
@@ -105,7 +107,10 @@ describe('a pod that reports more than it can have had', () => {
         for (const { lies, wait } of list) {
           now += wait;
           const runs = lies.map(({ run, from, length, onAirSeconds }) => ({
-            ...{ run, onAirSeconds, startedAt: kubeTime(at(from)), lastAt: kubeTime(at(from + length)) },
+            run,
+            onAirSeconds,
+            startedAt: kubeTime(at(from)),
+            lastAt: kubeTime(at(from + length)),
           }));
           const { sessions } = report(runs, now, of);
           for (const session of sessions) charged.set(lastNumber(session), session.onAirSeconds);
@@ -138,7 +143,10 @@ describe('a pod that tells the truth', () => {
 
   it('is believed of each process, whatever restarts it', () => {
     const runs = Array.from({ length: 24 }, (_, i) => ({
-      ...{ run: i + 1, startedAt: kubeTime(at(i * 10)), lastAt: kubeTime(at(i * 10 + 8)), onAirSeconds: 8.4 },
+      run: i + 1,
+      startedAt: kubeTime(at(i * 10)),
+      lastAt: kubeTime(at(i * 10 + 8)),
+      onAirSeconds: 8.4,
     }));
     const { sessions, doubt } = report(runs, 240);
     expect(doubt).toBeUndefined();

@@ -13,11 +13,18 @@ function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partia
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
   const job = jobOf(owner, task === 'import' ? importWish(owner) : renditionWish(owner, MEDIA, '720p30'));
   return decideUpload(owner, {
-    ...{ held: new Map(), grant: () => ({}), hasPreparedRoom: () => true },
-    ...{ profiles: ['720p30'], urgent: new Set(), fractions: new Map(), sameSource: () => undefined },
+    held: new Map(),
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
+    profiles: ['720p30'],
+    urgent: new Set(),
+    fractions: new Map(),
+    sameSource: () => undefined,
     jobs: new Map([[job.metadata.name, job]]),
     pods: new Map([[job.metadata.uid, [endedPod(result as Parameters<typeof endedPod>[0])]]]),
-    ...{ keepUnusedMs: 1, now: NOW, settings: SETTINGS },
+    keepUnusedMs: 1,
+    now: NOW,
+    settings: SETTINGS,
   }).status;
 }
 

@@ -14,7 +14,8 @@ const QUOTA = 2 ** 40;
 const link = (n: number, more: Partial<Upload['spec']> = {}): Upload =>
   ({
     metadata: {
-      ...{ name: `upl-${String(n).padStart(5, '0')}`, uid: `uid-${n}` },
+      name: `upl-${String(n).padStart(5, '0')}`,
+      uid: `uid-${n}`,
       // Several within the same second, as a flood of requests makes them.
       creationTimestamp: new Date(Math.floor(n / 10) * 1000).toISOString(),
     },

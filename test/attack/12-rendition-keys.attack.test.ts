@@ -18,7 +18,9 @@ import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
 /** An imported upload of an account; every one of them has the same content. */
 function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {
   const imported = upload(`film-of-${account}`, {
-    ...{ observedGeneration: 1, sourceKey: `sources/${account}`, media: MEDIA },
+    observedGeneration: 1,
+    sourceKey: `sources/${account}`,
+    media: MEDIA,
     renditions: renditions.map(({ key }) => ({ profile: '720p30', state: 'ready', key })),
   });
   const labels = account === undefined ? {} : { [ACCOUNT_LABEL]: account };
@@ -31,11 +33,18 @@ const keyOf = (owner: Upload, shared = false) =>
 function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
   const pods = [endedPod({ action: 'rendition', rendition: { ...MADE, profile: '720p30' } })];
   return decideUpload(owner, {
-    ...{ held: new Map(), grant: () => ({}), hasPreparedRoom: () => true },
-    ...{ profiles: ['720p30'], urgent: new Set(), fractions: new Map(), sameSource: () => undefined },
+    held: new Map(),
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
+    profiles: ['720p30'],
+    urgent: new Set(),
+    fractions: new Map(),
+    sameSource: () => undefined,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
-    ...{ keepUnusedMs: 1, now: NOW, settings: { ...SETTINGS, shareRenditions: shared } },
+    keepUnusedMs: 1,
+    now: NOW,
+    settings: { ...SETTINGS, shareRenditions: shared },
   });
 }
 const MADE = { state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;

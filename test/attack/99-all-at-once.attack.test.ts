@@ -42,12 +42,17 @@ test('a third account imports, tests its destination and is on air', async () =>
   const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/clip.mp4`;
   const { objectID } = await client.uploads.fromLink({ type: 'VIDEO', url });
   const destination = await client.destinations.create({
-    ...{ name: 'mine', rtmpUrl: facts.rtmpUrl, rtmpKey: 'all-at-once' },
+    name: 'mine',
+    rtmpUrl: facts.rtmpUrl,
+    rtmpKey: 'all-at-once',
   });
   expect(await client.destinations.test(destination.id)).toMatchObject({ ok: true });
   const { id } = await client.streams.create({
-    ...{ name: 'mine', quality: 'q_720p', framerate: 'f_30' },
-    ...{ destinationID: destination.id, videoUploadObjectID: objectID },
+    name: 'mine',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: destination.id,
+    videoUploadObjectID: objectID,
   });
   await until('nothing keeps it off air', async () => (await client.streams.readiness(id)).ready, 240_000);
   await client.streams.start(id, { wait: 60 });

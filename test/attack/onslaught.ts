@@ -112,7 +112,9 @@ export async function startOnslaught(attackers: readonly Stranger[]): Promise<On
         const wish = { name: 'many', quality: n % 2 ? 'q_720p' : 'q_1080p', framerate: 'f_30' };
         const videoUploadObjectID = bombs[n % bombs.length]?.body?.objectID ?? 'none';
         const made = await ask('stream', 'POST', '/streams', {
-          ...{ ...wish, destinationID: target.body?.id ?? 'none', videoUploadObjectID },
+          ...wish,
+          destinationID: target.body?.id ?? 'none',
+          videoUploadObjectID,
         });
         if (made.status < 300) await ask('start', 'POST', `/streams/${made.body.id}/start?whenReady=true`);
       }),
@@ -151,8 +153,11 @@ async function sendHalf({ facts }: Stranger, held: Socket[]): Promise<number> {
   const socket = connect(Number(port), hostname).on('error', () => undefined);
   held.push(socket);
   const lines = Object.entries({
-    ...{ ...headers, host: `${hostname}:${port}`, 'upload-offset': '0' },
-    ...{ 'content-type': 'application/offset+octet-stream', 'content-length': String(4 * HALF_BYTES) },
+    ...headers,
+    host: `${hostname}:${port}`,
+    'upload-offset': '0',
+    'content-type': 'application/offset+octet-stream',
+    'content-length': String(4 * HALF_BYTES),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`PATCH ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`);
   socket.write(Buffer.alloc(HALF_BYTES - 1024));

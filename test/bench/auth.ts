@@ -134,8 +134,11 @@ async function measure(): Promise<Row[]> {
   rows.push(await flowRow(url, person, whole(values.flows)));
   const [known = 0, unknown = 0] = await refusals(url, [EMAIL, 'nobody@example.com']);
   rows.push({
-    ...{ what: 'a wrong password for an address that has an account', ours: `${known.toFixed(1)} ms` },
-    ...{ peer: `${unknown.toFixed(1)} ms`, beside: 'for one that has none', bar: 'alike' },
+    what: 'a wrong password for an address that has an account',
+    ours: `${known.toFixed(1)} ms`,
+    peer: `${unknown.toFixed(1)} ms`,
+    beside: 'for one that has none',
+    bar: 'alike',
     result: `${(known - unknown).toFixed(1)} ms apart`,
   });
   return rows;

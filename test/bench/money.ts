@@ -54,13 +54,18 @@ const at = (hours: number): string => new Date(START + hours * 3_600_000).toISOS
 /** A stream that is live and has been on air for so many hours without a break, as billing has it in its cache. */
 const streamOf = (i: number, hours: number): LoopStream => ({
   metadata: {
-    ...{ name: `str-${i}`, namespace: 'loopstream', uid: `uid-${i}`, resourceVersion: String(hours) },
+    name: `str-${i}`,
+    namespace: 'loopstream',
+    uid: `uid-${i}`,
+    resourceVersion: String(hours),
     creationTimestamp: at(0),
     labels: { [ACCOUNT_LABEL]: `account-${Math.floor(i / STREAMS_OF_ACCOUNT)}` },
   },
   spec: { replicas: 1, quality: '1080p', framerate: 30, uploadRef: 'film', destinationRefs: ['tv'] },
   status: {
-    ...{ phase: 'live', liveSince: at(0), podUID: `pod-${i}` },
+    phase: 'live',
+    liveSince: at(0),
+    podUID: `pod-${i}`,
     sessions: [{ number: 1, podUID: `pod-${i}`, startedAt: at(0), onAirSeconds: hours * 3600 }],
   },
 });
@@ -109,7 +114,8 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
     return {
       what: `${streams} live streams, ${what}`,
       ours: `median ${seconds(median(of))}, longest ${seconds(longest)}`,
-      ...{ peer: '–', beside: '–' },
+      peer: '–',
+      beside: '–',
       result: longest <= BAR_SECONDS * 1000 ? 'holds' : 'fails',
       bar: `≤ ${BAR_SECONDS} s`,
     };

@@ -62,8 +62,12 @@ export async function sessionsOf({ databaseUrl }: Stage, stream: LoopStream): Pr
   return (stream.status?.sessions ?? []).map(({ number: session, startedAt, endedAt, onAirSeconds }) => {
     const charged = rows.find((row) => row.session === String(session));
     return {
-      ...{ number: session, startedAt, endedAt, toldSeconds: onAirSeconds },
-      ...{ chargedSeconds: charged?.seconds ?? 0, entries: charged?.entries ?? 0 },
+      number: session,
+      startedAt,
+      endedAt,
+      toldSeconds: onAirSeconds,
+      chargedSeconds: charged?.seconds ?? 0,
+      entries: charged?.entries ?? 0,
     };
   });
 }

@@ -100,8 +100,13 @@ export async function startChain(dir: string): Promise<Chain> {
     repeat,
     async send(to, wei) {
       const raw = await account.signTransaction({
-        ...{ type: 'legacy', chainId: network.chainId, nonce: sent.length, to: to as Hex, value: wei },
-        ...{ gas: 21_000n, gasPrice: GAS_PRICE },
+        type: 'legacy',
+        chainId: network.chainId,
+        nonce: sent.length,
+        to: to as Hex,
+        value: wei,
+        gas: 21_000n,
+        gasPrice: GAS_PRICE,
       });
       // Kept before anybody hears of it: it is sent once, however often it is handed in.
       sent.push({ txid: keccak256(raw), to, wei, raw });

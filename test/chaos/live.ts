@@ -29,7 +29,10 @@ export async function makeChannels({ client, videoUrl }: Stage, receiver: Receiv
     const [key, tap] = [`channel-${n}`, await receiver.tap()];
     const destination = await client.destinations.create({ name: key, rtmpUrl: tap.url, rtmpKey: key });
     const { id } = await client.streams.create({
-      ...{ name: key, quality: 'q_720p', framerate: 'f_30', destinationID: destination.id },
+      name: key,
+      quality: 'q_720p',
+      framerate: 'f_30',
+      destinationID: destination.id,
       videoUploadObjectID: objectID,
     });
     await until(`${key} is ready`, async () => (await client.streams.readiness(id)).ready, PREPARE_MS);

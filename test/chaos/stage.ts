@@ -86,11 +86,9 @@ async function keepAgent({ state, lifecycle, kubernetes }: Ground): Promise<Part
     capacity: { cpu: '64' },
   };
   const part = await keep({
-    ...{
-      command: process.execPath,
-      args: () => [AGENT, JSON.stringify(given)],
-      logFile: state.path('logs', 'agent.log'),
-    },
+    command: process.execPath,
+    args: () => [AGENT, JSON.stringify(given)],
+    logFile: state.path('logs', 'agent.log'),
     env: { PATH: process.env.PATH ?? '', HOME: state.dir },
   });
   lifecycle.defer('agent', () => part.stop(), 20_000);
@@ -102,11 +100,17 @@ async function keepRole(ground: Ground, role: string, env: Record<string, string
   const { state, lifecycle, kubernetes } = ground;
   const opsPort = await claimPort(role, 0);
   const part = await keep({
-    ...{ command: process.execPath, args: () => [MAIN, role], logFile: state.path('logs', `${role}.log`) },
+    command: process.execPath,
+    args: () => [MAIN, role],
+    logFile: state.path('logs', `${role}.log`),
     env: {
-      ...{ PATH: process.env.PATH ?? '', HOME: state.dir, LOOPSTREAM_NAMESPACE: NAMESPACE },
+      PATH: process.env.PATH ?? '',
+      HOME: state.dir,
+      LOOPSTREAM_NAMESPACE: NAMESPACE,
       KUBECONFIG: await kubernetes.kubeconfigFor(role, { user: serviceAccountUser(`loopstream-${role}`) }),
-      ...{ LOOPSTREAM_OPS_HOST: '127.0.0.1', LOOPSTREAM_OPS_PORT: String(opsPort), LOOPSTREAM_LOG_LEVEL: 'warn' },
+      LOOPSTREAM_OPS_HOST: '127.0.0.1',
+      LOOPSTREAM_OPS_PORT: String(opsPort),
+      LOOPSTREAM_LOG_LEVEL: 'warn',
       ...env,
     },
   });
@@ -177,7 +181,9 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
   const port = await claimPort('api', 0);
   const api = await keepRole(ground, 'api', {
     ...common,
-    ...{ LOOPSTREAM_HOST: '127.0.0.1', LOOPSTREAM_PORT: String(port), LOOPSTREAM_BILLING: 'true' },
+    LOOPSTREAM_HOST: '127.0.0.1',
+    LOOPSTREAM_PORT: String(port),
+    LOOPSTREAM_BILLING: 'true',
     LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${port}`,
     LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
     LOOPSTREAM_STORAGE_URL: pathToFileURL(state.path('storage')).href,
@@ -190,7 +196,9 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
   return {
     client: createClient({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey, maxRetries: 0 }),
     videoUrl: await serveClip(lifecycle),
-    ...{ databaseUrl: postgres.url, kubeconfig: kubernetes.kubeconfig, settings },
+    databaseUrl: postgres.url,
+    kubeconfig: kubernetes.kubeconfig,
+    settings,
     kill: (name) => parts[name].kill(),
   };
 }

@@ -79,8 +79,10 @@ export function tableOf(streams: readonly StreamFacts[]): string {
   const rows = streams.flatMap((stream) => {
     const lines = linesOf(stream);
     const total = {
-      ...{ recorded: sum(lines, (line) => line.recorded), charged: sum(lines, (line) => line.charged) },
-      ...{ publishes: sum(lines, (line) => line.publishes), entries: sum(lines, (line) => line.entries) },
+      recorded: sum(lines, (line) => line.recorded),
+      charged: sum(lines, (line) => line.charged),
+      publishes: sum(lines, (line) => line.publishes),
+      entries: sum(lines, (line) => line.entries),
     };
     return [
       ...lines.map((line) => ({ ...line, media: '', of: String(line.session ?? 'none') })),

@@ -10,7 +10,11 @@ const run = promisify(execFile);
 
 const TSCONFIG = {
   compilerOptions: {
-    ...{ target: 'ES2022', module: 'NodeNext', moduleResolution: 'NodeNext', strict: true, noEmit: true },
+    target: 'ES2022',
+    module: 'NodeNext',
+    moduleResolution: 'NodeNext',
+    strict: true,
+    noEmit: true,
     types: ['node'],
   },
 };

@@ -64,7 +64,10 @@ afterAll(async () => {
 async function begin() {
   const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()];
   const address = openid.buildAuthorizationUrl(config, {
-    ...{ redirect_uri: redirectUri, scope: SCOPE, state: expectedState, code_challenge_method: 'S256' },
+    redirect_uri: redirectUri,
+    scope: SCOPE,
+    state: expectedState,
+    code_challenge_method: 'S256',
     code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
     resource: site(),
   });

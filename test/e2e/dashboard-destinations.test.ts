@@ -141,7 +141,10 @@ test('a login is asked for where somebody opens it, kept secret, changed and rem
 test('what a stream still sends to is not deleted, and the stream is named; then it is, after a question', async () => {
   const [destination] = await all();
   const stream = await system.client.streams.create({
-    ...{ name: 'Night channel', quality: 'q_720p', framerate: 'f_30', destinationID: destination?.id ?? '' },
+    name: 'Night channel',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: destination?.id ?? '',
     playlistIDs: [(await system.client.playlists.create({ kind: 'video', mode: 'sequential', items: [] })).id],
   });
   const page = await open();

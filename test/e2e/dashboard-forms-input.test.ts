@@ -33,11 +33,17 @@ beforeAll(async () => {
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
   const { destinations, playlists, streams } = system.client;
   const { id: destination } = await destinations.create({
-    ...{ name: 'Here', rtmpUrl: 'rtmp://example.com/here', rtmpKey: 'key' },
+    name: 'Here',
+    rtmpUrl: 'rtmp://example.com/here',
+    rtmpKey: 'key',
   });
   const { id: playlist } = await playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: [] });
   const { id: stream } = await streams.create({
-    ...{ name: 'Night', quality: 'q_720p', framerate: 'f_30', destinationID: destination, playlistIDs: [playlist] },
+    name: 'Night',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: destination,
+    playlistIDs: [playlist],
   });
   made = { destination, playlist, stream, facts: system.facts };
   const { context, page } = await visit(browser, system, '/account');

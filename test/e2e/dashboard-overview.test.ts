@@ -79,7 +79,9 @@ test('what is on air is shown by a picture of it, with how long and how fast; wh
 
 test('what needs somebody says why and what to do', async () => {
   const destination = await system.client.destinations.create({
-    ...{ name: 'Nobody there', rtmpUrl: 'rtmp://127.0.0.1:9/live', rtmpKey: 'key-of-nobody' },
+    name: 'Nobody there',
+    rtmpUrl: 'rtmp://127.0.0.1:9/live',
+    rtmpKey: 'key-of-nobody',
   });
   const { id } = await makeStream('Cannot get through');
   await system.client.streams.update(id, { destinationIDs: [destination.id] });

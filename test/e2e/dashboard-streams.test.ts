@@ -167,8 +167,11 @@ test('a list tells which items it goes without, and waits for all of them where 
   const items = [{ uploadObjectID: videoUploadObjectID ?? '' }, { uploadObjectID: broken.objectID }];
   const list = await client.playlists.create({ name: 'Mixed', kind: 'video', mode: 'sequential', items });
   const { id } = await client.streams.create({
-    ...{ name: 'With a gap', destinationID, playlistIDs: [list.id] },
-    ...{ quality: 'q_720p', framerate: 'f_30' },
+    name: 'With a gap',
+    destinationID,
+    playlistIDs: [list.id],
+    quality: 'q_720p',
+    framerate: 'f_30',
   });
   const page = await open(`/streams/${id}`);
   const readiness = page.getByTestId('readiness');

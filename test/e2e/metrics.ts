@@ -104,14 +104,20 @@ async function use(): Promise<void> {
   const { rtmpUrl } = system.facts;
   const second = await destinations.create({ name: 'Ann’s', rtmpUrl, rtmpKey: 'second' });
   const made = await streams.create({
-    ...{ name: 'Ann’s second channel', quality, framerate, destinationID: second.id },
-    ...{ videoUploadObjectID: videoUploadObjectID ?? '', scheduleStartAt: new Date(Date.now() + 2_000).toISOString() },
+    name: 'Ann’s second channel',
+    quality,
+    framerate,
+    destinationID: second.id,
+    videoUploadObjectID: videoUploadObjectID ?? '',
+    scheduleStartAt: new Date(Date.now() + 2_000).toISOString(),
   });
   expect(made.id).toBeTypeOf('string');
   const lacking = { quality: '720p', uploadRef: 'none', destinationRefs: ['none'] } as unknown as LoopStreamSpec;
   await kube.create(LOOPSTREAMS, NAMESPACE, {
-    ...{ apiVersion: API_VERSION, kind: 'LoopStream' },
-    ...{ metadata: { name: 'lacking' }, spec: lacking },
+    apiVersion: API_VERSION,
+    kind: 'LoopStream',
+    metadata: { name: 'lacking' },
+    spec: lacking,
   });
   await expect(streams.get('str-nothing')).rejects.toBeInstanceOf(problems.StreamNotFound);
   const headers = { 'X-API-Key': system.facts.apiKey, 'Content-Type': 'application/json' };

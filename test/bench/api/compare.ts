@@ -78,8 +78,12 @@ export async function latencyRows(
     const [own = [], theirs = []] = [0, 1].map((i) => taken.map((round) => percentile(round[i] ?? [], share)));
     const ms = (values: readonly number[]) => `${median(values).toFixed(2)} ms`;
     return {
-      ...{ what: `${what}, p${share * 100}`, ours: ms(own), peer: ms(theirs), beside },
-      ...{ result: spread(ratiosOf(own, theirs)), bar: '≤ 1.3×' },
+      what: `${what}, p${share * 100}`,
+      ours: ms(own),
+      peer: ms(theirs),
+      beside,
+      result: spread(ratiosOf(own, theirs)),
+      bar: '≤ 1.3×',
     };
   });
 }

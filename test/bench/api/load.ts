@@ -22,7 +22,9 @@ async function rate(targets: Target[], seconds: number, connections = 10): Promi
   if (!first) throw new Error('there is nothing to ask for');
   const { origin } = new URL(first.url);
   const requests = targets.map(({ url, method = 'GET', headers = {}, body }) => ({
-    ...{ method, headers, path: url.slice(origin.length) },
+    method,
+    headers,
+    path: url.slice(origin.length),
     ...(body === undefined ? {} : { body }),
   }));
   const result = await autocannon({ url: origin, connections, duration: seconds, requests });

@@ -23,8 +23,12 @@ export const objectOf = ({ kind }: Resource, accountId: string, name: string, sp
 
 /** The spec that POST /v1/streams makes of `wish`. */
 export const streamSpec = ({ destinationID, videoUploadObjectID }: Media, displayName: string) => ({
-  ...{ displayName, replicas: 0, quality: '1080p', framerate: 30 },
-  ...{ destinationRefs: [destinationID], uploadRef: videoUploadObjectID },
+  displayName,
+  replicas: 0,
+  quality: '1080p',
+  framerate: 30,
+  destinationRefs: [destinationID],
+  uploadRef: videoUploadObjectID,
 });
 
 /** A destination and an upload that streams can refer to. */
@@ -51,7 +55,12 @@ export async function makeStreams(kube: Kube, accountId: string, media: Media, c
 export async function observe(kube: Kube, id: string, since: Date): Promise<void> {
   const lastTransitionTime = since.toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid'].map((type) => ({
-    ...{ type, status: 'True', reason: type, message: 'Fine.', observedGeneration: 1, lastTransitionTime },
+    type,
+    status: 'True',
+    reason: type,
+    message: 'Fine.',
+    observedGeneration: 1,
+    lastTransitionTime,
   }));
   const status = { phase: 'idle', ready: true, observedGeneration: 1, conditions };
   await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status }, { subresource: 'status' });

@@ -58,8 +58,11 @@ export async function attack(call: Call, bombUrl: string): Promise<Attack> {
   };
   const stream = async (n: number) => {
     const made = await tell('stream', 'POST', '/streams', {
-      ...{ name: `greedy-${n}`, quality: QUALITIES[n % QUALITIES.length], framerate: 'f_30' },
-      ...{ destinationID: destination?.id, videoUploadObjectID: bombs[n % bombs.length] },
+      name: `greedy-${n}`,
+      quality: QUALITIES[n % QUALITIES.length],
+      framerate: 'f_30',
+      destinationID: destination?.id,
+      videoUploadObjectID: bombs[n % bombs.length],
     });
     if (made?.id) await tell('start', 'POST', `/streams/${made.id}/start?whenReady=true`);
   };

@@ -87,7 +87,9 @@ export async function spendRows(url: string, { rounds, ms }: { rounds: number; m
         what: `charges, ${shape.what}`,
         ours: `${Math.round(a)}/s`,
         peer: `${Math.round(b)}/s`,
-        ...{ beside: 'a bare UPDATE in a loop', result: `${(a / b).toFixed(2)} of it`, bar: '–' },
+        beside: 'a bare UPDATE in a loop',
+        result: `${(a / b).toFixed(2)} of it`,
+        bar: '–',
       });
     }
     return found;

@@ -29,8 +29,10 @@ async function throttle(page: Page, { latencyMs, downKbps, upKbps, cpuTimes }: P
   const cdp = await page.context().newCDPSession(page);
   await cdp.send('Network.enable');
   await cdp.send('Network.emulateNetworkConditions', {
-    ...{ offline: false, latency: latencyMs },
-    ...{ downloadThroughput: (downKbps * 1000) / 8, uploadThroughput: (upKbps * 1000) / 8 },
+    offline: false,
+    latency: latencyMs,
+    downloadThroughput: (downKbps * 1000) / 8,
+    uploadThroughput: (upKbps * 1000) / 8,
   });
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpuTimes });
 }
@@ -94,7 +96,10 @@ export async function firstPageRows(system: System, browser: Browser, visits: nu
     const range = (times: number[]) =>
       `${seconds(median(times))} (${seconds(Math.min(...times))}–${seconds(Math.max(...times))})`;
     const row = (what: string, which: keyof Times, bar?: number): Row => ({
-      ...{ what, ours: range(of(which)), peer: '–', beside: '–' },
+      what,
+      ours: range(of(which)),
+      peer: '–',
+      beside: '–',
       result: bar === undefined ? 'stated' : median(of(which)) <= bar ? 'holds' : 'misses',
       bar: bar === undefined ? '–' : `≤ ${seconds(bar)}`,
     });

@@ -17,7 +17,10 @@ export async function streamOffAir({ client, facts }: Pick<System, 'client' | 'f
     upload = await client.uploads.get(upload.objectID);
   }
   const made = await client.streams.create({
-    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID: destination.id },
+    name,
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID: destination.id,
     videoUploadObjectID: upload.objectID,
   });
   return made.id;

@@ -78,21 +78,37 @@ export async function startEsplora(): Promise<Esplora> {
     const block = blocks.find(({ txids }) => txids.includes(txid));
     const outputs = transactions.get(txid) ?? [];
     return {
-      ...{ txid, version: 2, locktime: 0, size: 222, weight: 561, fee: 1410 },
+      txid,
+      version: 2,
+      locktime: 0,
+      size: 222,
+      weight: 561,
+      fee: 1410,
       vin: [
         {
-          ...{ txid: sha(`in ${txid}`), vout: 0, scriptsig: '', scriptsig_asm: '', is_coinbase: false },
-          ...{ sequence: 4294967293, witness: ['30440220', '02'] },
+          txid: sha(`in ${txid}`),
+          vout: 0,
+          scriptsig: '',
+          scriptsig_asm: '',
+          is_coinbase: false,
+          sequence: 4294967293,
+          witness: ['30440220', '02'],
           prevout: {
-            ...{ scriptpubkey: '0014', scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20', scriptpubkey_type: 'v0_p2wpkh' },
-            ...{ scriptpubkey_address: 'bc1qsender', value: 9 },
+            scriptpubkey: '0014',
+            scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20',
+            scriptpubkey_type: 'v0_p2wpkh',
+            scriptpubkey_address: 'bc1qsender',
+            value: 9,
           },
         },
       ],
       vout: [
         ...outputs.map(({ address, value }) => ({
-          ...{ scriptpubkey: '0014', scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20', scriptpubkey_type: 'v0_p2wpkh' },
-          ...{ scriptpubkey_address: address, value },
+          scriptpubkey: '0014',
+          scriptpubkey_asm: 'OP_0 OP_PUSHBYTES_20',
+          scriptpubkey_type: 'v0_p2wpkh',
+          scriptpubkey_address: address,
+          value,
         })),
         // An output with no address is left without one.
         { scriptpubkey: '6a00', scriptpubkey_asm: 'OP_RETURN OP_0', scriptpubkey_type: 'op_return', value: 0 },
@@ -178,7 +194,11 @@ export async function startEsplora(): Promise<Esplora> {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
-    ...{ door, mine, requests, recorded, height: () => tip().height },
+    door,
+    mine,
+    requests,
+    recorded,
+    height: () => tip().height,
     pay: (...outputs) => {
       serial += 1;
       const txid = sha(`transaction ${serial}`);

@@ -31,7 +31,10 @@ const shut = (server: Server) =>
   });
 
 const settingsOf = (issuer: string): OidcProvider => ({
-  ...{ issuer, name: 'Example Company', signUp: true, trustsEmail: false },
+  issuer,
+  name: 'Example Company',
+  signUp: true,
+  trustsEmail: false,
   ...CLIENT,
 });
 
@@ -134,9 +137,13 @@ export async function startLyingOidc(): Promise<LyingOidc> {
       return [
         200,
         {
-          ...{ issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` },
-          ...{ userinfo_endpoint: `${issuer}/me`, jwks_uri: `${issuer}/jwks` },
-          ...{ id_token_signing_alg_values_supported: ['ES256'], authorization_response_iss_parameter_supported: true },
+          issuer,
+          authorization_endpoint: `${issuer}/auth`,
+          token_endpoint: `${issuer}/token`,
+          userinfo_endpoint: `${issuer}/me`,
+          jwks_uri: `${issuer}/jwks`,
+          id_token_signing_alg_values_supported: ['ES256'],
+          authorization_response_iss_parameter_supported: true,
           ...lies.discovery,
         },
       ];
@@ -145,7 +152,13 @@ export async function startLyingOidc(): Promise<LyingOidc> {
     oidc.redeemed = { form: new URLSearchParams(body), authorization: headers.authorization };
     const now = Math.floor(Date.now() / 1000);
     const claims = {
-      ...{ iss: issuer, aud: CLIENT.clientId, iat: now, exp: now + 60, nonce: oidc.nonce, ...person, ...lies.claims },
+      iss: issuer,
+      aud: CLIENT.clientId,
+      iat: now,
+      exp: now + 60,
+      nonce: oidc.nonce,
+      ...person,
+      ...lies.claims,
     } as JWTPayload;
     const sign =
       lies.sign ?? ((all) => new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'test' }).sign(privateKey));

@@ -151,8 +151,12 @@ function reader(onMessage: (type: number, body: Buffer, timestampMs: number) => 
       const headerBytes = [11, 7, 3, 0][first >> 6] ?? 0;
       if (rest.length < 1 + headerBytes) return;
       const stream = streams.get(first & 63) ?? {
-        ...{ type: 0, bytes: 0, body: [], got: 0 },
-        ...{ timestampMs: 0, stepMs: 0 },
+        type: 0,
+        bytes: 0,
+        body: [],
+        got: 0,
+        timestampMs: 0,
+        stepMs: 0,
       };
       streams.set(first & 63, stream);
       if (headerBytes >= 7) [stream.bytes, stream.type] = [rest.readUIntBE(4, 3), rest.readUInt8(7)];

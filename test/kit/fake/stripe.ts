@@ -90,13 +90,19 @@ export async function startStripeStub(): Promise<StripeStub> {
   const makeSession = (form: ReturnType<typeof parse>): Thing => {
     made++;
     const session: Thing = {
-      ...{ id: id('cs_test'), object: 'checkout.session', status: 'open', payment_status: 'unpaid', mode: form.mode },
+      id: id('cs_test'),
+      object: 'checkout.session',
+      status: 'open',
+      payment_status: 'unpaid',
+      mode: form.mode,
       client_reference_id: form.client_reference_id,
       metadata: { topUpID: form['metadata[topUpID]'], accountID: form['metadata[accountID]'] },
       amount_total: Number(form['line_items[0][price_data][unit_amount]']),
       currency: form['line_items[0][price_data][currency]'],
       customer_email: form.customer_email,
-      ...{ payment_intent: null, expires_at: Number(form.expires_at), created: now() },
+      payment_intent: null,
+      expires_at: Number(form.expires_at),
+      created: now(),
     };
     session.url = `https://checkout.stripe.com/c/pay/${session.id}`;
     sessions.set(session.id, session);
@@ -184,8 +190,12 @@ export async function startStripeStub(): Promise<StripeStub> {
       const session = get(sessions, sessionId);
       const received = later ? 0 : (amount ?? Number(session.amount_total));
       const intent: Thing = {
-        ...{ id: id('pi'), object: 'payment_intent', amount_received: received, metadata: session.metadata },
-        ...{ currency: currency ?? session.currency, status: later ? 'processing' : 'succeeded' },
+        id: id('pi'),
+        object: 'payment_intent',
+        amount_received: received,
+        metadata: session.metadata,
+        currency: currency ?? session.currency,
+        status: later ? 'processing' : 'succeeded',
       };
       intents.set(intent.id, intent);
       Object.assign(session, {

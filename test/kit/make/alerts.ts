@@ -38,7 +38,8 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
         'loopstream_object_bytes{namespace="tv",kind="playlists",instance="a"}': '6e8x30',
         'loopstream_object_bytes{namespace="tv",kind="uploads",instance="a"}': '5e8x30',
       },
-      ...{ at: '20m', fires: {} },
+      at: '20m',
+      fires: {},
     },
     {
       series: {

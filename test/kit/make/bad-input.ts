@@ -164,10 +164,16 @@ const BODIES: readonly {
   headers?: Record<string, string>;
 }[] = [
   ...['null', '[]', '5', '"x"', 'true', '[{}]'].map((body) => ({
-    ...{ what: `the body is ${body}`, body, status: 422, code: 'validation_failed' },
+    what: `the body is ${body}`,
+    body,
+    status: 422,
+    code: 'validation_failed',
   })),
   ...['{', '{"a":1,}', 'NaN', '{}{}', "{'a':1}", '\u0000', '{"a":"\u0007"}'].map((body) => ({
-    ...{ what: `the body is ${JSON.stringify(body)}`, body, status: 400, code: 'malformed_json' },
+    what: `the body is ${JSON.stringify(body)}`,
+    body,
+    status: 400,
+    code: 'malformed_json',
   })),
   {
     what: 'the body is no UTF-8',
@@ -178,11 +184,17 @@ const BODIES: readonly {
   { what: 'the body is UTF-16', body: Buffer.from('{"name":"x"}', 'utf16le'), status: 400, code: 'malformed_json' },
   { what: 'the body is as deep as it is long', body: deep(200_000).text, status: 422, code: 'validation_failed' },
   ...['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data', 'x'].map((type) => ({
-    ...{ what: `the type is ${type}`, body: '{}', status: 415, code: 'unsupported_media_type' },
+    what: `the type is ${type}`,
+    body: '{}',
+    status: 415,
+    code: 'unsupported_media_type',
     headers: { 'content-type': type },
   })),
   {
-    ...{ what: 'the body is compressed', body: '{}', status: 415, code: 'unsupported_media_type' },
+    what: 'the body is compressed',
+    body: '{}',
+    status: 415,
+    code: 'unsupported_media_type',
     headers: { 'content-encoding': 'gzip' },
   },
 ];
@@ -298,7 +310,9 @@ export function badRequests(
       const good = media && body(media.example);
       const text = media && write(good);
       const base = {
-        ...{ method, path: filled(path, ids), headers: media ? JSON_TYPE : {} },
+        method,
+        path: filled(path, ids),
+        headers: media ? JSON_TYPE : {},
         byPerson: isForPerson(operation.operationId),
         ...(text !== undefined && { body: text }),
       };

@@ -13,7 +13,11 @@ export const publicKeyOf = (path: string, versions?: { private: number; public: 
 export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
 
 export const ETHEREUM: EvmNetwork = {
-  ...{ network: 'ethereum', kind: 'evm', chainId: 1, rpcUrl: 'http://127.0.0.1:9/key', confirmations: 3 },
+  network: 'ethereum',
+  kind: 'evm',
+  chainId: 1,
+  rpcUrl: 'http://127.0.0.1:9/key',
+  confirmations: 3,
   xpub: publicKeyOf("m/44'/60'/0'"),
   assets: [{ asset: 'ETH', decimals: 18 }],
 };

@@ -72,8 +72,11 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
     },
   };
   const settings = cryptoSettings({
-    ...{ networks: [setting], rates: { currency: 'USD', prices: {} }, ratesUrl: undefined },
-    ...{ quoteSeconds: 900, currency: 'USD' },
+    networks: [setting],
+    rates: { currency: 'USD', prices: {} },
+    ratesUrl: undefined,
+    quoteSeconds: 900,
+    currency: 'USD',
   });
   if (settings === undefined) throw new Error('There are no networks.');
   const service = createCryptoService({ db: ledger.db, crypto: { settings, rates }, clock });
@@ -84,7 +87,11 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
   const first = setting.kind === 'evm' ? 'ETH' : 'BTC';
   return {
     ...ledger,
-    ...{ setting, clock, rates, metrics: registry, service },
+    setting,
+    clock,
+    rates,
+    metrics: registry,
+    service,
     deposit: (accountId, input = {}) => service.create(accountId, { asset: first, network: setting.network, ...input }),
     async scan(chain = (real) => real, on = ledger) {
       const open = async () => chain(await openChain(setting));
@@ -118,7 +125,11 @@ export async function startTestEvm(confirmations = 3): Promise<TestEvm> {
   const anvil = await startAnvil();
   const [token, otherToken] = [await anvil.token(), await anvil.token()];
   const crypto = await startTestDeposits({
-    ...{ network: 'ethereum', kind: 'evm', chainId: anvil.chainId, rpcUrl: anvil.url, confirmations },
+    network: 'ethereum',
+    kind: 'evm',
+    chainId: anvil.chainId,
+    rpcUrl: anvil.url,
+    confirmations,
     xpub: publicKeyOf("m/44'/60'/0'"),
     assets: [
       { asset: 'ETH', decimals: 18, minimum: '100000000000' },
@@ -128,7 +139,9 @@ export async function startTestEvm(confirmations = 3): Promise<TestEvm> {
   await crypto.scan();
   return {
     ...crypto,
-    ...{ anvil, token, otherToken },
+    anvil,
+    token,
+    otherToken,
     stop: async () => {
       await crypto.stop();
       await anvil.stop();

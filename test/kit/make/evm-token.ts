@@ -6,9 +6,26 @@
 import { encodeFunctionData, type Hex, numberToHex, pad, parseAbi, toEventSelector, toFunctionSelector } from 'viem';
 
 const OPS: Readonly<Record<string, number>> = {
-  ...{ ADD: 0x01, LT: 0x10, EQ: 0x14, ISZERO: 0x15, SHR: 0x1c, CALLER: 0x33, CALLDATALOAD: 0x35, CALLDATASIZE: 0x36 },
-  ...{ CODECOPY: 0x39, POP: 0x50, MSTORE: 0x52, SLOAD: 0x54, SSTORE: 0x55, JUMP: 0x56, JUMPI: 0x57, DUP1: 0x80 },
-  ...{ DUP2: 0x81, LOG3: 0xa3, RETURN: 0xf3, REVERT: 0xfd },
+  ADD: 0x01,
+  LT: 0x10,
+  EQ: 0x14,
+  ISZERO: 0x15,
+  SHR: 0x1c,
+  CALLER: 0x33,
+  CALLDATALOAD: 0x35,
+  CALLDATASIZE: 0x36,
+  CODECOPY: 0x39,
+  POP: 0x50,
+  MSTORE: 0x52,
+  SLOAD: 0x54,
+  SSTORE: 0x55,
+  JUMP: 0x56,
+  JUMPI: 0x57,
+  DUP1: 0x80,
+  DUP2: 0x81,
+  LOG3: 0xa3,
+  RETURN: 0xf3,
+  REVERT: 0xfd,
 };
 const JUMPDEST = 0x5b;
 const PUSH1 = 0x60;

@@ -60,14 +60,18 @@ export interface Form {
 
 /** A name: text of any kind may be in it. */
 const name = (label: string, more: Partial<Field> = {}): Field => ({
-  ...{ label, right: NASTY, wrong: [...EMPTY, LONG, CONTROL] },
+  label,
+  right: NASTY,
+  wrong: [...EMPTY, LONG, CONTROL],
   ...more,
 });
 /** A text that may be left out. */
 const optional = (label: string, more: Partial<Field> = {}): Field => name(label, { wrong: [LONG, CONTROL], ...more });
 /** What machines read. */
 const strict = (label: string, right: string, more: Partial<Field> = {}): Field => ({
-  ...{ label, right, wrong: [...EMPTY, LONG, CONTROL, NASTY] },
+  label,
+  right,
+  wrong: [...EMPTY, LONG, CONTROL, NASTY],
   ...more,
 });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
@@ -92,18 +96,23 @@ const destinations = (client: Client) => lengthOf(client.destinations.list({ lim
 
 const OF_MEDIA: Record<string, Form> = {
   'a link to an upload': {
-    ...{ file: 'features/uploads/linkForm.tsx', path: () => '/uploads?form=link', form: dialog, submit: 'Add upload' },
-    ...{ sends: 'POST /v1/uploads', keyed: true, count: uploads },
+    file: 'features/uploads/linkForm.tsx',
+    path: () => '/uploads?form=link',
+    form: dialog,
+    submit: 'Add upload',
+    sends: 'POST /v1/uploads',
+    keyed: true,
+    count: uploads,
     fields: () => [strict('Link', LINK), optional('Name')],
   },
   'a new destination': {
-    ...{
-      file: 'features/destinations/form.tsx',
-      path: () => '/destinations?form=new',
-      form: dialog,
-      submit: 'Add destination',
-    },
-    ...{ sends: 'POST /v1/destinations', keyed: true, count: destinations },
+    file: 'features/destinations/form.tsx',
+    path: () => '/destinations?form=new',
+    form: dialog,
+    submit: 'Add destination',
+    sends: 'POST /v1/destinations',
+    keyed: true,
+    count: destinations,
     open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
@@ -113,8 +122,11 @@ const OF_MEDIA: Record<string, Form> = {
     ],
   },
   'a destination that is changed': {
-    ...{ file: 'features/destinations/form.tsx', path: ({ destination }) => `/destinations?form=edit+${destination}` },
-    ...{ form: dialog, submit: 'Save', sends: 'PATCH /v1/destinations/' },
+    file: 'features/destinations/form.tsx',
+    path: ({ destination }) => `/destinations?form=edit+${destination}`,
+    form: dialog,
+    submit: 'Save',
+    sends: 'PATCH /v1/destinations/',
     open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
@@ -124,36 +136,46 @@ const OF_MEDIA: Record<string, Form> = {
     ],
   },
   'a new playlist': {
-    ...{
-      file: 'features/playlists/createForm.tsx',
-      path: () => '/playlists?form=new',
-      form: dialog,
-      submit: 'Create playlist',
-    },
-    ...{ sends: 'POST /v1/playlists', keyed: true, count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })) },
+    file: 'features/playlists/createForm.tsx',
+    path: () => '/playlists?form=new',
+    form: dialog,
+    submit: 'Create playlist',
+    sends: 'POST /v1/playlists',
+    keyed: true,
+    count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })),
     fields: () => [name('Name'), search('Search your uploads', 'features/playlists/picker.tsx')],
   },
   'a playlist that is changed': {
-    ...{ file: 'features/playlists/editor.tsx', path: ({ playlist }) => `/playlists/${playlist}` },
-    ...{ form: (page: Page) => page.getByRole('main'), submit: 'Save', sends: 'PATCH /v1/playlists/' },
-    ...{ fields: () => [name('Name')], done: (page: Page) => page.getByRole('heading', { level: 1, name: NASTY }) },
+    file: 'features/playlists/editor.tsx',
+    path: ({ playlist }) => `/playlists/${playlist}`,
+    form: (page: Page) => page.getByRole('main'),
+    submit: 'Save',
+    sends: 'PATCH /v1/playlists/',
+    fields: () => [name('Name')],
+    done: (page: Page) => page.getByRole('heading', { level: 1, name: NASTY }),
     count: async ({ playlists }, _, { playlist }) => (await playlists.get(playlist)).version,
   },
 };
 
 const ofSchedule = (repeat: string, fields: readonly Field[]): Form => ({
-  ...{
-    file: 'features/streams/scheduleForm.tsx',
-    path: ({ stream }) => `/streams/${stream}?form=schedule`,
-    form: dialog,
-  },
-  ...{ open: choose(repeat), submit: 'Save schedule', sends: 'POST /v1/streams/', keyed: true, fields: () => fields },
+  file: 'features/streams/scheduleForm.tsx',
+  path: ({ stream }) => `/streams/${stream}?form=schedule`,
+  form: dialog,
+  open: choose(repeat),
+  submit: 'Save schedule',
+  sends: 'POST /v1/streams/',
+  keyed: true,
+  fields: () => fields,
 });
 
 const OF_STREAMS: Record<string, Form> = {
   'a stream that is edited': {
-    ...{ file: 'features/streams/editForm.tsx', path: ({ stream }) => `/streams/${stream}?form=edit`, form: dialog },
-    ...{ submit: 'Save', sends: 'PATCH /v1/streams/', fields: () => [name('Name')] },
+    file: 'features/streams/editForm.tsx',
+    path: ({ stream }) => `/streams/${stream}?form=edit`,
+    form: dialog,
+    submit: 'Save',
+    sends: 'PATCH /v1/streams/',
+    fields: () => [name('Name')],
   },
   'a schedule of one time': ofSchedule('Once', [
     { label: 'Goes on air', right: '2031-01-31T18:00', wrong: ['', '2001-01-31T18:00', '275000-01-31T18:00'] },
@@ -166,25 +188,22 @@ const OF_STREAMS: Record<string, Form> = {
   ]),
   'a schedule by an expression': ofSchedule('Cron', [strict('Cron expression', '0 18 1 1 *')]),
   'a new stream’s link': {
-    ...{
-      file: 'features/create/media.tsx',
-      path: () => '/create',
-      submit: 'Next',
-      sends: 'POST /v1/uploads',
-      keyed: true,
-    },
-    ...{ form: (page: Page) => page.getByRole('region', { name: 'Media' }), count: uploads },
+    file: 'features/create/media.tsx',
+    path: () => '/create',
+    submit: 'Next',
+    sends: 'POST /v1/uploads',
+    keyed: true,
+    form: (page: Page) => page.getByRole('region', { name: 'Media' }),
+    count: uploads,
     open: (page) => page.getByRole('radio', { name: 'A link' }).check(),
     fields: () => [strict('Link to the video', LINK)],
   },
   'a new stream’s name': {
-    ...{
-      file: 'features/create/stream.tsx',
-      path: () => '/create',
-      submit: 'Create only',
-      sends: 'POST /v1/streams',
-      keyed: true,
-    },
+    file: 'features/create/stream.tsx',
+    path: () => '/create',
+    submit: 'Create only',
+    sends: 'POST /v1/streams',
+    keyed: true,
     form: (page) => page.getByRole('region', { name: 'Name and quality' }),
     open: async (page, { playlist, destination }) => {
       await page.getByRole('radio', { name: 'A playlist' }).check();
@@ -200,40 +219,50 @@ const OF_STREAMS: Record<string, Form> = {
 
 const AMOUNTS = ['-5', '0', '1e9', '0.001', '\u0663'];
 const ASSET = {
-  ...{ asset: 'ETH', network: 'local', contract: null, decimals: 18, minimumAmount: '1000000000000000' },
-  ...{ confirmations: 2, rate: '2500', currency: 'USD' },
+  asset: 'ETH',
+  network: 'local',
+  contract: null,
+  decimals: 18,
+  minimumAmount: '1000000000000000',
+  confirmations: 2,
+  rate: '2500',
+  currency: 'USD',
 };
 const inAddress = { source: 'FIELDS[name]' };
 
 const OF_MONEY: Record<string, Form> = {
   'a top-up': {
-    ...{
-      file: 'features/billing/topUpForm.tsx',
-      path: () => '/billing?form=top-up',
-      form: dialog,
-      submit: 'Go to payment',
-    },
-    ...{ open: choose('Other'), sends: 'POST /v1/billing/top-ups', refused: true },
+    file: 'features/billing/topUpForm.tsx',
+    path: () => '/billing?form=top-up',
+    form: dialog,
+    submit: 'Go to payment',
+    open: choose('Other'),
+    sends: 'POST /v1/billing/top-ups',
+    refused: true,
     fields: () => [{ label: 'Other amount', right: '12.50', wrong: [...EMPTY, LONG, CONTROL, NASTY, ...AMOUNTS] }],
   },
   'a deposit': {
-    ...{
-      file: 'features/billing/depositForm.tsx',
-      path: () => '/billing?form=deposit',
-      form: dialog,
-      submit: 'Get an address',
-    },
-    ...{ sends: 'POST /v1/crypto/deposits', refused: true },
+    file: 'features/billing/depositForm.tsx',
+    path: () => '/billing?form=deposit',
+    form: dialog,
+    submit: 'Get an address',
+    sends: 'POST /v1/crypto/deposits',
+    refused: true,
     prepare: (page) => page.route('**/v1/crypto/assets', (route) => route.fulfill({ json: { data: [ASSET] } })),
     fields: () => [
       {
-        ...{ label: 'Amount in USD', source: 'Amount in …', right: '12,5' },
+        label: 'Amount in USD',
+        source: 'Amount in …',
+        right: '12,5',
         wrong: [LONG, CONTROL, NASTY, ...AMOUNTS],
       },
     ],
   },
   'an invoice address': {
-    ...{ file: 'features/billing/invoices.tsx', path: () => '/billing?form=address', form: dialog, submit: 'Save' },
+    file: 'features/billing/invoices.tsx',
+    path: () => '/billing?form=address',
+    form: dialog,
+    submit: 'Save',
     sends: 'PATCH /v1/billing/address',
     fields: () => [
       ...['Company or person', 'Street and number', 'Address, continued'].map((label) => optional(label, inAddress)),
@@ -247,10 +276,15 @@ const OF_MONEY: Record<string, Form> = {
 const PASSWORDS = ['', 'lamps', 'password123', 'seven lamps '.repeat(30), 'a'.repeat(12)];
 export const NEW_PASSWORD = `${NASTY} seven lamps`;
 const newPassword = (label: string, source = label): Field => ({
-  ...{ label, source, right: NEW_PASSWORD, wrong: PASSWORDS },
+  label,
+  source,
+  right: NEW_PASSWORD,
+  wrong: PASSWORDS,
 });
 const address = (right: string): Field => ({
-  ...{ label: 'E-mail address', source: 'AddressField', right },
+  label: 'E-mail address',
+  source: 'AddressField',
+  right,
   wrong: [...EMPTY, NASTY, 'somebody', 'a@b', 'a b@example.com', `${'x'.repeat(300)}@example.com`, 'a@b@example.com'],
 });
 const names = [
@@ -260,8 +294,11 @@ const names = [
 const PASSKEY = { id: '01234567-89ab-4def-8123-456789abcdef', name: NASTY, createdAt: '2027-01-31T18:00:00.000Z' };
 
 const password = (facts: Made['facts']): Field => ({
-  ...{ label: 'Password', source: 'PasswordField', right: facts.password ?? '' },
-  ...{ wrong: ['', NASTY, 'x'.repeat(10_000)], called: /password is wrong/ },
+  label: 'Password',
+  source: 'PasswordField',
+  right: facts.password ?? '',
+  wrong: ['', NASTY, 'x'.repeat(10_000)],
+  called: /password is wrong/,
 });
 const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
 
@@ -278,30 +315,32 @@ async function endSession(page: Page): Promise<void> {
 
 const OF_PEOPLE: Record<string, Form> = {
   'an API key': {
-    ...{
-      file: 'features/account/keysPage.tsx',
-      path: () => '/account/keys?form=new',
-      form: dialog,
-      submit: 'Create key',
-    },
-    ...{ sends: 'POST /v1/api-keys', fields: () => [name('Name')] },
+    file: 'features/account/keysPage.tsx',
+    path: () => '/account/keys?form=new',
+    form: dialog,
+    submit: 'Create key',
+    sends: 'POST /v1/api-keys',
+    fields: () => [name('Name')],
     done: (page) => page.getByTestId('new-key'),
     count: async (_, page) =>
       (await (await page.request.get(new URL('/v1/api-keys', page.url()).href)).json()).data.length,
   },
   'who one is': {
-    ...{ file: 'features/account/profilePanels.tsx', path: () => '/account', form: formOf('Profile'), submit: 'Save' },
-    ...{ sends: 'POST /api/auth/update-user', fields: () => names },
+    file: 'features/account/profilePanels.tsx',
+    path: () => '/account',
+    form: formOf('Profile'),
+    submit: 'Save',
+    sends: 'POST /api/auth/update-user',
+    fields: () => names,
     done: (page) => page.getByText('Your name is saved.'),
   },
   'another password': {
-    ...{
-      file: 'features/account/profilePanels.tsx',
-      path: () => '/account',
-      form: formOf('Password'),
-      submit: 'Change password',
-    },
-    ...{ sends: 'POST /api/auth/change-password', alone: true },
+    file: 'features/account/profilePanels.tsx',
+    path: () => '/account',
+    form: formOf('Password'),
+    submit: 'Change password',
+    sends: 'POST /api/auth/change-password',
+    alone: true,
     done: (page) => page.getByText('Your password is changed.'),
     fields: ({ facts }) => [
       { label: 'Current password', right: facts.password ?? '', wrong: ['', NASTY] },
@@ -309,29 +348,38 @@ const OF_PEOPLE: Record<string, Form> = {
     ],
   },
   'a passkey’s name': {
-    ...{
-      file: 'features/account/passkeysPanel.tsx',
-      path: () => '/account',
-      form: dialog,
-      submit: 'Save',
-      refused: true,
-    },
+    file: 'features/account/passkeysPanel.tsx',
+    path: () => '/account',
+    form: dialog,
+    submit: 'Save',
+    refused: true,
     prepare: (page) => page.route('**/list-user-passkeys', (route) => route.fulfill({ json: [PASSKEY] })),
     open: press(/^Rename/),
-    ...{ sends: 'POST /api/auth/passkey/update-passkey', fields: () => [name('Name')] },
+    sends: 'POST /api/auth/passkey/update-passkey',
+    fields: () => [name('Name')],
   },
   'signing in again': {
-    ...{ file: 'features/account/signInAgain.tsx', path: () => '/account', form: dialog, submit: 'Sign in' },
-    ...{ prepare: endSession, sends: 'POST /api/auth/sign-in/email' },
+    file: 'features/account/signInAgain.tsx',
+    path: () => '/account',
+    form: dialog,
+    submit: 'Sign in',
+    prepare: endSession,
+    sends: 'POST /api/auth/sign-in/email',
     fields: ({ facts }) => [{ ...password(facts), wrong: ['', NASTY] }],
   },
   'leaving for good': {
-    ...{ file: 'features/account/leavePanels.tsx', path: () => '/account', form: dialog, submit: 'Delete everything' },
-    ...{ open: press('Delete account…'), sends: 'POST /v1/account/deletion', alone: true },
+    file: 'features/account/leavePanels.tsx',
+    path: () => '/account',
+    form: dialog,
+    submit: 'Delete everything',
+    open: press('Delete account…'),
+    sends: 'POST /v1/account/deletion',
+    alone: true,
     done: (page) => page.getByText('Your account is deleted.'),
     fields: ({ facts }) => [
       {
-        ...{ label: `Type ${facts.email} to confirm`, right: facts.email ?? '' },
+        label: `Type ${facts.email} to confirm`,
+        right: facts.email ?? '',
         wrong: [...EMPTY, NASTY, 'somebody@example.com', `${'x'.repeat(300)}@example.com`],
       },
       { label: 'Your password', right: facts.password ?? '', wrong: ['', NASTY, 'x'.repeat(257)], called: /password/ },
@@ -342,51 +390,57 @@ const OF_PEOPLE: Record<string, Form> = {
 /** Nobody need have signed in for these. */
 export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
-    ...{ file: 'features/account/signInPage.tsx', path: () => '/sign-in', form: formOf('Sign in'), submit: 'Sign in' },
+    file: 'features/account/signInPage.tsx',
+    path: () => '/sign-in',
+    form: formOf('Sign in'),
+    submit: 'Sign in',
     sends: 'POST /api/auth/sign-in/email',
     fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
   },
   'signing up': {
-    ...{ file: 'features/account/signUpPage.tsx', path: () => '/sign-up', form: formOf('Create an account') },
-    ...{ submit: 'Create account', sends: 'POST /api/auth/sign-up/email' },
+    file: 'features/account/signUpPage.tsx',
+    path: () => '/sign-up',
+    form: formOf('Create an account'),
+    submit: 'Create account',
+    sends: 'POST /api/auth/sign-up/email',
     fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
   },
   'a password that is chosen in another browser than the one that signed up': {
-    ...{ file: 'features/account/verifyPage.tsx', path: () => '/verify#token=x', form: formOf('Choose your password') },
+    file: 'features/account/verifyPage.tsx',
+    path: () => '/verify#token=x',
+    form: formOf('Choose your password'),
     prepare: (page) =>
       page.route('**/verify-email', (route) =>
         route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
       ),
     open: press('Confirm my address'),
-    ...{ submit: 'Confirm and create account', sends: 'POST /api/auth/verify-email' },
+    submit: 'Confirm and create account',
+    sends: 'POST /api/auth/verify-email',
     fields: () => [...names, newPassword('Password')],
   },
   'a password that is forgotten': {
-    ...{
-      file: 'features/account/resetPages.tsx',
-      path: () => '/forgot-password',
-      form: formOf('Choose a new password'),
-    },
-    ...{ submit: 'Send the link', sends: 'POST /api/auth/request-password-reset' },
+    file: 'features/account/resetPages.tsx',
+    path: () => '/forgot-password',
+    form: formOf('Choose a new password'),
+    submit: 'Send the link',
+    sends: 'POST /api/auth/request-password-reset',
     fields: ({ facts }) => [address(facts.email ?? '')],
   },
   'a password that is chosen anew': {
-    ...{
-      file: 'features/account/resetPages.tsx',
-      path: () => '/reset-password#token=x',
-      form: formOf('Choose a new password'),
-    },
-    ...{ submit: 'Set the new password', sends: 'POST /api/auth/reset-password' },
+    file: 'features/account/resetPages.tsx',
+    path: () => '/reset-password#token=x',
+    form: formOf('Choose a new password'),
+    submit: 'Set the new password',
+    sends: 'POST /api/auth/reset-password',
     fields: () => [newPassword('New password', 'NewPasswordField')],
   },
   'a key instead': {
-    ...{
-      file: 'features/account/keyForm.tsx',
-      path: () => '/sign-in',
-      open: press('Use an API key instead'),
-      submit: 'Sign in',
-    },
-    ...{ form: (page: Page) => page.locator('form'), sends: 'GET /v1/me' },
+    file: 'features/account/keyForm.tsx',
+    path: () => '/sign-in',
+    open: press('Use an API key instead'),
+    submit: 'Sign in',
+    form: (page: Page) => page.locator('form'),
+    sends: 'GET /v1/me',
     fields: ({ facts }) => [strict('API key', facts.apiKey, { wrong: [...EMPTY, LONG, CONTROL, NASTY, 'lsk_wrong'] })],
   },
 };

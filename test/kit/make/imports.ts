@@ -32,7 +32,10 @@ export async function importWhole(
   return await importSource(
     { ...task, ...(maxDurationSeconds !== undefined && { maxDurationSeconds }) },
     {
-      ...{ storage, log: quiet, signal: new AbortController().signal, tools: { ffmpeg: 'ffmpeg', ffprobe } },
+      storage,
+      log: quiet,
+      signal: new AbortController().signal,
+      tools: { ffmpeg: 'ffmpeg', ffprobe },
       limits: { ...DEFAULT_LIMITS, ...limits },
     },
     { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 60, minBytesPerSecond: 0 },

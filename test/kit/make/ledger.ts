@@ -29,7 +29,9 @@ export async function startTestLedger(max = 10): Promise<TestLedger> {
   const db = open(postgres.url, max);
   const ledger = createLedger(db);
   return {
-    ...{ url: postgres.url, db, ledger },
+    url: postgres.url,
+    db,
+    ledger,
     give: (accountId, credits) => give(ledger, accountId, credits),
     stop: async () => {
       await db.destroy();

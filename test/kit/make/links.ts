@@ -13,8 +13,13 @@ export async function fetched(link: string, options: Partial<FetchOptions> = {})
   const { storage } = place;
   try {
     const result = await fetchInto(storage, 'sources/x', link, {
-      ...{ allowPrivateLinks: true, maxBytes: 1e6, timeoutSeconds: 20, minBytesPerSecond: 0, retryDelayMs: 1 },
-      ...{ signal: new AbortController().signal, log: quiet },
+      allowPrivateLinks: true,
+      maxBytes: 1e6,
+      timeoutSeconds: 20,
+      minBytesPerSecond: 0,
+      retryDelayMs: 1,
+      signal: new AbortController().signal,
+      log: quiet,
       ...options,
     });
     return { ...result, content: await buffer(await storage.read('sources/x')) };

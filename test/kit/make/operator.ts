@@ -101,7 +101,9 @@ export const destination = (name = 'tv', ready: boolean | undefined = true): Des
 });
 
 export const MEDIA: MediaInfo = {
-  ...{ sha256: 'a'.repeat(64), sizeBytes: 1000, durationSeconds: 10 },
+  sha256: 'a'.repeat(64),
+  sizeBytes: 1000,
+  durationSeconds: 10,
   video: { codec: 'h264', width: 1280, height: 720, framerate: 30 },
   audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
 };
@@ -110,7 +112,8 @@ export const rendition = (profile = '720p30', more: Partial<RenditionStatus> = {
   profile,
   state: 'ready',
   key: renditionKey(MEDIA.sha256, 'video', profile),
-  ...{ durationSeconds: 10, bitrateKbps: 4000 },
+  durationSeconds: 10,
+  bitrateKbps: 4000,
   ...more,
 });
 

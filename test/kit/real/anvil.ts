@@ -124,7 +124,12 @@ export async function startAnvil(): Promise<Anvil> {
   return {
     url: `http://127.0.0.1:${port}`,
     chainId: Number(await rpc('eth_chainId')),
-    ...{ accounts, door, rpc, send, mine, height },
+    accounts,
+    door,
+    rpc,
+    send,
+    mine,
+    height,
     rawOf: (txid) => rpc('eth_getRawTransactionByHash', txid),
     reorg: async (depth, transactions = []) => {
       const raws = await Promise.all(

@@ -94,8 +94,10 @@ async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     // It has sound too, which is what is wanted of it as AUDIO.
-    ...{ video: `${base}/video.mp4`, audio: `${base}/audio.mp4` },
-    ...{ slowVideo: `${base}/slow.mp4`, neverVideo: `${base}/never.mp4` },
+    video: `${base}/video.mp4`,
+    audio: `${base}/audio.mp4`,
+    slowVideo: `${base}/slow.mp4`,
+    neverVideo: `${base}/never.mp4`,
     rtmpUrl: receiver.url,
     release: async () => slow.resolve(),
     stop: async () => {
@@ -112,11 +114,16 @@ async function openOther(url: string): Promise<Target> {
   const elsewhere = given('VIDEO_URL');
   const media = elsewhere === undefined ? await startMedia() : undefined;
   return {
-    ...{ base: `${url}/v1`, graphql: `${url}/graphql`, key: needed('API_KEY') },
-    ...{ otherKey: needed('OTHER_API_KEY'), revokedKey: needed('REVOKED_API_KEY') },
+    base: `${url}/v1`,
+    graphql: `${url}/graphql`,
+    key: needed('API_KEY'),
+    otherKey: needed('OTHER_API_KEY'),
+    revokedKey: needed('REVOKED_API_KEY'),
     ...(media ?? {
-      ...{ video: needed('VIDEO_URL'), audio: needed('AUDIO_URL') },
-      ...{ slowVideo: needed('SLOW_VIDEO_URL'), neverVideo: needed('SLOW_VIDEO_URL') },
+      video: needed('VIDEO_URL'),
+      audio: needed('AUDIO_URL'),
+      slowVideo: needed('SLOW_VIDEO_URL'),
+      neverVideo: needed('SLOW_VIDEO_URL'),
       rtmpUrl: needed('RTMP_URL'),
       release: async () => undefined,
     }),
@@ -143,8 +150,12 @@ function standInMedia(api: TestApi) {
         await api.observe(metadata.name, { phase: status?.phase ?? 'idle' });
   };
   const media: Media = {
-    ...{ video: 'https://example.com/a.mp4', audio: 'https://example.com/a.mp3', slowVideo, neverVideo },
-    ...{ rtmpUrl: 'rtmp://127.0.0.1/live', release },
+    video: 'https://example.com/a.mp4',
+    audio: 'https://example.com/a.mp3',
+    slowVideo,
+    neverVideo,
+    rtmpUrl: 'rtmp://127.0.0.1/live',
+    release,
   };
   return { media, problemsOf };
 }
@@ -155,7 +166,8 @@ async function openStandIn(): Promise<Target> {
   const { media, problemsOf } = standInMedia(api);
   await standIn(api, over.signal, problemsOf);
   return {
-    ...{ base: `${api.url}/v1`, graphql: `${api.url}/graphql` },
+    base: `${api.url}/v1`,
+    graphql: `${api.url}/graphql`,
     ...(await makeKeys(api.auth)),
     ...media,
     stop: async () => {

@@ -93,7 +93,10 @@ export async function startSystem(
 export async function streamLikeDemo({ client, facts }: Pick<System, 'client' | 'facts'>, name: string) {
   const { destinationID, videoUploadObjectID } = await client.streams.get(facts.demoStreamId ?? '');
   return client.streams.create({
-    ...{ name, quality: 'q_720p', framerate: 'f_30', destinationID },
+    name,
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID,
     videoUploadObjectID: videoUploadObjectID ?? '',
   });
 }

@@ -216,7 +216,8 @@ test('the account as a document has what is the account’s, and no secret', asy
   expect(body).toMatchObject({
     passkeys: [{ id: expect.any(String), name: 'Phone', isSynced: true, createdAt: expect.stringMatching(/Z$/) }],
     outsideSignIns: [{ provider: 'oidc', subject: 'mo-at-work' }],
-    ...{ billingAddress: { city: 'Lyon' }, ledger: [{ kind: 'grant', credits: '1000000' }] },
+    billingAddress: { city: 'Lyon' },
+    ledger: [{ kind: 'grant', credits: '1000000' }],
     topUps: [{ id: 'top-of-mo', amountMinor: '2500' }],
     deposits: [{ id: 'dep-of-mo', asset: 'BTC', address: 'bc1qmo' }],
     invoices: [{ id: 'inv-of-mo', number: 'MO-1' }],

@@ -43,7 +43,11 @@ describe('destinations', () => {
   test('the key goes into a Secret and comes out nowhere: answers, resource, status, database', async () => {
     const made = await make('/v1/destinations', target);
     expect(made).toEqual({
-      ...{ id: made.id, name: 'Home', rtmpUrl: target.rtmpUrl, rtmpKeyHint: '9z2q', hasLogin: false },
+      id: made.id,
+      name: 'Home',
+      rtmpUrl: target.rtmpUrl,
+      rtmpKeyHint: '9z2q',
+      hasLogin: false,
       createdAt: expect.stringMatching(/Z$/),
     });
     expect(made.id).toMatch(/^dst-/);
@@ -157,31 +161,36 @@ describe('uploads', () => {
   test('a link becomes an upload that is importing, named after the file', async () => {
     const made = await link();
     expect(made).toEqual({
-      ...{ objectID: made.objectID, type: 'VIDEO', name: 'My clip.mp4', state: 'importing', progress: 0 },
-      ...{
-        sizeBytes: null,
-        durationSeconds: null,
-        video: null,
-        audio: null,
-        preview: null,
-        warnings: [],
-        error: null,
-        waiting: null,
-      },
+      objectID: made.objectID,
+      type: 'VIDEO',
+      name: 'My clip.mp4',
+      state: 'importing',
+      progress: 0,
+      sizeBytes: null,
+      durationSeconds: null,
+      video: null,
+      audio: null,
+      preview: null,
+      warnings: [],
+      error: null,
+      waiting: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     expect((await api.kube.get(UPLOADS, NAMESPACE, made.objectID)).spec).toEqual({
       displayName: 'My clip.mp4',
       type: 'video',
       source: { url: 'https://example.com/My%20clip.mp4' },
-      ...{ accountMaxBytes: 2 ** 40, maxDurationSeconds: 86_400 },
+      accountMaxBytes: 2 ** 40,
+      maxDurationSeconds: 86_400,
     });
   });
 
   test('state, media and error come from the resource', async () => {
     const { objectID } = await link();
     const media = {
-      ...{ sha256: 'a'.repeat(64), sizeBytes: 1_055_736, durationSeconds: 5.3 },
+      sha256: 'a'.repeat(64),
+      sizeBytes: 1_055_736,
+      durationSeconds: 5.3,
       video: { codec: 'h264', width: 1280, height: 720, framerate: 25 },
       audio: { codec: 'aac', sampleRate: 48_000, channels: 6 },
     };
@@ -241,8 +250,12 @@ describe('playlists', () => {
       publishedVersion: 1,
     };
     const publication = {
-      ...{ version: 1, state: 'preparing', progress: 0 },
-      ...{ itemsReady: 0, itemsFailed: 0, itemsTotal: 2 },
+      version: 1,
+      state: 'preparing',
+      progress: 0,
+      itemsReady: 0,
+      itemsFailed: 0,
+      itemsTotal: 2,
     };
     expect(made).toEqual({ ...summary, createdAt: expect.stringMatching(/Z$/), items, publication });
     const { body } = await ada.call<List>('GET', '/v1/playlists?limit=1');
@@ -356,7 +369,8 @@ describe('GraphQL', () => {
 test('what kubectl makes with the account’s label is shown like everything else', async () => {
   const { id: destinationID } = await make('/v1/destinations', target);
   const made = {
-    ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream' },
+    apiVersion: 'loopstream.dev/v1alpha1',
+    kind: 'LoopStream',
     metadata: { name: 'by-hand', namespace: NAMESPACE, labels: { 'loopstream.dev/account': ada.accountId } },
     spec: { uploadRef: 'some', destinationRefs: [destinationID] },
   };

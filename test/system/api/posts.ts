@@ -133,7 +133,9 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     publishPlaylist: () => onPlaylist('publish', { version: 2 }),
     rollbackPlaylist: () => onPlaylist('rollback', { version: 1 }),
     createTopUp: async () => ({
-      ...{ path: '/v1/billing/top-ups', body: { amountMinor: '2500', currency: 'USD' }, isQuick: true },
+      path: '/v1/billing/top-ups',
+      body: { amountMinor: '2500', currency: 'USD' },
+      isQuick: true,
       effects: async () => {
         const text = `select 1 from loopstream.topups where account_id = '${owner.accountId}'`;
         return (await query(api.databaseUrl, text)).length;
@@ -143,7 +145,9 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     createCryptoDeposit: async () => {
       await beginScanning(api.databaseUrl);
       return {
-        ...{ path: '/v1/crypto/deposits', body: { asset: 'ETH', network: 'ethereum' }, isQuick: true },
+        path: '/v1/crypto/deposits',
+        body: { asset: 'ETH', network: 'ethereum' },
+        isQuick: true,
         effects: async () => {
           const text = `select 1 from loopstream.crypto_deposits where account_id = '${owner.accountId}'`;
           return (await query(api.databaseUrl, text)).length;

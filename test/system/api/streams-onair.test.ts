@@ -218,8 +218,17 @@ describe('live', () => {
     encodeTag(TAG_VIDEO, 0, Buffer.from([0x17, 1, 0, 0, 0, 7, 7])),
   ]);
   const stats = {
-    ...{ live: true, startedAt: '2026-01-01T00:00:00Z', uptimeSeconds: 5, bitrateKbps: 4500, fps: 30, framesSent: 150 },
-    ...{ loopCount: 3, seam: { count: 2, maxStepMs: 34 }, avSkewMs: 1.5, reconnects: 0, currentItem: null },
+    live: true,
+    startedAt: '2026-01-01T00:00:00Z',
+    uptimeSeconds: 5,
+    bitrateKbps: 4500,
+    fps: 30,
+    framesSent: 150,
+    loopCount: 3,
+    seam: { count: 2, maxStepMs: 34 },
+    avSkewMs: 1.5,
+    reconnects: 0,
+    currentItem: null,
     nextItem: { id: 'upl-1', name: 'A' },
   };
 
@@ -261,14 +270,20 @@ describe('live', () => {
     await run(id);
     await expect.poll(async () => (await ada.call('GET', path)).body.live).toBe(true);
     expect((await ada.call('GET', path)).body).toEqual({
-      ...{ live: true, startedAt: '2026-01-01T00:00:00Z', uptimeSeconds: 5, bitrateKbps: 4500, fps: 30 },
-      ...{ framesSent: 150, loopCount: 3, seam: { count: 2, maxStepMs: 34 }, avSkewMs: 1.5, reconnects: 0 },
-      ...{
-        current: null,
-        next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
-        playable: null,
-        brokenItems: [],
-      },
+      live: true,
+      startedAt: '2026-01-01T00:00:00Z',
+      uptimeSeconds: 5,
+      bitrateKbps: 4500,
+      fps: 30,
+      framesSent: 150,
+      loopCount: 3,
+      seam: { count: 2, maxStepMs: 34 },
+      avSkewMs: 1.5,
+      reconnects: 0,
+      current: null,
+      next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
+      playable: null,
+      brokenItems: [],
       destinations: [
         { id: destinationID, name: 'Home', connected: true, bytesSent: 10, reconnects: 0, lastError: null },
       ],
@@ -278,13 +293,11 @@ describe('live', () => {
     const { body } = await ada.call<{ data: unknown }>('POST', '/graphql', { query });
     expect(body.data).toEqual({
       liveStats: {
-        ...{
-          live: true,
-          startedAt: '2026-01-01T00:00:00Z',
-          fps: 30,
-          seam: { count: 2 },
-          next: { id: 'upl-1', name: 'A' },
-        },
+        live: true,
+        startedAt: '2026-01-01T00:00:00Z',
+        fps: 30,
+        seam: { count: 2 },
+        next: { id: 'upl-1', name: 'A' },
         brokenItems: [],
         destinations: [{ id: destinationID, name: 'Home', connected: true, bytesSent: 10, lastError: null }],
       },
@@ -319,8 +332,12 @@ describe('live', () => {
       await api.kube.create(EVENTS, NAMESPACE, {
         metadata: { name: `${id}.${i}`, namespace: NAMESPACE },
         involvedObject: { kind: 'LoopStream', namespace: NAMESPACE, name: id, uid: metadata.uid },
-        ...{ type: 'Normal', reason, message: `It said ${reason}.`, count: i + 1 },
-        ...{ firstTimestamp: time, lastTimestamp: time },
+        type: 'Normal',
+        reason,
+        message: `It said ${reason}.`,
+        count: i + 1,
+        firstTimestamp: time,
+        lastTimestamp: time,
       } as unknown as KubeObject<never> & { involvedObject: object });
     }
     const first = await ada.call<List>('GET', `/v1/streams/${id}/events?limit=1`);

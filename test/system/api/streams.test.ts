@@ -36,18 +36,25 @@ describe('creating', () => {
     expect(answer.headers.get('location')).toBe(`/v1/streams/${id}`);
     expect(id).toMatch(/^str-[0-9a-hjkmnp-tv-z]{26}$/);
     expect(answer.body).toEqual({
-      ...{ id, name: 'Night loop', status: 'idle', ready: false, quality: 'q_1080p', framerate: 'f_30' },
-      ...{ destinationID, destinationIDs: [destinationID], videoUploadObjectID, playlistIDs: [], audioPlaylistIDs: [] },
-      ...{
-        onItemFailure: 'Skip',
-        scheduleStartAt: null,
-        scheduleEndAt: null,
-        recurrence: null,
-        nextStartAt: null,
-        liveSince: null,
-        degraded: null,
-        createdAt: expect.stringMatching(/Z$/),
-      },
+      id,
+      name: 'Night loop',
+      status: 'idle',
+      ready: false,
+      quality: 'q_1080p',
+      framerate: 'f_30',
+      destinationID,
+      destinationIDs: [destinationID],
+      videoUploadObjectID,
+      playlistIDs: [],
+      audioPlaylistIDs: [],
+      onItemFailure: 'Skip',
+      scheduleStartAt: null,
+      scheduleEndAt: null,
+      recurrence: null,
+      nextStartAt: null,
+      liveSince: null,
+      degraded: null,
+      createdAt: expect.stringMatching(/Z$/),
     });
     const { metadata, spec } = await resource(id);
     expect(metadata.labels).toEqual({ [ACCOUNT_LABEL]: ada.accountId });

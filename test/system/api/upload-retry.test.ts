@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(async () => api?.stop());
 
 const FAILED: UploadStatus = {
-  ...{ state: 'failed', observedGeneration: 1 },
+  state: 'failed',
+  observedGeneration: 1,
   error: { code: 'link_unreachable', message: 'The link could not be fetched. The server answered 503.' },
 };
 const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).body as unknown as Upload;
@@ -82,6 +83,7 @@ test('an upload of another account does not exist', async () => {
   const eve = await api.client('eve');
   const id = await failedUpload();
   expect(await eve.call('POST', `/v1/uploads/${id}/retry`)).toMatchObject({
-    ...{ status: 404, body: { code: 'upload_not_found' } },
+    status: 404,
+    body: { code: 'upload_not_found' },
   });
 });

@@ -70,7 +70,8 @@ describe('parts', () => {
     expect(told).toEqual(['12', '12', `final;${TUS_PATH}/${first} ${TUS_PATH}/${second}`]);
     expect(await contentOf(id)).toBe('hello, world');
     expect((await upload(id)).spec).toMatchObject({
-      ...{ type: 'video', displayName: 'film.mp4' },
+      type: 'video',
+      displayName: 'film.mp4',
       source: { sent: { sizeBytes: 12, receivedBytes: 12 } },
     });
     expect((await ada.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ state: 'importing', sizeBytes: 12 });
@@ -108,7 +109,8 @@ describe('parts', () => {
       expect(await join([whole, other]), code).toMatchObject({ status, body: { code } });
     for (const wrong of ['final;', 'final', 'whole', 'partial;x'])
       expect(await tus.create({ 'Upload-Concat': wrong }), wrong).toMatchObject({
-        ...{ status: 422, body: { errors: [{ path: '/Upload-Concat' }] } },
+        status: 422,
+        body: { errors: [{ path: '/Upload-Concat' }] },
       });
     expect(await join([whole], {})).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
     expect(await tus.offset(whole)).toBe('3');
@@ -148,7 +150,8 @@ describe('a length that is said later', () => {
     expect((await tus.append(id, 5, '', { 'Upload-Length': String(2 ** 40) })).status).toBe(413);
     expect((await tus.append(id, 5, '', { 'Upload-Length': '9' })).status).toBe(204);
     expect(await tus.append(id, 5, '', { 'Upload-Length': '10' })).toMatchObject({
-      ...{ status: 422, body: { errors: [{ path: '/Upload-Length' }] } },
+      status: 422,
+      body: { errors: [{ path: '/Upload-Length' }] },
     });
     for (const wrong of [{ 'Upload-Defer-Length': '2' }, { 'Upload-Defer-Length': '1', 'Upload-Length': '5' }, {}])
       expect((await tus.create(wrong as Record<string, string>)).status).toBe(422);
@@ -196,7 +199,8 @@ describe('a sum', () => {
     const id = idOf(await tus.create({ 'Upload-Length': '5' }));
     for (const value of ['crc7 AAAA', 'sha1', 'sha1 AAAA', '__proto__ AAAA', `SHA1 ${'A'.repeat(27)}=`])
       expect(await tus.append(id, 0, 'hello', { 'Upload-Checksum': value }), value).toMatchObject({
-        ...{ status: 400, body: { code: 'malformed_request' } },
+        status: 400,
+        body: { code: 'malformed_request' },
       });
     expect(await tus.offset(id)).toBe('0');
   });

@@ -47,7 +47,9 @@ const BYTES = { 'content-type': 'application/offset+octet-stream' };
 const PATH = '/v1/uploads/resumable';
 const begin = (url: string, length: number, as = ada) =>
   call<Record<string, string>>(`${url}${PATH}`, 'POST', undefined, {
-    ...{ ...PROTOCOL, 'x-api-key': as.key, 'upload-length': String(length) },
+    ...PROTOCOL,
+    'x-api-key': as.key,
+    'upload-length': String(length),
     'upload-metadata': `type ${btoa('VIDEO')}`,
   });
 const idOf = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';

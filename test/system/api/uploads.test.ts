@@ -287,7 +287,9 @@ describe('the protocol', () => {
       const answer = await tus(...args);
       const { 'content-type': type, 'tus-resumable': version } = Object.fromEntries(answer.headers);
       expect({ args, status: answer.status, code: answer.body?.code, type, version }).toMatchObject({
-        ...{ status, code, version: '1.0.0' },
+        status,
+        code,
+        version: '1.0.0',
         type: expect.stringContaining('application/problem+json'),
       });
     };

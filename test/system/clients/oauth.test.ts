@@ -42,8 +42,11 @@ function editor(name: string, redirectUris: string[]) {
     provider: {
       redirectUrl: redirectUris[0],
       clientMetadata: {
-        ...{ client_name: name, redirect_uris: redirectUris, token_endpoint_auth_method: 'none' },
-        ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+        client_name: name,
+        redirect_uris: redirectUris,
+        token_endpoint_auth_method: 'none',
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
       },
       clientInformation: () => kept.client,
       saveClientInformation: (client: object) => {
@@ -116,7 +119,10 @@ test('openid-client 5 discovers, registers, lets a person in, reads who it is, r
   const address = client.authorizationUrl({
     scope: 'openid email offline_access service:read',
     code_challenge: generators.codeChallenge(code_verifier),
-    ...{ code_challenge_method: 'S256', state, nonce, redirect_uri: REDIRECT },
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+    redirect_uri: REDIRECT,
   });
   const parameters = client.callbackParams((await browse(new URL(address))).href);
   const tokens = await client.callback(REDIRECT, parameters, { code_verifier, state, nonce });

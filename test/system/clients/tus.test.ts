@@ -79,7 +79,8 @@ async function expectWhole(url: string | null | undefined): Promise<void> {
   const id = url?.split('/').at(-1) ?? '';
   const made = await api.kube.get(UPLOADS, NAMESPACE, id);
   expect(made.spec).toMatchObject({
-    ...{ type: 'video', displayName: 'film.mp4' },
+    type: 'video',
+    displayName: 'film.mp4',
     source: { sent: { sizeBytes: SIZE, receivedBytes: SIZE } },
   });
   const hash = createHash('sha256');
@@ -109,7 +110,9 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     // Of a file the client knows the length, and it would never say it late: that is for what comes from elsewhere.
     const source = options.uploadLengthDeferred ? Readable.from(createReadStream(path)) : createReadStream(path);
     const upload: Tus.Upload = new tus.Upload(source as never, {
-      ...{ endpoint, headers: { 'X-API-Key': ada.key }, metadata: { filename: 'film.mp4', filetype: 'video/mp4' } },
+      endpoint,
+      headers: { 'X-API-Key': ada.key },
+      metadata: { filename: 'film.mp4', filetype: 'video/mp4' },
       onChunkComplete: () => {
         if (left-- <= 0) return;
         void upload.abort().then(() => upload.start());
@@ -159,7 +162,11 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
   test('gives up what it has begun', async () => {
     const begun = Promise.withResolvers<void>();
     const upload = new tus.Upload(createReadStream(path), {
-      ...{ endpoint, headers: { 'X-API-Key': ada.key }, ...FILE, uploadSize: SIZE, chunkSize: MIB },
+      endpoint,
+      headers: { 'X-API-Key': ada.key },
+      ...FILE,
+      uploadSize: SIZE,
+      chunkSize: MIB,
       onChunkComplete: () => begun.resolve(),
       onError: begun.reject,
     });
@@ -187,7 +194,11 @@ describe.each(VERSIONS)('Uppy in a browser, %s', (version) => {
         contents: `import Uppy from '@uppy/core'; import Tus from '@uppy/tus'; Object.assign(window, { Uppy, Tus });`,
         resolveDir: installed,
       },
-      ...{ bundle: true, write: false, format: 'iife', platform: 'browser', logLevel: 'silent' },
+      bundle: true,
+      write: false,
+      format: 'iife',
+      platform: 'browser',
+      logLevel: 'silent',
     });
     scripts.set(`${version}.js`, outputFiles[0]?.text ?? '');
     browser = await launchBrowser();

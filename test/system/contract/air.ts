@@ -84,8 +84,17 @@ function expectLiveStats(stats: Body, live: boolean): void {
   const number = live ? expect.any(Number) : null;
   const item = live ? { id: expect.any(String), name: expect.any(String) } : null;
   expect(stats).toMatchObject({
-    ...{ live, startedAt: live ? expect.any(String) : null, uptimeSeconds: number, bitrateKbps: number, fps: number },
-    ...{ framesSent: number, loopCount: number, avSkewMs: number, reconnects: number, current: item, next: item },
+    live,
+    startedAt: live ? expect.any(String) : null,
+    uptimeSeconds: number,
+    bitrateKbps: number,
+    fps: number,
+    framesSent: number,
+    loopCount: number,
+    avSkewMs: number,
+    reconnects: number,
+    current: item,
+    next: item,
     seam: live ? { count: number, maxStepMs: number } : null,
     destinations: expect.any(Array),
   });
@@ -124,8 +133,10 @@ function scheduled(scene: () => Scene): void {
       const { id } = await made(
         '/streams',
         scene().wish({
-          ...{ destinationID, videoUploadObjectID },
-          ...{ scheduleStartAt: new Date(start).toISOString(), scheduleEndAt: inMinutes(60) },
+          destinationID,
+          videoUploadObjectID,
+          scheduleStartAt: new Date(start).toISOString(),
+          scheduleEndAt: inMinutes(60),
         }),
       );
       await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');

@@ -108,7 +108,9 @@ function lists(scene: () => Scene, query: Query): void {
     ] as [object, string[]][]) {
       const found = await streams({ where });
       expect({ where, names: named(found).sort(), count: found.totalCount }).toEqual({
-        ...{ where, names: expected, count: expected.length },
+        where,
+        names: expected,
+        count: expected.length,
       });
     }
     const where = { name: { contains: 'T' } };

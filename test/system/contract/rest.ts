@@ -47,7 +47,11 @@ function fields(scene: () => Scene): void {
     ]) {
       const { id } = await made('/playlists', { kind, mode, items: [] });
       expect(await summaryOf(id)).toMatchObject({
-        ...{ id, kind, mode, createdAt: expect.stringMatching(TIME), streamID: expect.any(String) },
+        id,
+        kind,
+        mode,
+        createdAt: expect.stringMatching(TIME),
+        streamID: expect.any(String),
         version: expect.any(Number),
       });
       const playlists = kind === 'video' ? { videoUploadObjectID: undefined, playlistIDs: [id] } : {};

@@ -84,7 +84,11 @@ async function setUp(target: Target): Promise<Scene> {
   const items = [{ uploadObjectID: videoUploadObjectID }];
   const { id: playlistID } = await made('/playlists', { kind: 'video', mode: 'sequential', items });
   const wish = (more: object = {}) => ({
-    ...{ name: 'Loop', quality: 'q_720p', framerate: 'f_30', destinationID, videoUploadObjectID: never },
+    name: 'Loop',
+    quality: 'q_720p',
+    framerate: 'f_30',
+    destinationID,
+    videoUploadObjectID: never,
     ...more,
   });
   const streamIDs: string[] = [];

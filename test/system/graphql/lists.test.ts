@@ -136,7 +136,8 @@ describe('one thing by its id', () => {
     }
     expect(await nodeOf('nothing')).toBeNull();
     const byKubectl = {
-      ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream' },
+      apiVersion: 'loopstream.dev/v1alpha1',
+      kind: 'LoopStream',
       metadata: { name: 'dst-by-hand', namespace: NAMESPACE, labels: { 'loopstream.dev/account': eve.accountId } },
       spec: { uploadRef: 'some', destinationRefs: ['some'] },
     };
@@ -150,7 +151,10 @@ describe('one thing by its id', () => {
       stream(id: "${stream}") { name } playlist(id: "${playlistID}") { version } upload(id: "${videoUploadObjectID}") { type }
       destination(id: "none") { id } streamEvents(id: "${other}", last: 5) { totalCount edges { node { reason } } } }`);
     expect(data).toMatchObject({
-      ...{ stream: { name: 'Stream 01' }, playlist: { version: 1 }, upload: { type: 'VIDEO' }, destination: null },
+      stream: { name: 'Stream 01' },
+      playlist: { version: 1 },
+      upload: { type: 'VIDEO' },
+      destination: null,
       streamEvents: { totalCount: 0, edges: [] },
     });
     expect(errors).toMatchObject([{ path: ['destination'], extensions: { code: 'destination_not_found' } }]);

@@ -18,13 +18,24 @@ async function fillInvoices(db: Db, accountId: string, rows: number): Promise<vo
   };
   for (let row = 1; row <= rows; row += 1) {
     const content = buildContent({
-      ...{ number: `${accountId}-${row}`, issuedOn: '2026-01-31', currency: 'USD', period: null, charged: [line] },
+      number: `${accountId}-${row}`,
+      issuedOn: '2026-01-31',
+      currency: 'USD',
+      period: null,
+      charged: [line],
       seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },
       buyer: { name: 'Ada', address: [], country: null, taxID: null, email: null },
     });
     await insertInvoice(db, {
-      ...{ id: `inv-${accountId}-${row}`, accountId, series: accountId, sequence: BigInt(row), content },
-      ...{ issuedAt: new Date(), corrects: null, periodUntil: null, key: null },
+      id: `inv-${accountId}-${row}`,
+      accountId,
+      series: accountId,
+      sequence: BigInt(row),
+      content,
+      issuedAt: new Date(),
+      corrects: null,
+      periodUntil: null,
+      key: null,
     });
   }
 }

@@ -30,7 +30,12 @@ beforeAll(async () => {
     await api.kube.create(EVENTS, NAMESPACE, {
       metadata: { name: `${stream}.${reason.toLowerCase()}`, namespace: NAMESPACE },
       involvedObject: { apiVersion, kind, namespace: NAMESPACE, name: stream, uid: metadata.uid },
-      ...{ type, reason, message: `It is ${reason}.`, count, firstTimestamp: at(first), lastTimestamp: at(last) },
+      type,
+      reason,
+      message: `It is ${reason}.`,
+      count,
+      firstTimestamp: at(first),
+      lastTimestamp: at(last),
     } as never);
   for (let version = 1; version < VERSIONS; version += 1) {
     const mode = version % 2 ? 'shuffle' : 'sequential';

@@ -100,7 +100,10 @@ async function fill(rows: number) {
     await api.kube.create(EVENTS, NAMESPACE, {
       metadata: { name: `${stream}.${row}`, namespace: NAMESPACE },
       involvedObject: { apiVersion, kind, namespace: NAMESPACE, name: stream, uid: metadata.uid },
-      ...{ type: 'Normal', reason: 'Row', message: `Row ${row}.`, count: 1 },
+      type: 'Normal',
+      reason: 'Row',
+      message: `Row ${row}.`,
+      count: 1,
     } as never);
   await fillMoney(api.databaseUrl, client.accountId, rows);
   return { client, stream, playlist };

@@ -87,7 +87,12 @@ type Generated = typeof generated extends fc.Arbitrary<infer T> ? T : never;
 async function put({ replicas, suspend, schedule, conditions, said, name }: Generated, i: number): Promise<void> {
   const manner = MANNERS[Math.floor(i / PHASES.length) % MANNERS.length];
   const spec: LoopStreamSpec = {
-    ...{ displayName: name, replicas, quality: '720p', framerate: 30, destinationRefs: ['none'], uploadRef: 'none' },
+    displayName: name,
+    replicas,
+    quality: '720p',
+    framerate: 30,
+    destinationRefs: ['none'],
+    uploadRef: 'none',
     ...(schedule === undefined ? {} : { schedule }),
     ...(suspend && { suspend }),
   };
@@ -98,7 +103,10 @@ async function put({ replicas, suspend, schedule, conditions, said, name }: Gene
     finalizers: manner === 'all, and it is being deleted' ? [FINALIZER] : [],
   };
   const made = await api.kube.create(LOOPSTREAMS, NAMESPACE, {
-    ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream', metadata, spec },
+    apiVersion: 'loopstream.dev/v1alpha1',
+    kind: 'LoopStream',
+    metadata,
+    spec,
   } as never);
   if (manner === 'nothing') return;
   const observedGeneration = made.metadata.generation ?? 1;
@@ -109,7 +117,9 @@ async function put({ replicas, suspend, schedule, conditions, said, name }: Gene
     return [{ type, message: `${one.reason} it is.`, observedGeneration, ...one, lastTransitionTime }];
   });
   const status = {
-    ...{ observedGeneration, phase: PHASES[i % PHASES.length], conditions: told },
+    observedGeneration,
+    phase: PHASES[i % PHASES.length],
+    conditions: told,
     ready: told.length === READINESS_CONDITIONS.length && told.every((one) => one.status === 'True'),
   };
   await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, metadata.name, { status }, { subresource: 'status' });
@@ -154,7 +164,8 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const { spec, status } = object;
   const issues = issuesOf(object);
   return {
-    ...{ state: stateOf(object), ready: status?.ready ?? false },
+    state: stateOf(object),
+    ready: status?.ready ?? false,
     readiness: { ready: issues.length === 0, issues, warnings: [] },
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
@@ -198,7 +209,13 @@ async function throughGraphqlNode(ids: string[]): Promise<Node[]> {
 }
 
 const ofRest = ({ id, status, ready, scheduleStartAt, scheduleEndAt, recurrence, nextStartAt }: Stream) => ({
-  ...{ id, state: status, ready, scheduleStartAt, scheduleEndAt, recurrence, nextStartAt },
+  id,
+  state: status,
+  ready,
+  scheduleStartAt,
+  scheduleEndAt,
+  recurrence,
+  nextStartAt,
 });
 const throughRestList = () =>
   pages(async (cursor) => {

@@ -79,7 +79,8 @@ const CALLS: Record<string, { good: (ids: Record<string, string>) => Args; bad: 
   create_crypto_deposit: { good: () => COINS, bad: [{ ...COINS, asset: 'BTC' }, 'validation_failed'] },
   list_crypto_deposits: { good: () => ({}), bad: [{ cursor: 'x' }, 'validation_failed'] },
   get_crypto_deposit: {
-    ...{ good: ({ create_crypto_deposit: id }) => ({ id }), bad: [{ id: 'dep-x' }, 'crypto_deposit_not_found'] },
+    good: ({ create_crypto_deposit: id }) => ({ id }),
+    bad: [{ id: 'dep-x' }, 'crypto_deposit_not_found'],
   },
 };
 
@@ -93,7 +94,8 @@ test('each does what its operation does, and says what to do about what it refus
     if (id !== undefined) ids[name] = id;
     const refused = await agent.call(name, bad[0]);
     expect(refused, `${name}: ${refused.text}`).toMatchObject({
-      ...{ isError: true, output: { code: bad[1], fix: expect.stringMatching(/\.$/) } },
+      isError: true,
+      output: { code: bad[1], fix: expect.stringMatching(/\.$/) },
     });
   }
 });

@@ -55,7 +55,10 @@ function visitor(): Visit {
     response_types: ['code'],
   };
   return {
-    ...{ opened, kept, clientMetadata, redirectUrl: REDIRECT },
+    opened,
+    kept,
+    clientMetadata,
+    redirectUrl: REDIRECT,
     state: () => 'as it was given',
     clientInformation: () => kept.client,
     saveClientInformation(client) {

@@ -132,7 +132,9 @@ beforeAll(async () => {
       LOOPSTREAMS,
       NAMESPACE,
       {
-        ...{ apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: nameOf(code) } },
+        apiVersion: API_VERSION,
+        kind: 'LoopStream',
+        metadata: { name: nameOf(code) },
         status: { conditions: [{ ...condition, ...closed }] },
       },
       { fieldManager: 'billing', subresource: 'status' },

@@ -32,13 +32,17 @@ const track = (ids: string[]) => ({
   items: ids.map((id): ProgramItem => ({ id, name: id, rendition: `renditions/${id}.flv` })),
 });
 const playing = (video: string[], audio?: string[]): Playing => ({
-  ...{ version: 1, profile: '720p30', video: track(video) },
+  version: 1,
+  profile: '720p30',
+  video: track(video),
   ...(audio && { audio: track(audio) }),
 });
 const programOf = (of: Playing): string =>
   JSON.stringify({
     ...of,
-    ...{ epoch: '2026-01-01T00:00:00Z', seed: 1, destinations: ['tv'] },
+    epoch: '2026-01-01T00:00:00Z',
+    seed: 1,
+    destinations: ['tv'],
   } satisfies Program);
 
 /** The pod that the operator would have made of the stream. */

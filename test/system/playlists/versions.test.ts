@@ -146,7 +146,9 @@ describe('history', () => {
     expect(itemsOf(second.body)).toEqual([a, b, c]);
     const diff = await ada.call<PlaylistDiff>('GET', `/v1/playlists/${id}/versions/3/diff?from=1`);
     expect(diff.body).toEqual({
-      ...{ from: 1, to: 3, mode: 'shuffle' },
+      from: 1,
+      to: 3,
+      mode: 'shuffle',
       changes: [
         { op: 'remove', index: 0, count: 2 },
         { op: 'insert', index: 0, items: items(c) },
@@ -205,7 +207,12 @@ describe('what is published', () => {
     await expect
       .poll(async () => (await read(id)).publication)
       .toEqual({
-        ...{ version: 2, state: 'preparing', itemsReady: 0, itemsFailed: 0, itemsTotal: 1, progress: 0.5 },
+        version: 2,
+        state: 'preparing',
+        itemsReady: 0,
+        itemsFailed: 0,
+        itemsTotal: 1,
+        progress: 0.5,
       });
     await api.observeUpload(b, { state: 'ready', media, renditions: [rendition] });
     await expect.poll(async () => (await read(id)).publication).toMatchObject({ state: 'ready', progress: 1 });
@@ -225,14 +232,16 @@ describe('what is published', () => {
     await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, items: [] });
     expect((await post(id, 'publish', { version: 2 })).body).toMatchObject({ code: 'playlist_not_playable' });
     const made = await api.kube.create(PLAYLISTS, NAMESPACE, {
-      ...{ apiVersion: 'loopstream.dev/v1alpha1', kind: 'Playlist' },
+      apiVersion: 'loopstream.dev/v1alpha1',
+      kind: 'Playlist',
       metadata: { name: 'by-hand', labels: { 'loopstream.dev/account': ada.accountId } },
       spec: { kind: 'video', mode: 'shuffle', items: [{ uploadRef: videos[0] ?? '' }] },
     });
     await expect
       .poll(() => read('by-hand'))
       .toMatchObject({
-        ...{ version: 1, publishedVersion: null },
+        version: 1,
+        publishedVersion: null,
         publication: { version: null, itemsTotal: 1 },
       });
     expect((await append('by-hand', 1, videos[1] ?? '')).body).toMatchObject({

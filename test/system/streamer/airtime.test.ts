@@ -42,8 +42,11 @@ async function begin(name: string) {
   const [message, history] = [join(studio.root, `${name}-message`), join(studio.root, `${name}-sessions.json`)];
   const child = spawn(process.execPath, [MAIN, 'streamer'], {
     env: {
-      ...{ ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) },
-      ...{ LOOPSTREAM_RESULT_FILE: message, LOOPSTREAM_SESSIONS_FILE: history },
+      ...process.env,
+      ...files.environment,
+      LOOPSTREAM_PORT: String(port),
+      LOOPSTREAM_RESULT_FILE: message,
+      LOOPSTREAM_SESSIONS_FILE: history,
     },
     stdio: 'ignore',
   });
@@ -58,7 +61,10 @@ async function begin(name: string) {
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
   const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
   return {
-    ...{ files, tap, live, onAir },
+    files,
+    tap,
+    live,
+    onAir,
     seen: () => tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000,
     /** Of the container's message, and of the file for the next process. */
     lastWords: async () => ({ message: await told(message), history: await told(history) }),

@@ -242,8 +242,14 @@ test('every operation of the description has its function', async () => {
 
 test('a browser can load it: nothing of Node, and of the server no more than the table of errors', async () => {
   const { metafile, outputFiles } = await build({
-    ...{ entryPoints: ['src/client/index.ts'], bundle: true, minify: true, format: 'esm', platform: 'browser' },
-    ...{ write: false, metafile: true, logLevel: 'silent' },
+    entryPoints: ['src/client/index.ts'],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+    metafile: true,
+    logLevel: 'silent',
   });
   const others = Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/client/'));
   expect(others.sort()).toEqual(['src/lib/billing-errors.ts', 'src/lib/clock.ts', 'src/lib/errors.ts']);

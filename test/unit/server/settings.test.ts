@@ -59,7 +59,9 @@ describe('the settings of the API server', () => {
     const both = { LOOPSTREAM_STRIPE_KEY: 'sk_hidden', LOOPSTREAM_STRIPE_WEBHOOK_SECRET_FILE: '/run/secret' };
     expect(cards({}).stripe).toBeUndefined();
     expect(cards(both).stripe).toEqual({
-      ...{ key: { text: 'sk_hidden' }, webhookSecret: { file: '/run/secret' }, url: 'https://api.stripe.com' },
+      key: { text: 'sk_hidden' },
+      webhookSecret: { file: '/run/secret' },
+      url: 'https://api.stripe.com',
     });
     for (const wrong of [
       { LOOPSTREAM_STRIPE_KEY: 'sk_hidden' },
@@ -89,7 +91,11 @@ describe('the settings of the API server', () => {
 
   test('networks of crypto deposits are JSON, of which nothing is repeated, and none are there unless they are named', () => {
     expect(apiConfig(required).crypto).toEqual({
-      ...{ networks: undefined, rates: undefined, ratesUrl: undefined, quoteSeconds: 900, currency: 'USD' },
+      networks: undefined,
+      rates: undefined,
+      ratesUrl: undefined,
+      quoteSeconds: 900,
+      currency: 'USD',
     });
     expect(api('CRYPTO_NETWORKS', '[{"network":"ethereum"}]').crypto.networks).toEqual([{ network: 'ethereum' }]);
     for (const name of ['CRYPTO_NETWORKS', 'CRYPTO_RATES'])
@@ -114,7 +120,9 @@ describe('the settings of the API server', () => {
 test('billing needs a database, and no secret of sessions', () => {
   const { databaseUrl, namespace, opsPort } = billingConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none' });
   expect({ databaseUrl, namespace, opsPort }).toEqual({
-    ...{ databaseUrl: 'postgres://none', namespace: 'loopstream', opsPort: 9404 },
+    databaseUrl: 'postgres://none',
+    namespace: 'loopstream',
+    opsPort: 9404,
   });
   expect(() => billingConfig({})).toThrow(/LOOPSTREAM_DATABASE_URL/);
 });
@@ -130,7 +138,11 @@ describe('the settings about people', () => {
   test('limits are whole numbers of at least one, and strangers may sign up unless told otherwise', () => {
     const { authLimits, unusedClientDays, signUp } = apiConfig(required);
     expect({ ...authLimits, unusedClientDays, signUp }).toEqual({
-      ...{ attempts: 20, registrations: 20, mails: 5, unusedClientDays: 30, signUp: true },
+      attempts: 20,
+      registrations: 20,
+      mails: 5,
+      unusedClientDays: 30,
+      signUp: true,
     });
     expect(api('SIGN_IN_ATTEMPTS', '3').authLimits.attempts).toBe(3);
     expect(api('CLIENT_REGISTRATIONS', '3').authLimits.registrations).toBe(3);
@@ -162,11 +174,17 @@ describe('the settings about people', () => {
     };
     expect(apiConfig(required).outside).toBeUndefined();
     expect(oidc()).toEqual({
-      ...{ issuer: 'https://id.example.com/', clientId: 'us', clientSecret: undefined, name: 'id.example.com' },
-      ...{ signUp: true, trustsEmail: false },
+      issuer: 'https://id.example.com/',
+      clientId: 'us',
+      clientSecret: undefined,
+      name: 'id.example.com',
+      signUp: true,
+      trustsEmail: false,
     });
     expect(oidc({ CLIENT_SECRET_FILE: file('oidc', 'word\n'), NAME: 'Example', SIGN_UP: 'false' })).toMatchObject({
-      ...{ clientSecret: 'word', name: 'Example', signUp: false },
+      clientSecret: 'word',
+      name: 'Example',
+      signUp: false,
     });
     expect(oidc({ ISSUER: 'http://127.0.0.1:9000' })?.issuer).toBe('http://127.0.0.1:9000');
     for (const ISSUER of ['http://id.example.com', 'id.example.com', 'https://a.example/?x', 'https://u:p@a.example'])

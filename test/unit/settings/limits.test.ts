@@ -22,7 +22,8 @@ describe('the table of limits', () => {
   test('is overridden row by row by LOOPSTREAM_LIMITS, which wins over the older settings', () => {
     const limits = limitsOf({
       LOOPSTREAM_LIMITS: '{"trial":{"streams":3},"full":{"uploads":7}}',
-      ...{ LOOPSTREAM_UPLOAD_QUOTA_COUNT: '9', LOOPSTREAM_UPLOAD_QUOTA_BYTES: '10' },
+      LOOPSTREAM_UPLOAD_QUOTA_COUNT: '9',
+      LOOPSTREAM_UPLOAD_QUOTA_BYTES: '10',
       LOOPSTREAM_MAX_SOURCE_BYTES: '11',
     });
     expect(limits.trial).toMatchObject({ streams: 3, destinations: LIMIT_ROWS.destinations.trial });

@@ -9,7 +9,9 @@ export const OPERATOR_ONLY = { api: { enabled: false } };
 export const INLINE = { database: { url: 'postgres://u:p@db/loops' }, api: { auth: { secret: SECRET } } };
 
 export const SELLER = {
-  ...{ name: 'Loops', address: ['Dublin'], country: 'IE' },
+  name: 'Loops',
+  address: ['Dublin'],
+  country: 'IE',
   taxes: [{ name: 'VAT', ratePercent: '23' }],
 };
 

@@ -37,7 +37,10 @@ export async function serveTools({ open = false } = {}): Promise<Tools> {
     settings: { PUBLIC_URL: url, CORS_ORIGINS: `http://localhost:${port}` },
     services: {
       account: { me: () => ADA },
-      ...{ streams: findsNothing, destinations: findsNothing, playlists: findsNothing, uploads: findsNothing },
+      streams: findsNothing,
+      destinations: findsNothing,
+      playlists: findsNothing,
+      uploads: findsNothing,
     },
     ...(open && { auth: { authenticate: async () => principal } as never }),
   });

@@ -21,7 +21,10 @@ function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = 
   const standing = { column };
   const quotas = createQuotas({
     limits: withOverrides({ full: { streams: full, recordBytes: 20 }, trial: { streams: trial } }),
-    ...{ leases, usage, kinds: {}, findClass: async () => standing.column },
+    leases,
+    usage,
+    kinds: {},
+    findClass: async () => standing.column,
   });
   const make = (): Promise<unknown> =>
     quotas.make('ada', 'streams', {}, async () => {

@@ -15,7 +15,11 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
   const { destinations } = liveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
   expect(destinations).toEqual([
     {
-      ...{ id: 'dst-1', name: 'Home', connected: true, bytesSent: null, reconnects: null },
+      id: 'dst-1',
+      name: 'Home',
+      connected: true,
+      bytesSent: null,
+      reconnects: null,
       lastError: { code: 'refused', message: 'The server refused the stream.' },
     },
   ]);
@@ -30,8 +34,13 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
     playable: false,
     brokenItems: [
       {
-        ...{ id: 'upl-1', name: 'upl-1', playlistID: null, index: null },
-        ...{ track: 'audio', code: 'item_missing', message: 'Gone.' },
+        id: 'upl-1',
+        name: 'upl-1',
+        playlistID: null,
+        index: null,
+        track: 'audio',
+        code: 'item_missing',
+        message: 'Gone.',
       },
     ],
   });

@@ -12,7 +12,11 @@ import { stream } from '../../../kit/make/operator.ts';
 
 const GATES = [{ conditionType: CREDIT_CONDITION }];
 const condition = (type: string, status: Condition['status'], reason = type): Condition => ({
-  ...{ type, status, reason, message: `${type} is ${status}.`, lastTransitionTime: '2026-01-01T00:00:00Z' },
+  type,
+  status,
+  reason,
+  message: `${type} is ${status}.`,
+  lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 const READY = READINESS_CONDITIONS.map((type) => condition(type, 'True'));
 const offAir = (...credit: Condition[]): LoopStream =>

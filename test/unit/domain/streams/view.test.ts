@@ -16,11 +16,19 @@ function stream(options: {
 }): LoopStream {
   const { replicas = 0, phase, behind = 0, startAt, deleted, conditions } = options;
   const all = (conditions ?? []).map(([type, status, reason]) => ({
-    ...{ type, status, reason, message: `${reason}!`, lastTransitionTime: '2026-01-01T00:00:00Z' },
+    type,
+    status,
+    reason,
+    message: `${reason}!`,
+    lastTransitionTime: '2026-01-01T00:00:00Z',
   }));
   return {
     metadata: {
-      ...{ name: 's', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', generation: 3 },
+      name: 's',
+      uid: 'u',
+      resourceVersion: '1',
+      creationTimestamp: '2026-01-01T00:00:00Z',
+      generation: 3,
       ...(deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
     },
     spec: {

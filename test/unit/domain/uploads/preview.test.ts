@@ -11,12 +11,20 @@ import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../../src/resources/upload/spec.ts';
 
 const index = (durationSeconds: number, more: Partial<RenditionIndex> = {}): RenditionIndex => ({
-  ...{ version: 1, profile: '720p30', sizeBytes: 1000, sha256: 'a'.repeat(64), durationSeconds, bitrateKbps: 1 },
+  version: 1,
+  profile: '720p30',
+  sizeBytes: 1000,
+  sha256: 'a'.repeat(64),
+  durationSeconds,
+  bitrateKbps: 1,
   ...more,
 });
 /** A keyframe every 2 s, ten bytes each. */
 const video: RenditionIndex['video'] = {
-  ...{ frameRateNum: 30_000, frameRateDen: 1001, frames: 3000, header: '' },
+  frameRateNum: 30_000,
+  frameRateDen: 1001,
+  frames: 3000,
+  header: '',
   keyframes: Array.from({ length: 50 }, (_, i) => ({ frame: i * 60, offset: 13 + i * 10 })),
 };
 
@@ -33,7 +41,9 @@ test('it is read from the smallest rendition that is ready; where there is none,
     const storage = new DirectoryStorage(dir);
     const sha256 = 'b'.repeat(64);
     const rendition = (profile: string) => ({
-      ...{ profile, state: 'ready' as const, key: renditionKey(sha256, 'video', profile) },
+      profile,
+      state: 'ready' as const,
+      key: renditionKey(sha256, 'video', profile),
     });
     const upload = (...profiles: string[]) =>
       ({

@@ -23,7 +23,11 @@ const imported = async (
   const { media: info } = await importSource(
     { action: 'import', sent: { key: KEY, sizeBytes }, type: 'video', sourceKey: 'sources/x' },
     {
-      ...{ storage, tools: { ffmpeg: 'ffmpeg', ffprobe }, signal, log: quiet, limits: DEFAULT_LIMITS },
+      storage,
+      tools: { ffmpeg: 'ffmpeg', ffprobe },
+      signal,
+      log: quiet,
+      limits: DEFAULT_LIMITS,
       ...(onProgress && { onProgress }),
     },
     LIMITS,

@@ -37,7 +37,11 @@ const world = (more: Partial<TestObservation> = {}): TestObservation => ({
 });
 const result = (id: string, code: string, message: unknown = expect.any(String)) => ({
   id,
-  ...{ ok: false, stage: 'resolve', code, message, tookMs: 0 },
+  ok: false,
+  stage: 'resolve',
+  code,
+  message,
+  tookMs: 0,
   finishedAt: '2026-06-01T12:00:05Z',
 });
 
@@ -127,7 +131,8 @@ describe('a test that cannot be made says why', () => {
   it('and a stream that goes on air meanwhile has its pod taken away', () => {
     const pod = probePod({ phase: 'Running' });
     expect(decideTest(asked(), world({ pod, onAir: ['bunny'] }))).toMatchObject({
-      ...{ result: { code: 'on_air' }, remove: pod },
+      result: { code: 'on_air' },
+      remove: pod,
     });
   });
 });
@@ -141,7 +146,8 @@ describe('the pod of a test', () => {
 
   it('has a name that depends on the destination alone, belongs to it, and holds nothing back', () => {
     expect(pod.metadata).toMatchObject({
-      ...{ name: 'test-uid-of-tv', namespace: NAMESPACE },
+      name: 'test-uid-of-tv',
+      namespace: NAMESPACE,
       labels: { 'app.kubernetes.io/component': 'probe', [ACCOUNT_LABEL]: 'ann' },
     });
     expect(pod.metadata.ownerReferences).toEqual([
@@ -160,7 +166,9 @@ describe('the pod of a test', () => {
   it('is given the keys of its Secret as files, those of a login only where it has one, and reads them there', () => {
     // A volume of a kind that the chart's policy lets the operator's pods have.
     expect(spec.volumes[1].secret).toEqual({
-      ...{ secretName: 'tv-secret', defaultMode: 0o440, optional: true },
+      secretName: 'tv-secret',
+      defaultMode: 0o440,
+      optional: true,
       items: ['rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'].map((key) => ({ key, path: key })),
     });
     const env = Object.fromEntries(container.env.map(({ name, value }: Record<string, string>) => [name, value]));

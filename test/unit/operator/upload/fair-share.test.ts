@@ -106,7 +106,12 @@ describe('places', () => {
         (limit, many, urgent) => {
           const model = new Model(limit);
           const claim = (name: string, account: string, isUrgent: boolean): Sized => ({
-            ...{ name, account, urgent: isUrgent, since: name, workKey: name, rounds: 1_000_000 },
+            name,
+            account,
+            urgent: isUrgent,
+            since: name,
+            workKey: name,
+            rounds: 1_000_000,
           });
           for (let n = 0; n < many; n++) model.waiting.push(claim(`a${n}`, 'a', urgent));
           model.round();
@@ -184,7 +189,12 @@ describe('places', () => {
 
   it('within an account go to what a stream waits for, then to the older upload', () => {
     const claim = (name: string, since: string, urgent = false): Sized => ({
-      ...{ name, since, urgent, account: 'a', workKey: name, rounds: 1 },
+      name,
+      since,
+      urgent,
+      account: 'a',
+      workKey: name,
+      rounds: 1,
     });
     const waiting = [claim('new', '2'), claim('old', '1'), claim('urgent', '3', true)];
     const places = { ...new Model(6).places(), waiting: byAccount(waiting) };

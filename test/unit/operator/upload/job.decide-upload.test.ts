@@ -65,7 +65,9 @@ describe('an upload that a client sends', () => {
     expect(status).toMatchObject({ state: 'importing', progress: 0.5 });
     expect(create.map(({ task }) => task)).toEqual([
       {
-        ...{ action: 'import', type: 'video', sourceKey: 'sources/uid-of-film' },
+        action: 'import',
+        type: 'video',
+        sourceKey: 'sources/uid-of-film',
         sent: { key: 'incoming/uid-of-film', sizeBytes: 100 },
       },
     ]);

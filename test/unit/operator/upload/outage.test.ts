@@ -16,8 +16,16 @@ const iso = (seconds: number) => later(seconds).toISOString().replace('.000Z', '
 
 function see(of: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]; pods?: Pod[]; now?: Date } = {}) {
   return decideUpload(of, {
-    ...{ profiles: [], held: new Map(), urgent: new Set<string>(), fractions: new Map(), keepUnusedMs: 1e9 },
-    ...{ sameSource: () => undefined, grant: () => ({}), hasPreparedRoom: () => true, settings: SETTINGS, now },
+    profiles: [],
+    held: new Map(),
+    urgent: new Set<string>(),
+    fractions: new Map(),
+    keepUnusedMs: 1e9,
+    sameSource: () => undefined,
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
+    settings: SETTINGS,
+    now,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
   });
@@ -36,8 +44,11 @@ describe('an import whose server is away', () => {
     expect(first.status).toMatchObject({ state: 'importing' });
     expect(first.status.error).toBeUndefined();
     expect(first.status.waiting).toEqual({
-      ...{ message: 'The server answered 503.', tries: 1 },
-      ...{ since: iso(0), nextTryAt: iso(10), until: iso(1800) },
+      message: 'The server answered 503.',
+      tries: 1,
+      since: iso(0),
+      nextTryAt: iso(10),
+      until: iso(1800),
     });
     expect(findCondition(first.status.conditions, 'Imported')).toMatchObject({ reason: 'WaitingForLink' });
     const waiting = see(fresh(first.status), { now: later(5) });
@@ -56,7 +67,9 @@ describe('an import whose server is away', () => {
 
   test('says nothing of waiting once the file has come', () => {
     const come = see(fresh(first.status), {
-      ...{ jobs: [job()], now: later(20), pods: [endedPod({ action: 'import', media: MEDIA })] },
+      jobs: [job()],
+      now: later(20),
+      pods: [endedPod({ action: 'import', media: MEDIA })],
     });
     expect(come.status).toMatchObject({ state: 'ready' });
     expect(come.status.waiting).toBeUndefined();

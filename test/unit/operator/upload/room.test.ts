@@ -8,9 +8,18 @@ import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const see = (of: Upload, seen: Partial<UploadObservation> = {}) =>
   decideUpload(of, {
-    ...{ profiles: [], held: new Map(), urgent: new Set(), jobs: new Map(), pods: new Map(), fractions: new Map() },
-    ...{ sameSource: () => undefined, grant: () => ({}), hasPreparedRoom: () => true },
-    ...{ settings: SETTINGS, keepUnusedMs: 1, now: NOW },
+    profiles: [],
+    held: new Map(),
+    urgent: new Set(),
+    jobs: new Map(),
+    pods: new Map(),
+    fractions: new Map(),
+    sameSource: () => undefined,
+    grant: () => ({}),
+    hasPreparedRoom: () => true,
+    settings: SETTINGS,
+    keepUnusedMs: 1,
+    now: NOW,
     ...seen,
   } as UploadObservation);
 

@@ -111,7 +111,9 @@ describe('a login', () => {
       expect(changes(none)).toEqual({ rtmpUser: '', rtmpPassword: '' });
     expect(changes({ rtmpUrl: 'srt://h.example:9000' })).toMatchObject({ rtmpUser: '', rtmpPassword: '' });
     expect(changes({ rtmpUrl: 'rtmp://bob:pw@h2.example/app' })).toEqual({
-      ...{ rtmpUrl: 'rtmp://h2.example/app', rtmpUser: 'bob', rtmpPassword: 'pw' },
+      rtmpUrl: 'rtmp://h2.example/app',
+      rtmpUser: 'bob',
+      rtmpPassword: 'pw',
     });
     expect(() => changes({ rtmpPassword: 'new' }, { rtmpUrl: known.rtmpUrl })).toThrow();
     expect(() => changes({ rtmpUser: '', rtmpPassword: 'new' })).toThrow();

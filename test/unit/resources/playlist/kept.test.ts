@@ -11,7 +11,8 @@ import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../../../src/resources/playlist/spec.ts';
 
 const spec = (items: number): PlaylistSpec => ({
-  ...{ kind: 'video', mode: 'sequential' },
+  kind: 'video',
+  mode: 'sequential',
   items: Array.from({ length: items }, (_, i) => ({ uploadRef: `upl-${i}` })),
 });
 const playlist = (items: number, generation: number, annotations: Record<string, string> = {}): Playlist =>

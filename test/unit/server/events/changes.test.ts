@@ -11,8 +11,14 @@ const change = (id: string, what: Change['change'] = 'updated'): Change => ({ no
 function nouns() {
   const of = () => createFollowers<OwnedChange | 'reset'>();
   return {
-    ...{ stream: of(), destination: of(), upload: of(), playlist: of() },
-    ...{ balance: of(), topUp: of(), invoice: of(), deposit: of() },
+    stream: of(),
+    destination: of(),
+    upload: of(),
+    playlist: of(),
+    balance: of(),
+    topUp: of(),
+    invoice: of(),
+    deposit: of(),
   };
 }
 

@@ -137,19 +137,25 @@ describe('GraphQL has what REST has', () => {
   test('every operation that reads has a field and every one that writes a mutation', () => {
     // Where the name in GraphQL is another one; null: not for GraphQL.
     const named: Record<string, string | null> = {
-      ...{ getStatus: null, getSignInOptions: null, getOpenApi: null, getStreamPreview: null, watchChanges: null },
+      getStatus: null,
+      getSignInOptions: null,
+      getOpenApi: null,
+      getStreamPreview: null,
+      watchChanges: null,
       getUploadPreview: null,
-      ...{ receiveStripeEvent: null, getInvoicePdf: null },
+      receiveStripeEvent: null,
+      getInvoicePdf: null,
       // tus: bytes, and headers of its own.
-      ...{ getResumableUploadOptions: null, createResumableUpload: null, getResumableUpload: null },
-      ...{ appendToResumableUpload: null, cancelResumableUpload: null },
-      ...{
-        getStreamLiveStats: 'liveStats',
-        listStreamEvents: 'streamEvents',
-        getStreamReadiness: null,
-        getStreamSchedule: null,
-      },
-      ...{ diffPlaylistVersion: 'playlistDiff' },
+      getResumableUploadOptions: null,
+      createResumableUpload: null,
+      getResumableUpload: null,
+      appendToResumableUpload: null,
+      cancelResumableUpload: null,
+      getStreamLiveStats: 'liveStats',
+      listStreamEvents: 'streamEvents',
+      getStreamReadiness: null,
+      getStreamSchedule: null,
+      diffPlaylistVersion: 'playlistDiff',
     };
     const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
     const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});

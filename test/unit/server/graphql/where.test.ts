@@ -34,8 +34,13 @@ const where = whereInput<Thing>('ThingWhereInput', {
 });
 
 const one: Thing = {
-  ...{ id: 'a', name: 'Morning Show', status: 'on', size: 5, at: '2026-01-01T00:00:00Z' },
-  ...{ ready: true, tags: ['x', 'y'] },
+  id: 'a',
+  name: 'Morning Show',
+  status: 'on',
+  size: 5,
+  at: '2026-01-01T00:00:00Z',
+  ready: true,
+  tags: ['x', 'y'],
 };
 const bare: Thing = { ...one, size: null, at: null };
 const holds = (input: Record<string, unknown>, thing = one) => where.test(input)?.(thing);

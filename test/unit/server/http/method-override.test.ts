@@ -33,7 +33,8 @@ afterAll(() => server.app.close());
 
 test('an overriding method needs the scope that it needs by itself', async () => {
   const answer = await server.app.inject({
-    ...{ method: 'GET', url: UPLOAD },
+    method: 'GET',
+    url: UPLOAD,
     headers: { 'x-api-key': 'ann', 'x-http-method-override': 'DELETE', 'tus-resumable': '1.0.0' },
   });
   expect([answer.statusCode, answer.json().code]).toEqual([403, 'insufficient_scope']);
@@ -43,7 +44,8 @@ test('a page of an allowed origin may send all headers of tus, and is told what 
   const origin = 'https://app.example.com';
   const asked = 'tus-resumable,upload-concat,upload-checksum,upload-defer-length,x-http-method-override';
   const preflight = await server.app.inject({
-    ...{ method: 'OPTIONS', url: UPLOAD },
+    method: 'OPTIONS',
+    url: UPLOAD,
     headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': asked },
   });
   expect(preflight.headers).toMatchObject({

@@ -15,7 +15,11 @@ type Facts = Parameters<typeof diagnose>[0];
 const of = (facts: Partial<Facts>) =>
   diagnose({ stream: onAir, readiness: ready, liveStats: live, events: [], ...facts });
 const issueOf = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
-  ...{ code, field, fix, since, message: 'It is not so.' },
+  code,
+  field,
+  fix,
+  since,
+  message: 'It is not so.',
 });
 
 describe('a diagnosis', () => {
@@ -69,7 +73,8 @@ describe('a diagnosis', () => {
     const broken = {
       id: 'upl-1',
       name: 'a.mp4',
-      ...{ playlistID: null, index: 0 },
+      playlistID: null,
+      index: 0,
       track: 'video' as const,
       code: 'unreadable',
       message: 'It broke off.',

@@ -26,7 +26,9 @@ async function serve(options: ServerOptions = {}) {
     fetch(`${url}/mcp`, {
       method: 'POST',
       headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'x-api-key': 'ada' },
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-api-key': 'ada',
         ...headers,
       },
       body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -40,7 +42,9 @@ async function serve(options: ServerOptions = {}) {
 }
 
 const callOf = (name: string, args: unknown = {}, id: number | string = 1) => ({
-  ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
   params: { name, arguments: args },
 });
 const revisions = Object.keys(REVISIONS) as Revision[];
@@ -67,7 +71,9 @@ describe('scopes', () => {
         const needed = new Set(operations.map((operation) => OPERATION_SCOPES[operation]));
         const missing = [...needed].filter((scope) => !(scopes as unknown[]).includes(scope));
         const { status, headers, text } = await post(callOf(name, { nonsense: true })).then(async (answer) => ({
-          ...{ status: answer.status, headers: answer.headers, text: await answer.text() },
+          status: answer.status,
+          headers: answer.headers,
+          text: await answer.text(),
         }));
         if (missing.length === 0) {
           expect({ name, status }).toEqual({ name, status: 200 });
@@ -170,10 +176,8 @@ describe('what is no message of the protocol', () => {
     };
     expect(await of('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
     expect(await of([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
-      ...{
-        status: 400,
-        body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
-      },
+      status: 400,
+      body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
     });
     expect(await of('{"id":1,"id":2}')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
     expect(await of('null')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
@@ -184,13 +188,16 @@ describe('what is no message of the protocol', () => {
     const { post, url } = await serve();
     const long = await post(callOf('get_me', { text: 'x'.repeat(1024 * 1024) }));
     expect({ status: long.status, body: await long.json() }).toMatchObject({
-      ...{ status: 413, body: { code: 'payload_too_large' } },
+      status: 413,
+      body: { code: 'payload_too_large' },
     });
     expect((await post('{}', { 'content-type': 'text/plain' })).status).toBe(415);
     for (const method of ['GET', 'DELETE']) {
       const other = await fetch(`${url}/mcp`, { method, headers: { 'x-api-key': 'ada' } });
       expect({ method, status: other.status, allow: other.headers.get('allow') }).toEqual({
-        ...{ method, status: 405, allow: 'POST' },
+        method,
+        status: 405,
+        allow: 'POST',
       });
     }
   });

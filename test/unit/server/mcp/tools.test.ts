@@ -47,8 +47,13 @@ describe('every operation', () => {
     expect([...PROMPT_OPERATIONS.keys()]).toEqual(PROMPTS.map(({ name }) => name));
     const make = (operation: string) =>
       tool({
-        ...{ name: 'x', title: 'X', description: 'X', output: Type.Object({}) },
-        ...{ operations: [operation as Operation], say: () => '', run: () => ({}) },
+        name: 'x',
+        title: 'X',
+        description: 'X',
+        output: Type.Object({}),
+        operations: [operation as Operation],
+        say: () => '',
+        run: () => ({}),
       });
     expect(make('getStream').name).toBe('x');
     for (const operation of ['nothing', 'getStatus', 'toString']) expect(() => make(operation)).toThrow(operation);

@@ -60,20 +60,26 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   skipStreamItem: { rest: 'POST /streams/{id}/skip', scope: 'write', graphql: 'skipStreamItem' },
 
   createDestination: {
-    ...{ rest: 'POST /destinations', scope: 'write', body: ['name', 'rtmpUrl', 'rtmpKey'] },
+    rest: 'POST /destinations',
+    scope: 'write',
+    body: ['name', 'rtmpUrl', 'rtmpKey'],
     graphql: 'createDestination',
   },
   listDestinations: { rest: 'GET /destinations', scope: 'read', query: PAGED, graphql: 'destinations' },
   getDestination: { rest: 'GET /destinations/{id}', scope: 'read', graphql: 'destination' },
   updateDestination: {
-    ...{ rest: 'PATCH /destinations/{id}', scope: 'write', body: ['name', 'rtmpUrl', 'rtmpKey'] },
+    rest: 'PATCH /destinations/{id}',
+    scope: 'write',
+    body: ['name', 'rtmpUrl', 'rtmpKey'],
     graphql: 'updateDestination',
   },
   deleteDestination: { rest: 'DELETE /destinations/{id}', scope: 'destructive', graphql: 'deleteDestination' },
   testDestination: { rest: 'POST /destinations/{id}/test', scope: 'write', graphql: 'testDestination' },
 
   createUploadFromLink: {
-    ...{ rest: 'POST /uploads/from-link', scope: 'write', body: ['type', 'url'] },
+    rest: 'POST /uploads/from-link',
+    scope: 'write',
+    body: ['type', 'url'],
     graphql: 'createUploadFromLink',
   },
   listUploads: { rest: 'GET /uploads', scope: 'read', query: PAGED, graphql: 'uploads' },
@@ -84,21 +90,29 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   appendToResumableUpload: { rest: 'PATCH /uploads/resumable/{id}', scope: 'write', graphql: null },
 
   createPlaylist: {
-    ...{ rest: 'POST /playlists', scope: 'write', body: ['kind', 'mode', 'items', 'streamID'] },
+    rest: 'POST /playlists',
+    scope: 'write',
+    body: ['kind', 'mode', 'items', 'streamID'],
     graphql: 'createPlaylist',
   },
   listPlaylists: { rest: 'GET /playlists', scope: 'read', query: PAGED, graphql: 'playlists' },
   getPlaylist: { rest: 'GET /playlists/{id}', scope: 'read', graphql: 'playlist' },
   updatePlaylist: {
-    ...{ rest: 'PATCH /playlists/{id}', scope: 'write', body: ['version', 'mode', 'items'] },
+    rest: 'PATCH /playlists/{id}',
+    scope: 'write',
+    body: ['version', 'mode', 'items'],
     graphql: 'updatePlaylist',
   },
   changePlaylist: {
-    ...{ rest: 'POST /playlists/{id}/changes', scope: 'write', body: ['version', 'changes'] },
+    rest: 'POST /playlists/{id}/changes',
+    scope: 'write',
+    body: ['version', 'changes'],
     graphql: 'changePlaylist',
   },
   publishPlaylist: {
-    ...{ rest: 'POST /playlists/{id}/publish', scope: 'write', body: ['version'] },
+    rest: 'POST /playlists/{id}/publish',
+    scope: 'write',
+    body: ['version'],
     graphql: 'publishPlaylist',
   },
   listPlaylistVersions: {
@@ -109,26 +123,34 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   },
   getPlaylistVersion: { rest: 'GET /playlists/{id}/versions/{version}', scope: 'read', graphql: 'playlistVersion' },
   rollbackPlaylist: {
-    ...{ rest: 'POST /playlists/{id}/rollback', scope: 'write', body: ['version'] },
+    rest: 'POST /playlists/{id}/rollback',
+    scope: 'write',
+    body: ['version'],
     graphql: 'rollbackPlaylist',
   },
   deletePlaylist: { rest: 'DELETE /playlists/{id}', scope: 'destructive', graphql: 'deletePlaylist' },
 
   getBilling: { rest: 'GET /billing', scope: 'billing', graphql: 'billing' },
   getUsage: {
-    ...{ rest: 'GET /billing/usage', scope: 'billing', graphql: 'usage' },
+    rest: 'GET /billing/usage',
+    scope: 'billing',
+    graphql: 'usage',
     query: ['from', 'to', 'groupBy', 'timeZone', 'format'],
   },
   listLedgerEntries: { rest: 'GET /billing/ledger', scope: 'billing', query: PAGED, graphql: 'ledgerEntries' },
   createTopUp: {
-    ...{ rest: 'POST /billing/top-ups', scope: 'billing', body: ['amountMinor', 'currency'] },
+    rest: 'POST /billing/top-ups',
+    scope: 'billing',
+    body: ['amountMinor', 'currency'],
     graphql: 'createTopUp',
   },
   listTopUps: { rest: 'GET /billing/top-ups', scope: 'billing', query: PAGED, graphql: 'topUps' },
   getTopUp: { rest: 'GET /billing/top-ups/{id}', scope: 'billing', graphql: 'topUp' },
   listCryptoAssets: { rest: 'GET /crypto/assets', scope: 'billing', graphql: 'cryptoAssets' },
   createCryptoDeposit: {
-    ...{ rest: 'POST /crypto/deposits', scope: 'billing', body: ['asset', 'network', 'amount'] },
+    rest: 'POST /crypto/deposits',
+    scope: 'billing',
+    body: ['asset', 'network', 'amount'],
     graphql: 'createCryptoDeposit',
   },
   listCryptoDeposits: { rest: 'GET /crypto/deposits', scope: 'billing', query: PAGED, graphql: 'cryptoDeposits' },
@@ -202,7 +224,10 @@ describe('every list of GraphQL', () => {
       const types = Object.fromEntries(field.args.map(({ name, type }) => [name, String(type)]));
       const node = getNamedType(field.type).name.replace(/(Summary)?Connection$/, '');
       expect(types).toMatchObject({
-        ...{ first: 'Int', last: 'Int', after: 'Cursor', before: 'Cursor' },
+        first: 'Int',
+        last: 'Int',
+        after: 'Cursor',
+        before: 'Cursor',
         where: `${node}WhereInput`,
         orderBy: expect.stringMatching(new RegExp(`^${node}(Summary)?Order$`)),
       });

@@ -183,7 +183,9 @@ describe('seen as a break', () => {
 
 test('of a union of objects, each is compared with the one that it has become', () => {
   const op = (name: string, more: object) => ({
-    ...{ type: 'object', required: ['op'], additionalProperties: false },
+    type: 'object',
+    required: ['op'],
+    additionalProperties: false,
     properties: { op: { enum: [name] }, ...more },
   });
   const withChange = (...anyOf: object[]) => {
@@ -202,7 +204,9 @@ test('of a union of objects, each is compared with the one that it has become', 
 
 test('of a union of objects each is compared with the one that it is most like', () => {
   const op = (name: string, field: string) => ({
-    ...{ type: 'object', additionalProperties: false, required: ['op', field] },
+    type: 'object',
+    additionalProperties: false,
+    required: ['op', field],
     properties: { op: { enum: [name] }, [field]: { type: 'integer' } },
   });
   const changes = (...ops: Json[]): Any => {

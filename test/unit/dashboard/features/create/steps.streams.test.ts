@@ -14,13 +14,33 @@ import { lineOf } from '../../../../../src/dashboard/features/streams/line.ts';
 import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({
-  ...{ id: 's1', name: 'One', status: 'idle', ready: true, quality: 'q_720p', framerate: 'f_30' },
-  ...{ destinationID: 'd1', destinationIDs: ['d1'], videoUploadObjectID: 'u1', playlistIDs: [], audioPlaylistIDs: [] },
-  ...{ scheduleStartAt: null, scheduleEndAt: null, recurrence: null, nextStartAt: null, liveSince: null },
-  ...{ onItemFailure: 'Skip', degraded: null, createdAt: '2027-01-01T00:00:00Z', ...more },
+  id: 's1',
+  name: 'One',
+  status: 'idle',
+  ready: true,
+  quality: 'q_720p',
+  framerate: 'f_30',
+  destinationID: 'd1',
+  destinationIDs: ['d1'],
+  videoUploadObjectID: 'u1',
+  playlistIDs: [],
+  audioPlaylistIDs: [],
+  scheduleStartAt: null,
+  scheduleEndAt: null,
+  recurrence: null,
+  nextStartAt: null,
+  liveSince: null,
+  onItemFailure: 'Skip',
+  degraded: null,
+  createdAt: '2027-01-01T00:00:00Z',
+  ...more,
 });
 const issue = (code: string, field: string): ReadinessIssue => ({
-  ...{ code, field, message: `About ${field}.`, fix: 'Mend it.', since: '2027-01-01T00:00:00Z' },
+  code,
+  field,
+  message: `About ${field}.`,
+  fix: 'Mend it.',
+  since: '2027-01-01T00:00:00Z',
 });
 
 test('the overview: on air, needing somebody, and what comes next in order', () => {

@@ -49,7 +49,12 @@ describe('the steps of a test', () => {
 describe('what the server says of a form', () => {
   const refusal = (errors: { path: string; message: string }[]) =>
     new problems.ValidationFailed({
-      ...{ type: '', title: '', status: 422, detail: 'The request is not valid.', code: 'validation_failed', errors },
+      type: '',
+      title: '',
+      status: 422,
+      detail: 'The request is not valid.',
+      code: 'validation_failed',
+      errors,
     });
 
   test('stands at the fields it is about, as sentences; the rest above the buttons', () => {
@@ -69,7 +74,11 @@ describe('what the server says of a form', () => {
 
   test('a problem with no fields is told as a whole', () => {
     const error = new problems.RateLimited({
-      ...{ type: '', title: '', status: 429, detail: 'Too many requests.', code: 'rate_limited' },
+      type: '',
+      title: '',
+      status: 429,
+      detail: 'Too many requests.',
+      code: 'rate_limited',
     });
     expect(mistakesOf(error, ['name'])).toEqual({ fields: {}, rest: 'Too many requests.' });
   });

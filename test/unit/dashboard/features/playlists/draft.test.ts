@@ -13,7 +13,10 @@ import {
 } from '../../../../../src/dashboard/features/playlists/draft.ts';
 
 const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base => ({
-  ...{ version, name: 'Show', mode: 'sequential', objectIDs: [...objectIDs] },
+  version,
+  name: 'Show',
+  mode: 'sequential',
+  objectIDs: [...objectIDs],
   ...rest,
 });
 const listOf = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
@@ -69,7 +72,8 @@ describe('my changes on top of what others have saved', () => {
     const theirs = base('a', 2, { name: 'Theirs', mode: 'shuffle' });
     expect(rebased({ ...draft, name: 'Mine' }, theirs)).toMatchObject({ name: 'Mine', mode: 'shuffle' });
     expect(rebased({ ...draft, mode: 'shuffle' }, base('a', 2, { name: 'Theirs' }))).toMatchObject({
-      ...{ name: 'Theirs', mode: 'shuffle' },
+      name: 'Theirs',
+      mode: 'shuffle',
     });
   });
 

@@ -8,9 +8,20 @@ import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/
 import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
-  ...{ objectID: 'up-1', type: 'VIDEO', name: 'show.mp4', state: 'ready', progress: 1, createdAt: '' },
-  ...{ sizeBytes: null, durationSeconds: null, video: null, audio: null, preview: null, warnings: [] },
-  ...{ waiting: null, error: null },
+  objectID: 'up-1',
+  type: 'VIDEO',
+  name: 'show.mp4',
+  state: 'ready',
+  progress: 1,
+  createdAt: '',
+  sizeBytes: null,
+  durationSeconds: null,
+  video: null,
+  audio: null,
+  preview: null,
+  warnings: [],
+  waiting: null,
+  error: null,
   ...rest,
 });
 
@@ -91,8 +102,12 @@ describe('how fast a file is sent', () => {
 describe('what was begun and is not finished', () => {
   const file = { name: 'my film (1).mp4', size: 1000, lastModified: 5 };
   const previous = (objectID: string) => ({
-    ...{ size: file.size, metadata: { filename: file.name }, creationTime: '2030-01-01T00:00:00Z' },
-    ...{ urlStorageKey: '', uploadUrl: `http://host/v1/uploads/resumable/${objectID}`, parallelUploadUrls: null },
+    size: file.size,
+    metadata: { filename: file.name },
+    creationTime: '2030-01-01T00:00:00Z',
+    urlStorageKey: '',
+    uploadUrl: `http://host/v1/uploads/resumable/${objectID}`,
+    parallelUploadUrls: null,
   });
 
   test('is found again by the same file, and not by another one or by another account', async () => {

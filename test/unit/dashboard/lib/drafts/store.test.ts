@@ -70,7 +70,8 @@ describe('a form', () => {
   test('tells what others changed while it was away, and while it was open', () => {
     const kept = typedOf({ ...first, name: 'Old' }, { ...first, name: 'Mine' });
     expect(withTyped({ ...first, name: 'Theirs' }, kept)).toEqual({
-      ...{ values: { ...first, name: 'Mine' }, elsewhere: ['name'] },
+      values: { ...first, name: 'Mine' },
+      elsewhere: ['name'],
     });
     const open = taken({ ...first, name: 'Old' }, { ...first, name: 'Mine' }, { name: 'Theirs', key: 'k', ids: ['1'] });
     expect(open).toEqual({ values: { name: 'Mine', key: 'k', ids: ['1'] }, elsewhere: ['name'] });

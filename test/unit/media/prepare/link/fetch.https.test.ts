@@ -63,7 +63,8 @@ test('media is imported over https from whoever shows a good certificate, and fr
     media: { sha256: createHash('sha256').update(content).digest('hex'), video: { width: 320 } },
   });
   const bad = {
-    ...{ stranger: await theirs.issue('stranger', 'DNS:localhost'), old: await ours.issue('old', 'DNS:localhost', -1) },
+    stranger: await theirs.issue('stranger', 'DNS:localhost'),
+    old: await ours.issue('old', 'DNS:localhost', -1),
     other: await ours.issue('other', 'DNS:elsewhere.example'),
   };
   await Promise.all(

@@ -141,8 +141,15 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
     audio: undefined,
   };
   const plan = planRendition({
-    ...{ path: 'x', source, scan: { video: undefined, audio: stream }, type: 'audio' },
-    ...{ quality: '720p', framerate: 30, maxPixels: 1e6, canTonemap: false, allowCopy: false },
+    path: 'x',
+    source,
+    scan: { video: undefined, audio: stream },
+    type: 'audio',
+    quality: '720p',
+    framerate: 30,
+    maxPixels: 1e6,
+    canTonemap: false,
+    allowCopy: false,
   });
   const { signal } = new AbortController();
   const options = {

@@ -18,7 +18,9 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
   const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
   const options = {
-    ...{ host: '127.0.0.1', port: 0, metricsPort },
+    host: '127.0.0.1',
+    port: 0,
+    metricsPort,
     broadcaster: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
     profile: () => '720p30',
     stats: () => ({ live: true, playable: true, destinations: [] }),
