@@ -168,7 +168,7 @@ describe('what is kept for idempotency keys', () => {
     expect((await keyed(mallory, 'one', wish)).status).toBe(201);
     const again = await keyed(mallory, 'two', wish);
     expect(again).toMatchObject({ status: 409, body: { code: 'idempotency_key_reused' } });
-    expect(again.body.detail).toContain('answered with 201 before');
+    expect(again.body.detail).toContain('answered this request with 201 before');
     expect((await mallory.call<{ data: [] }>('GET', PLAYLIST.path)).body.data).toHaveLength(2);
   });
 });

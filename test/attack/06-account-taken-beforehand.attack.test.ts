@@ -260,7 +260,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect((await change(none.victim, {})).status).toBe(200);
     expect(await waysIn(none)).toMatchObject({ session: 401, key: 200, token: 200, passkeys: 1 });
     const { text } = await smtp.mailTo(none.victim.email, /password was changed/);
-    expect(text).toContain('Still good: 2 API keys, 1 connected app and 1 passkey.');
+    expect(text).toContain('Still valid: 2 API keys, 1 connected app and 1 passkey.');
   });
 
   test('in a session that ends at this very moment no key is made that outlives it', async () => {
@@ -286,7 +286,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
 
   test('the owner is told of each new key and app, once, and of nothing that she allows again', async () => {
     const { victim, session, client } = await getInside('told');
-    const key = await smtp.mailTo(victim.email, /new API key/);
+    const key = await smtp.mailTo(victim.email, /API key was created/);
     expect(key.text).toMatch(/\d{4}, \d\d:\d\d UTC: new API key “Spare”/);
     expect(key.text).toContain(`${url}/account/keys`);
     const app = await smtp.mailTo(victim.email, /app was connected/);
@@ -307,7 +307,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     const victim = await site.person('phished');
     const name = 'Update at http://evil.example/now';
     await call(`${url}/v1/api-keys`, 'POST', { name }, pageHeaders(url, victim));
-    const { text, html } = await smtp.mailTo(victim.email, /new API key/);
+    const { text, html } = await smtp.mailTo(victim.email, /API key was created/);
     for (const form of [text, html]) {
       expect(form).not.toContain('evil');
       expect(form).toContain('a name that is not shown here');

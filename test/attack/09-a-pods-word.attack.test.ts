@@ -101,7 +101,7 @@ describe('a pod that reports more than it can have had', () => {
     );
     fc.assert(
       fc.property(rounds, (list) => {
-        let [now, of] = [0, stream()];
+        let [now, loopStream] = [0, stream()];
         // What a meter has counted, by the number of the session.
         const charged = new Map<number, number>();
         for (const { lies, wait } of list) {
@@ -112,13 +112,13 @@ describe('a pod that reports more than it can have had', () => {
             startedAt: kubeTime(at(from)),
             lastAt: kubeTime(at(from + length)),
           }));
-          const { sessions } = report(runs, now, of);
+          const { sessions } = report(runs, now, loopStream);
           for (const session of sessions) charged.set(lastNumber(session), session.onAirSeconds);
           expect(sessions.length).toBeLessThanOrEqual(MAX_SESSIONS);
           // Whatever is closed is acknowledged at once, so that it may be forgotten.
           const open = sessions.find(({ endedAt }) => endedAt === undefined)?.number ?? Number.POSITIVE_INFINITY;
           const acknowledgedSession = Math.max(0, ...sessions.map(lastNumber).filter((number) => number < open));
-          of = { ...of, status: { ...of.status, sessions, acknowledgedSession } };
+          loopStream = { ...loopStream, status: { ...loopStream.status, sessions, acknowledgedSession } };
           const sum = [...charged.values()].reduce((total, seconds) => total + seconds, 0);
           expect(sum).toBeLessThanOrEqual(now + 2 * CHARGED.skew + CHARGED.rounding);
         }

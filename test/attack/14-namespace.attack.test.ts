@@ -314,13 +314,13 @@ describe('a person with kubectl, where the template is bounded', () => {
   });
 
   test('names Secrets of the prefix alone in a Destination', async () => {
-    const of = (secretName: string) => ({
+    const getContext = (secretName: string) => ({
       apiVersion: 'loopstream.dev/v1alpha1',
       kind: 'Destination',
       metadata: { name: 'mine' },
       spec: { secretName },
     });
-    const post = (secretName: string) => ask('person', 'POST', collection(DESTINATIONS), of(secretName));
+    const post = (secretName: string) => ask('person', 'POST', collection(DESTINATIONS), getContext(secretName));
     for (const name of ['rtmp-mine', 'dst-01k0']) expect((await post(name)).status).toBe(201);
     for (const name of ['database', 'stream-1', 'my-rtmp']) {
       const { status, message } = await post(name);

@@ -109,11 +109,11 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
     await timed(times.credit, () => estimates.estimates(byAccount(all)));
   }
   if (counted !== streams * rounds * 3600) throw new Error(`${counted} s were counted of ${streams * rounds * 3600}`);
-  const row = (what: string, of: readonly number[]): Row => {
-    const longest = Math.max(...of);
+  const row = (what: string, values: readonly number[]): Row => {
+    const longest = Math.max(...values);
     return {
       what: `${streams} live streams, ${what}`,
-      ours: `median ${seconds(median(of))}, longest ${seconds(longest)}`,
+      ours: `median ${seconds(median(values))}, longest ${seconds(longest)}`,
       peer: '–',
       beside: '–',
       result: longest <= BAR_SECONDS * 1000 ? 'holds' : 'fails',

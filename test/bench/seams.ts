@@ -43,12 +43,12 @@ export async function measureSeams(rtmp: RtmpServer, media: Media, seconds: numb
   const rows: Row[] = [];
   for (const [beside, key] of Object.entries(peers)) {
     const peer = await seen(rtmp, key);
-    const row = (what: string, of: keyof typeof ours, unit: string, bar: number, shown: string): Row => ({
+    const row = (what: string, key: keyof typeof ours, unit: string, bar: number, shown: string): Row => ({
       what: `${what}, ${seconds} s`,
-      ours: `${ours[of]}${unit}`,
-      peer: `${peer[of]}${unit}`,
+      ours: `${ours[key]}${unit}`,
+      peer: `${peer[key]}${unit}`,
       beside,
-      result: ours[of] <= bar ? 'holds' : 'misses',
+      result: ours[key] <= bar ? 'holds' : 'misses',
       bar: shown,
     });
     rows.push(

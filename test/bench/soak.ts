@@ -39,9 +39,9 @@ export async function measureSoak(media: Media, hours: number): Promise<Row[]> {
     .map((line) => line.split(' ').map(Number))
     .map(([at = 0, residentMib = 0, heldMib = 0]) => ({ hours: at, residentMib, heldMib }));
   const settled = samples.filter((sample) => sample.hours > SETTLED_HOURS);
-  const row = (what: string, of: 'residentMib' | 'heldMib'): Row => {
-    const values = settled.map((sample) => sample[of]);
-    const growth = slopeOf(settled.map((sample) => [sample.hours, sample[of]] as const)) * 24;
+  const row = (what: string, key: 'residentMib' | 'heldMib'): Row => {
+    const values = settled.map((sample) => sample[key]);
+    const growth = slopeOf(settled.map((sample) => [sample.hours, sample[key]] as const)) * 24;
     return {
       what: `${what}, ${hours} h of media in ${took.toFixed(0)} s`,
       ours: `${growth.toFixed(2)} MiB a day (${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)} MiB)`,

@@ -92,7 +92,7 @@ async function judge(
     facts.push({ name: key, sessions, publishes: await tap.publishes(), mediaSeconds });
   }
   const lines = facts.flatMap(linesOf);
-  const total = (of: (line: (typeof lines)[number]) => number) => lines.reduce((sum, line) => sum + of(line), 0);
+  const total = (pick: (line: (typeof lines)[number]) => number) => lines.reduce((sum, line) => sum + pick(line), 0);
   const [wrong, deposits, twice] = [
     lines.filter(({ holds }) => !holds),
     await depositsOf(stage, chain),

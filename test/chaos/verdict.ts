@@ -55,8 +55,8 @@ function sessionOf(publish: Publish, sessions: readonly SessionFacts[]): Session
   return byOverlap[0] && overlap(byOverlap[0], publish) > 0 ? byOverlap[0] : undefined;
 }
 
-const sum = <T>(items: readonly T[], of: (item: T) => number): number =>
-  items.reduce((total, item) => total + of(item), 0);
+const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
+  items.reduce((total, item) => total + pick(item), 0);
 
 /** A line for each session, and one for what belongs to none. */
 export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
@@ -85,15 +85,15 @@ export function tableOf(streams: readonly StreamFacts[]): string {
       entries: sum(lines, (line) => line.entries),
     };
     return [
-      ...lines.map((line) => ({ ...line, media: '', of: String(line.session ?? 'none') })),
-      { ...total, stream: stream.name, of: 'all', media: seconds(stream.mediaSeconds), holds: true },
+      ...lines.map((line) => ({ ...line, media: '', name: String(line.session ?? 'none') })),
+      { ...total, stream: stream.name, name: 'all', media: seconds(stream.mediaSeconds), holds: true },
     ];
   });
   const titles = ['stream', 'session', 'publishes', 'media in the recordings'].concat([
     ...['recorded at the receiver', 'charged', 'difference', 'entries'],
   ]);
-  const cells = rows.map(({ stream, of, publishes, media, recorded, charged, entries, holds }) => [
-    ...[stream, of, String(publishes), media, seconds(recorded), seconds(charged)],
+  const cells = rows.map(({ stream, name, publishes, media, recorded, charged, entries, holds }) => [
+    ...[stream, name, String(publishes), media, seconds(recorded), seconds(charged)],
     ...[`${(charged - recorded).toFixed(2)} s${holds ? '' : ' ← does not hold'}`, String(entries)],
   ]);
   const widths = titles.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]?.length ?? 0)));

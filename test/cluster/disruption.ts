@@ -18,49 +18,54 @@ const SIBLINGS = ['sibling-0-of-the-cluster', 'sibling-1-of-the-cluster'];
 /** Streams that are on air beside the one that is watched. */
 const siblings: string[] = [];
 
-const inside = (of: Those, ...args: string[]) => of().scene.release.inside(...args);
-const setSpec = (of: Those, id: string, spec: object) =>
-  inside(of, 'patch', 'loopstream', id, '--type=merge', '-p', JSON.stringify({ spec }));
-const evict = (of: Those, name: string) =>
-  of().scene.cluster.kube.raw('POST', `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, {
+const inside = (getContext: Those, ...args: string[]) => getContext().scene.release.inside(...args);
+const setSpec = (getContext: Those, id: string, spec: object) =>
+  inside(getContext, 'patch', 'loopstream', id, '--type=merge', '-p', JSON.stringify({ spec }));
+const evict = (getContext: Those, name: string) =>
+  getContext().scene.cluster.kube.raw('POST', `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, {
     apiVersion: 'policy/v1',
     kind: 'Eviction',
     metadata: { name, namespace: NAMESPACE },
   });
 
-export function refusalTests(of: Those): void {
+export function refusalTests(getContext: Those): void {
   test('nobody who asks first, when the stream is not to be disturbed', async () => {
-    const { scene, stream } = of();
+    const { scene, stream } = getContext();
     await unseen(scene, stream, 'eviction of a stream with disruption: Never, refused', async () => {
-      await setSpec(of, stream.id, { disruption: 'Never' });
+      await setSpec(getContext, stream.id, { disruption: 'Never' });
       const { name } = (await stream.pod()).metadata;
-      await inside(of, 'wait', `pod/${name}`, '--for=jsonpath={.metadata.labels.loopstream\\.dev/disruption}=Never');
-      await until('the budget counts it', async () => (await evict(of, name)).status === 429, PATIENCE_MS);
+      await inside(
+        getContext,
+        'wait',
+        `pod/${name}`,
+        '--for=jsonpath={.metadata.labels.loopstream\\.dev/disruption}=Never',
+      );
+      await until('the budget counts it', async () => (await evict(getContext, name)).status === 429, PATIENCE_MS);
     });
-    await setSpec(of, stream.id, { disruption: 'OnDrain' });
+    await setSpec(getContext, stream.id, { disruption: 'OnDrain' });
   });
 }
 
-export function endingTests(of: Those): void {
+export function endingTests(getContext: Those): void {
   test('a stream whose time is over is deleted when it has been kept long enough', async () => {
-    const { scene, upload } = of();
+    const { scene, upload } = getContext();
     const id = await createStream(scene, 'ended-key-of-the-cluster', upload);
     await ready(scene, id);
     const at = (ms: number) => new Date(Math.ceil(Date.now() / 1000) * 1000 + ms).toISOString();
     // The end is set when it is on air: a window of fixed length can pass before a busy machine has started the pod.
     const schedule = { startAt: at(2000), endAt: at(600_000) };
-    await setSpec(of, id, { replicas: 1, schedule, ttlSecondsAfterFinished: 3 });
-    await inside(of, 'wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=60s');
-    await setSpec(of, id, { schedule: { endAt: at(2000) } });
-    await inside(of, 'wait', `loopstream/${id}`, '--for=delete', '--timeout=90s');
+    await setSpec(getContext, id, { replicas: 1, schedule, ttlSecondsAfterFinished: 3 });
+    await inside(getContext, 'wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=60s');
+    await setSpec(getContext, id, { schedule: { endAt: at(2000) } });
+    await inside(getContext, 'wait', `loopstream/${id}`, '--for=delete', '--timeout=90s');
     expect(await podsOf(scene.cluster, `loopstream.dev/stream=${id}`)).toEqual([]);
   });
 }
 
 /** For the roll-out. */
-export function siblingTests(of: Those): void {
+export function siblingTests(getContext: Those): void {
   test('go on air at the same time', async () => {
-    const { scene, upload } = of();
+    const { scene, upload } = getContext();
     const start = async (key: string) => {
       const id = await createStream(scene, key, upload);
       await ready(scene, id);
@@ -72,10 +77,10 @@ export function siblingTests(of: Those): void {
   });
 }
 
-export function disruptionTests(of: Those): void {
+export function disruptionTests(getContext: Those): void {
   describe('who may take its pod', () => {
     test('a pod of higher priority that needs the room', async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       const { kubectl } = scene.release;
       const classOf = (name: string, value: number) =>
         kubectl(
@@ -85,7 +90,7 @@ export function disruptionTests(of: Those): void {
       // Lower than everything else here, so that it is the one that the scheduler takes, whoever is youngest.
       await classOf('of-lower-priority', -10);
       await replaced(scene, stream, 'spec.template edited', () =>
-        setSpec(of, stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
+        setSpec(getContext, stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
       );
       const { nodeName } = (await stream.pod()).spec;
       const here = `--field-selector=spec.nodeName=${nodeName},status.phase=Running`;
@@ -117,7 +122,7 @@ export function disruptionTests(of: Those): void {
     });
 
     test('a roll-out: one stream after the other, each on air again before the next', async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       expect(siblings).toHaveLength(SIBLINGS.length);
       const before = (await stream.pod()).spec.containers[0]?.image;
       let mostAtOnce = 0;
@@ -129,7 +134,8 @@ export function disruptionTests(of: Those): void {
           ({ status }) => status.phase !== 'Succeeded' && status.phase !== 'Failed',
         );
         for (const { metadata, status } of pods)
-          if (status.conditions?.some((of) => of.type === 'Ready' && of.status === 'True')) seenReady.add(metadata.uid);
+          if (status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True'))
+            seenReady.add(metadata.uid);
         const byStream = Map.groupBy(pods, ({ metadata }) => metadata.labels['loopstream.dev/stream']);
         // From when it has a second pod until the new one is on air.
         const exchanged = [...byStream.values()].filter(

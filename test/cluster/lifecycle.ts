@@ -13,10 +13,10 @@ const KINDS = 'deployments,services,configmaps,serviceaccounts,roles,rolebinding
 const OURS = ['-l', 'app.kubernetes.io/instance=loopstream'];
 const CREDENTIALS = 'credentials';
 
-export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }): void {
+export function lifecycleTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
   describe('a release goes and another comes, and what is on air stays there', () => {
     const left = async () => {
-      const { release } = of().scene;
+      const { release } = getContext().scene;
       const found = await Promise.all([
         release.service('get', KINDS, ...OURS, '-o', 'name'),
         release.inside('get', KINDS, ...OURS, '-o', 'name'),
@@ -25,11 +25,13 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
     };
     const image = async () => {
       const path = 'jsonpath={.spec.template.spec.containers[0].image}';
-      return (await of().scene.release.service('get', 'deployment/loopstream-operator', '-o', path)).split(':').at(-1);
+      return (await getContext().scene.release.service('get', 'deployment/loopstream-operator', '-o', path))
+        .split(':')
+        .at(-1);
     };
 
     test('Helm 4 uninstalls it: definitions and streams are kept', async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       const { inside, kubectl, helms } = scene.release;
       expect((await left()).length).toBeGreaterThan(5);
       await unseen(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
@@ -39,7 +41,7 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
     });
 
     test('Helm 3 takes over no definitions of another release, and those that this one has left; it finds the stream on air', async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       const { service, kubectl, helms, values, credentials } = scene.release;
       await expect(helms.three.install(values('1'), 'default')).rejects.toThrow(
         /CustomResourceDefinition "\w+\.loopstream\.dev".*cannot be imported/,
@@ -57,7 +59,7 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
     });
 
     test('Helm 3 upgrades it and rolls it back', async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       const { inside, helms, values } = scene.release;
       const tag = (await image()) ?? '';
       const other = tag === '1' ? '2' : '1';
@@ -73,12 +75,12 @@ export function lifecycleTests(of: () => { scene: Scene; stream: WatchedStream }
     });
 
     test('the namespace of its streams goes in two minutes, with one on air', async () => {
-      const { scene } = of();
+      const { scene } = getContext();
       await deleteNamespaces(scene, [NAMESPACE]);
     });
 
     test('uninstalled with a stream on air, both namespaces go in two minutes', async () => {
-      const { scene } = of();
+      const { scene } = getContext();
       const { inside, call, findService, helms, values, urls } = scene.release;
       await findService();
       await helms.three.upgrade(fromSecret(values((await image()) ?? '')));

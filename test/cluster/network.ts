@@ -114,11 +114,11 @@ async function addressesOf({ cluster, outside, release }: Scene, internetPort: n
 
 const MEDIA = ['a web server', 'the internet', 'the receiver'];
 
-export function networkTests(of: Those): void {
+export function networkTests(getContext: Those): void {
   test(
     'streams, imports and destination tests reach public addresses and what the values name, renditions storage alone',
     async () => {
-      const { scene, stream } = of();
+      const { scene, stream } = getContext();
       const { kubectl } = scene.release;
       const { metadata, spec } = await stream.pod();
       const image = spec.containers[0]?.image ?? '';

@@ -6,9 +6,9 @@ import { until } from '../kit/wait.ts';
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
-export function powerTests(of: () => { scene: Scene; stream: WatchedStream }): void {
+export function powerTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
   test('its node loses its power: another pod publishes when somebody says that the node is out of service, and not before', async () => {
-    const { scene, stream } = of();
+    const { scene, stream } = getContext();
     const { release, outside, results } = scene;
     const before = await stream.pod();
     const { nodeName } = before.spec;

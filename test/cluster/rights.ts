@@ -130,9 +130,9 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
 type Ok = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
 
 /** For the tests below, when it suits: what is done while other things go on counts as well. */
-export function usageTests(of: () => { scene: Scene; stream: WatchedStream; upload: string }): void {
+export function usageTests(getContext: () => { scene: Scene; stream: WatchedStream; upload: string }): void {
   test('what has no use elsewhere is used', async () => {
-    const { scene, stream, upload } = of();
+    const { scene, stream, upload } = getContext();
     const { call } = scene.release;
     const ok: Ok = async <T>(method: string, path: string, ...given: [unknown?, Record<string, string>?]) => {
       const answer = await call<T>(method, path, ...given);
@@ -146,14 +146,14 @@ export function usageTests(of: () => { scene: Scene; stream: WatchedStream; uplo
   });
 }
 
-export function rightsTests(of: () => { scene: Scene }): void {
+export function rightsTests(getContext: () => { scene: Scene }): void {
   describe('what the release may do is what it did', () => {
-    const asked = () => of().scene.cluster.audit.asked();
+    const asked = () => getContext().scene.cluster.audit.asked();
     const none: Asked = { used: new Set(), refused: new Set() };
 
     test.each(['operator', 'api'])('%s: nothing is missing, and nothing unused', async (component) => {
       const account = `loopstream-${component}`;
-      const granted = await grantedTo(account, of().scene.release);
+      const granted = await grantedTo(account, getContext().scene.release);
       const spoken = [...granted].filter((right) => !ASKED_BY_ADMISSION[component]?.includes(right));
       const unused = () => {
         const { used } = asked().get(account) ?? none;

@@ -94,13 +94,13 @@ const stateOf = (form: Locator) =>
   });
 
 /** Sends it with this one field wrong, and waits for that to be said. */
-async function expectRefusal(page: Page, of: Form, field: Field, value: string): Promise<void> {
-  const form = of.form(page);
+async function expectRefusal(page: Page, formUnderTest: Form, field: Field, value: string): Promise<void> {
+  const form = formUnderTest.form(page);
   const input = fieldIn(form, field);
   await input.fill(value);
   // Browsers put numbers and addresses right as they are typed.
   const typed = await input.inputValue();
-  await buttonOf(page, of).dispatchEvent('click');
+  await buttonOf(page, formUnderTest).dispatchEvent('click');
   const isSaid = async () => {
     const { wrong, besides, busy } = await stateOf(form);
     const atField = wrong.some(([label, said]) => label === field.label && said !== '');
@@ -111,13 +111,13 @@ async function expectRefusal(page: Page, of: Form, field: Field, value: string):
   expect(await input.inputValue(), what).toBe(typed);
 }
 
-async function tryAll(page: Page, of: Form): Promise<void> {
-  await show(page, of);
-  const form = of.form(page);
-  const fields = of.fields(made);
+async function tryAll(page: Page, formUnderTest: Form): Promise<void> {
+  await show(page, formUnderTest);
+  const form = formUnderTest.form(page);
+  const fields = formUnderTest.fields(made);
   for (const field of fields) await fieldIn(form, field).fill(field.right);
   for (const field of fields) {
-    for (const value of field.wrong) await expectRefusal(page, of, field, value);
+    for (const value of field.wrong) await expectRefusal(page, formUnderTest, field, value);
     for (const other of fields)
       if (other !== field) expect(await fieldIn(form, other).inputValue(), other.label).toBe(other.right);
     await fieldIn(form, field).fill(field.right);
@@ -145,8 +145,8 @@ async function follow(page: Page, sends: string, loses = false) {
 }
 
 /** Pressed twice before anything is drawn anew, and again, by mouse and keyboard, while it is on its way. */
-async function pressAgainAndAgain(page: Page, of: Form, asked: readonly Request[]): Promise<void> {
-  const button = buttonOf(page, of);
+async function pressAgainAndAgain(page: Page, form: Form, asked: readonly Request[]): Promise<void> {
+  const button = buttonOf(page, form);
   const twice = (one: HTMLElement | SVGElement) => {
     for (let i = 0; i < 2; i += 1) (one as HTMLElement).click();
   };
@@ -157,34 +157,34 @@ async function pressAgainAndAgain(page: Page, of: Form, asked: readonly Request[
   await page.keyboard.press('Enter');
 }
 
-async function sendTwice(page: Page, of: Form, mine = made): Promise<void> {
+async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<void> {
   const { client } = system;
-  const before = await of.count?.(client, page, mine);
-  const form = of.form(page);
-  const fields = of.fields(mine);
+  const before = await formUnderTest.count?.(client, page, mine);
+  const form = formUnderTest.form(page);
+  const fields = formUnderTest.fields(mine);
   for (const field of fields) await fieldIn(form, field).fill(field.right);
   // What is waited for below is said of this sending, and not of one before.
-  if (of.keyed || of.refused) expect((await stateOf(form)).besides).toEqual([]);
-  const { asked, release } = await follow(page, of.sends, of.keyed);
+  if (formUnderTest.keyed || formUnderTest.refused) expect((await stateOf(form)).besides).toEqual([]);
+  const { asked, release } = await follow(page, formUnderTest.sends, formUnderTest.keyed);
   const all: Request[] = [];
   const note = (request: Request) => all.push(request);
   page.on('request', note);
-  await pressAgainAndAgain(page, of, asked);
+  await pressAgainAndAgain(page, formUnderTest, asked);
   release();
-  if (of.keyed || of.refused) {
+  if (formUnderTest.keyed || formUnderTest.refused) {
     await form.getByRole('alert').first().waitFor();
     for (const field of fields) expect(await fieldIn(form, field).inputValue(), field.label).toBe(field.right);
   }
-  if (of.keyed) await buttonOf(page, of).click();
-  if (of.done) await of.done(page).first().waitFor();
-  else if (!of.refused) await form.waitFor({ state: 'detached' });
+  if (formUnderTest.keyed) await buttonOf(page, formUnderTest).click();
+  if (formUnderTest.done) await formUnderTest.done(page).first().waitFor();
+  else if (!formUnderTest.refused) await form.waitFor({ state: 'detached' });
   page.off('request', note);
   const others = all.filter((request) => request.method() !== 'GET' && !asked.includes(request));
-  if (!of.sends.startsWith('GET')) expect(asked.length).toBe(of.keyed ? 2 : 1);
+  if (!formUnderTest.sends.startsWith('GET')) expect(asked.length).toBe(formUnderTest.keyed ? 2 : 1);
   expect(others.map((request) => request.url())).toEqual([]);
   const keys = new Set(asked.map((request) => request.headers()['idempotency-key']));
   expect(keys.size).toBe(1);
-  if (before !== undefined) expect(await of.count?.(client, page, mine)).toBe(before + 1);
+  if (before !== undefined) expect(await formUnderTest.count?.(client, page, mine)).toBe(before + 1);
 }
 
 const OF_OWNER = Object.entries(FORMS);
@@ -205,10 +205,10 @@ describe('so it is here, and sent twice, it is done once; sent again after its a
 describe('sent twice, it is done once', () => {
   test('a new stream that is made and not started is not made again', async () => {
     const page = pages.owner;
-    const of = FORMS['a new stream’s name'] as Form;
+    const form = FORMS['a new stream’s name'] as Form;
     const count = async () => (await system.client.streams.list({ limit: 100 }).page()).data.length;
     const before = await count();
-    await show(page, of);
+    await show(page, form);
     await page.getByLabel('Name', { exact: true }).fill('Made once');
     await page.route('**/start**', (route) => route.abort());
     const start = page.getByRole('button', { name: 'Create and start' });

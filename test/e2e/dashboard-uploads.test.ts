@@ -214,7 +214,7 @@ test('what a playlist plays is not deleted, and the playlist is named; then it i
     const { data, ...rest } = await response.json();
     await route.fulfill({
       response,
-      json: { ...rest, data: data.map((of: object) => ({ ...of, preview: 'failed' })) },
+      json: { ...rest, data: data.map((upload: object) => ({ ...upload, preview: 'failed' })) },
     });
   });
   const none = { status: 409, contentType: 'application/problem+json', body: '{"code":"upload_not_prepared"}' };

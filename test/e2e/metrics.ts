@@ -193,8 +193,10 @@ export function metricsSuite(fresh: () => System): void {
       const shown = [...scrapes[role].types].map(([name, type]) => `${name} ${type}`);
       expect(shown.sort()).toEqual(documented.map(({ name, type }) => `${name} ${type}`).sort());
       for (const { name, labels } of scrapes[role].samples) {
-        const of = documented.find((one) => one.name === name.replace(/_(bucket|sum|count)$/, '') || one.name === name);
-        for (const label of Object.keys(labels)) expect([...(of?.labels ?? []), 'le'], name).toContain(label);
+        const metric = documented.find(
+          (one) => one.name === name.replace(/_(bucket|sum|count)$/, '') || one.name === name,
+        );
+        for (const label of Object.keys(labels)) expect([...(metric?.labels ?? []), 'le'], name).toContain(label);
       }
     });
 

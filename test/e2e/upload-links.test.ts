@@ -58,7 +58,7 @@ test('a server that is away is waited for without a Job, which the Upload says, 
   const table = await kubectl('get', 'upload', id, '-o', 'wide');
   expect(table).toMatch(/STATE .* NEXT TRY .* IMPORT/);
   expect(table).toContain(waiting.nextTryAt);
-  expect(table).toContain('The server answered 503. The link is tried again at');
+  expect(table).toContain('The server answered 503. The import retries the link at');
   faults.delete('/away.mp4');
   await expectState(id, 'ready');
   expect(await system.client.uploads.get(id)).toMatchObject({ objectID: id, waiting: null, error: null });

@@ -68,7 +68,7 @@ export class TestTurns {
     for (let free = total - this.#running.size; free > 0; free -= 1) {
       const [account, line] =
         [...lines]
-          .filter(([of, { length }]) => length > 0 && (counts.get(of) ?? 0) < each)
+          .filter(([name, { length }]) => length > 0 && (counts.get(name) ?? 0) < each)
           .sort(([a, [first]], [b, [other]]) => {
             const byCount = (counts.get(a) ?? 0) - (counts.get(b) ?? 0);
             return byCount || (first?.[1] ?? 0) - (other?.[1] ?? 0);

@@ -321,8 +321,8 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
     const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
     return computeProgress([...received, plan.fraction(importJobName(name))], shown);
   }
-  const parts = wanted.map(({ profile, state: of }) =>
-    of === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
+  const parts = wanted.map(({ profile, state }) =>
+    state === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
   );
   return computeProgress(parts, shown);
 }

@@ -63,8 +63,8 @@ function describeSource(upload: Upload, maxBytes: number | undefined) {
   const { url = '', sent } = source;
   const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
   if (sent?.sizeBytes !== undefined) {
-    const of = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes };
-    return { sent: { ...of, ...(sent.parts && { keys: incomingKeys(upload) }) }, ...most };
+    const object = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes };
+    return { sent: { ...object, ...(sent.parts && { keys: incomingKeys(upload) }) }, ...most };
   }
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }

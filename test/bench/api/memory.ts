@@ -50,13 +50,13 @@ export async function memoryRows(
 function growthRow(
   what: string,
   samples: readonly number[],
-  of: (values: readonly number[]) => number,
+  pick: (values: readonly number[]) => number,
   seconds: number,
   count: number,
 ): Row {
   const settled = samples.slice(Math.floor(samples.length * SETTLING));
   const third = Math.ceil(settled.length / 3);
-  const [first, last] = [of(settled.slice(0, third)), of(settled.slice(-third))];
+  const [first, last] = [pick(settled.slice(0, third)), pick(settled.slice(-third))];
   return {
     what: `${what} at ${count} streams, ${seconds} s of load`,
     ours: `${first.toFixed(0)} MiB, later ${last.toFixed(0)} MiB`,

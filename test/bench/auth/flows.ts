@@ -42,7 +42,7 @@ async function letInAll(url: string, person: Person): Promise<Round> {
 export async function flowRow(url: string, person: Person, rounds: number): Promise<Row> {
   const all: Round[] = [];
   for (let n = 0; n < rounds; n++) all.push(await letInAll(url, person));
-  const sum = (of: (round: Round) => number) => all.reduce((total, round) => total + of(round), 0);
+  const sum = (pick: (round: Round) => number) => all.reduce((total, round) => total + pick(round), 0);
   const [errors, twice, issued] = [sum((r) => r.errors), sum((r) => r.twice), sum((r) => r.tokens.size)];
   const times = all.map(({ ms }) => ms);
   const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;

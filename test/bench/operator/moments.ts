@@ -149,7 +149,7 @@ export async function measureSchedules(cluster: BenchCluster, count: number, rou
     peers.push(pod);
     ours.push(await ourSchedules(cluster, count));
   }
-  const times = (of: number[]) => of.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ');
+  const times = (values: number[]) => values.map((ms) => `${(ms / 1000).toFixed(1)} s`).join(', ');
   return {
     what: `${count} schedules in one second: the last pod is late by`,
     ours: times(ours),

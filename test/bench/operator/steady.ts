@@ -42,7 +42,8 @@ export async function measureSteady(
   await sleep(AFTER_RESTART_MS);
   const restarted = cluster.audit.takeWrites();
   const { peakMib } = memoryOf(operator.pid);
-  const mib = (of: typeof ours) => (of ? `${of.nowMib.toFixed(0)} MiB (highest ${of.peakMib.toFixed(0)})` : '');
+  const mib = (usage: typeof ours) =>
+    usage ? `${usage.nowMib.toFixed(0)} MiB (highest ${usage.peakMib.toFixed(0)})` : '';
   return {
     operator,
     rows: [

@@ -91,16 +91,16 @@ export async function firstPageRows(system: System, browser: Browser, visits: nu
     }
   }
   return PROFILES.flatMap(({ name, barMs }, i) => {
-    const of = (which: keyof Times) => (all[i] ?? []).map((times) => times[which]);
+    const pick = (which: keyof Times) => (all[i] ?? []).map((times) => times[which]);
     const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
     const range = (times: number[]) =>
       `${seconds(median(times))} (${seconds(Math.min(...times))}–${seconds(Math.max(...times))})`;
     const row = (what: string, which: keyof Times, bar?: number): Row => ({
       what,
-      ours: range(of(which)),
+      ours: range(pick(which)),
       peer: '–',
       beside: '–',
-      result: bar === undefined ? 'stated' : median(of(which)) <= bar ? 'holds' : 'misses',
+      result: bar === undefined ? 'stated' : median(pick(which)) <= bar ? 'holds' : 'misses',
       bar: bar === undefined ? '–' : `≤ ${seconds(bar)}`,
     });
     return [

@@ -126,7 +126,7 @@ export async function startEsplora(): Promise<Esplora> {
       .map(shapeOf)
       .sort((a, b) => (b.status.block_height ?? 1e9) - (a.status.block_height ?? 1e9) || (a.txid < b.txid ? -1 : 1));
 
-  const routes: [RegExp, (...of: string[]) => unknown][] = [
+  const routes: [RegExp, (...values: string[]) => unknown][] = [
     [/^\/blocks\/tip\/height$/, () => String(door.height?.(tip().height) ?? tip().height)],
     [/^\/block-height\/(\d+)$/, (height) => blocks[Number(height)]?.id],
     [

@@ -9,7 +9,7 @@ declare module 'oidc-provider' {
 
   export default class Provider {
     constructor(issuer: string, configuration: Record<string, unknown>);
-    readonly Grant: new (of: {
+    readonly Grant: new (options: {
       accountId: string;
       clientId: string;
     }) => Grant;

@@ -82,10 +82,10 @@ const number = (value: number) => {
   bytes.writeDoubleBE(value, 1);
   return bytes;
 };
-const object = (of: Record<string, string>) =>
+const object = (fields: Record<string, string>) =>
   Buffer.concat([
     Buffer.of(3),
-    ...Object.entries(of).flatMap(([name, value]) => [string(name).subarray(1), string(value)]),
+    ...Object.entries(fields).flatMap(([name, value]) => [string(name).subarray(1), string(value)]),
     Buffer.of(0, 0, 9),
   ]);
 const NULL = Buffer.of(5);

@@ -220,16 +220,16 @@ export async function startStripeStub(): Promise<StripeStub> {
       const refund = goBack(refunds, 'refund', sessionId, amount, status);
       return { id: refund.id, event: tell('refund.created', refund) };
     },
-    refundBecomes: (of, status) =>
-      tell(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, of), { status })),
+    refundBecomes: (name, status) =>
+      tell(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, name), { status })),
     dispute(sessionId, amount, status = 'needs_response') {
       const dispute = goBack(disputes, 'dispute', sessionId, amount, status);
       return { id: dispute.id, event: tell('charge.dispute.created', dispute) };
     },
-    disputeBecomes: (of, status) =>
+    disputeBecomes: (name, status) =>
       tell(
         /^(won|lost)$/.test(status) ? 'charge.dispute.closed' : 'charge.dispute.updated',
-        Object.assign(get(disputes, of), { status }),
+        Object.assign(get(disputes, name), { status }),
       ),
     breakDown(down) {
       isDown = down;

@@ -16,8 +16,8 @@ export interface AlertCase {
 }
 
 const BUNNY = { namespace: 'tv', loopstream: 'bunny' };
-const of = (name: string, more = ''): string => `${name}{namespace="tv",loopstream="bunny"${more}}`;
-const phase = (name: string) => of('loopstream_status_phase', `,phase="${name}"`);
+const pick = (name: string, more = ''): string => `${name}{namespace="tv",loopstream="bunny"${more}}`;
+const phase = (name: string) => pick('loopstream_status_phase', `,phase="${name}"`);
 const LEADER = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="a"}';
 const SECOND = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="b"}';
 const OPERATOR = 'job="op",instance="a"';
@@ -57,43 +57,43 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       fires: BUNNY,
     },
     { series: { [phase('starting')]: '1 1 stale', [phase('live')]: '_ _ 1 1' }, at: '3m' },
-    { series: { [phase('stopped')]: '1x10', [of('loopstream_spec_replicas')]: '0x10' }, at: '10m' },
+    { series: { [phase('stopped')]: '1x10', [pick('loopstream_spec_replicas')]: '0x10' }, at: '10m' },
   ],
   LoopStreamWaiting: [
     { series: { [phase('waiting')]: '1x40' }, at: '35m', fires: BUNNY },
     { series: { [phase('waiting')]: '1x20' }, at: '20m' },
   ],
   LoopStreamFlapping: [
-    { series: { [of('loopstream_status_live_since')]: '100 100 _ 200 200 _ 300 _ 400' }, at: '9m', fires: BUNNY },
-    { series: { [of('loopstream_status_live_since')]: '100 100 _ 200 200 200 200' }, at: '9m' },
+    { series: { [pick('loopstream_status_live_since')]: '100 100 _ 200 200 _ 300 _ 400' }, at: '9m', fires: BUNNY },
+    { series: { [pick('loopstream_status_live_since')]: '100 100 _ 200 200 200 200' }, at: '9m' },
   ],
   LoopStreamDegraded: [
     {
-      series: { [of('loopstream_status_condition', ',condition="Degraded",status="true"')]: '1x15' },
+      series: { [pick('loopstream_status_condition', ',condition="Degraded",status="true"')]: '1x15' },
       at: '12m',
       fires: BUNNY,
     },
-    { series: { [of('loopstream_status_condition', ',condition="Degraded",status="false"')]: '1x15' }, at: '12m' },
+    { series: { [pick('loopstream_status_condition', ',condition="Degraded",status="false"')]: '1x15' }, at: '12m' },
   ],
   LoopStreamDestinationDown: [
     {
       series: {
-        [of('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0x10',
-        [of('loopstream_streamer_destination_connected', ',destination="youtube"')]: '1x10',
+        [pick('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0x10',
+        [pick('loopstream_streamer_destination_connected', ',destination="youtube"')]: '1x10',
       },
       at: '7m',
       fires: { ...BUNNY, destination: 'twitch' },
     },
     {
-      series: { [of('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0 0 1 0 0 1 0' },
+      series: { [pick('loopstream_streamer_destination_connected', ',destination="twitch"')]: '0 0 1 0 0 1 0' },
       at: '7m',
     },
   ],
   LoopStreamSeamStep: [
     {
       series: {
-        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
-        [of('loopstream_info', ',framerate="30"')]: '1x5',
+        [pick('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
+        [pick('loopstream_info', ',framerate="30"')]: '1x5',
       },
       at: '2m',
       fires: BUNNY,
@@ -101,36 +101,36 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     {
       // The same step at 25 frames a second is one frame.
       series: {
-        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
-        [of('loopstream_streamer_largest_step_seconds', ',track="video",window="start"')]: '0.5x5',
-        [of('loopstream_info', ',framerate="25"')]: '1x5',
+        [pick('loopstream_streamer_largest_step_seconds', ',track="video",window="hour"')]: '0.04x5',
+        [pick('loopstream_streamer_largest_step_seconds', ',track="video",window="start"')]: '0.5x5',
+        [pick('loopstream_info', ',framerate="25"')]: '1x5',
       },
       at: '2m',
     },
   ],
   LoopStreamTimelineResets: [
-    { series: { [of('loopstream_streamer_timeline_resets_total')]: '0+1x20' }, at: '16m', fires: BUNNY },
-    { series: { [of('loopstream_streamer_timeline_resets_total')]: '0 0 1 1x20' }, at: '16m' },
+    { series: { [pick('loopstream_streamer_timeline_resets_total')]: '0+1x20' }, at: '16m', fires: BUNNY },
+    { series: { [pick('loopstream_streamer_timeline_resets_total')]: '0 0 1 1x20' }, at: '16m' },
   ],
   LoopStreamStorageFailing: [
-    { series: { [of('loopstream_streamer_storage_available')]: '0x5' }, at: '3m', fires: BUNNY },
-    { series: { [of('loopstream_streamer_storage_available')]: '0 1 0 1 0' }, at: '4m' },
+    { series: { [pick('loopstream_streamer_storage_available')]: '0x5' }, at: '3m', fires: BUNNY },
+    { series: { [pick('loopstream_streamer_storage_available')]: '0 1 0 1 0' }, at: '4m' },
   ],
   LoopStreamCacheMissing: [
     {
       series: {
-        [of('loopstream_streamer_cache_misses_total')]: '0+30x40',
-        [of('loopstream_streamer_cache_hits_total')]: '0+60x40',
+        [pick('loopstream_streamer_cache_misses_total')]: '0+30x40',
+        [pick('loopstream_streamer_cache_hits_total')]: '0+60x40',
       },
       at: '30m',
       fires: BUNNY,
     },
-    { series: { [of('loopstream_streamer_cache_writable')]: '0x40' }, at: '30m', fires: BUNNY },
+    { series: { [pick('loopstream_streamer_cache_writable')]: '0x40' }, at: '30m', fires: BUNNY },
     {
       series: {
-        [of('loopstream_streamer_cache_misses_total')]: '0+1x40',
-        [of('loopstream_streamer_cache_hits_total')]: '0+60x40',
-        [of('loopstream_streamer_cache_writable')]: '1x40',
+        [pick('loopstream_streamer_cache_misses_total')]: '0+1x40',
+        [pick('loopstream_streamer_cache_hits_total')]: '0+60x40',
+        [pick('loopstream_streamer_cache_writable')]: '1x40',
       },
       at: '30m',
     },
@@ -164,29 +164,31 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   ],
   LoopStreamMeterBehind: [
     {
-      series: { [of('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x70' },
+      series: { [pick('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x70' },
       at: '65m',
       fires: { namespace: 'tv' },
     },
     {
-      series: { [of('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x30 stale' },
+      series: { [pick('loopstream_status_condition', ',condition="SessionsMetered",status="false"')]: '1x30 stale' },
       at: '65m',
     },
   ],
   LoopStreamTimekeepingDoubtful: [
     {
-      series: { [of('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x20' },
+      series: { [pick('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x20' },
       at: '8m',
       fires: { namespace: 'tv' },
     },
     {
-      series: { [of('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x3 stale' },
+      series: {
+        [pick('loopstream_status_condition', ',condition="TimekeepingPlausible",status="false"')]: '1x3 stale',
+      },
       at: '8m',
     },
   ],
   LoopStreamNotScraped: [
     { series: { [phase('live')]: '1x20' }, at: '17m', fires: BUNNY },
-    { series: { [phase('live')]: '1x20', [of('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
+    { series: { [phase('live')]: '1x20', [pick('loopstream_streamer_on_air_seconds')]: '0+60x20' }, at: '17m' },
   ],
   LoopStreamOperatorAbsent: [
     {

@@ -261,22 +261,25 @@ function ofParameters(
   ids: Record<string, string>,
 ): Partial<BadRequest>[] {
   return (operation.parameters ?? []).flatMap(({ name, in: place, schema }) => {
-    const of = (value: string, more: Partial<BadRequest>) => ({ what: `${id}: ${name} is ${short(value)}`, ...more });
+    const getContext = (value: string, more: Partial<BadRequest>) => ({
+      what: `${id}: ${name} is ${short(value)}`,
+      ...more,
+    });
     if (place === 'path' && name === 'id')
       // The library of tus looks at its own headers first. Whoever sends a request makes a shorter path of two dots, which may
       // be another operation's: /v1/playlists/../changes is /v1/changes.
       return IDS.map((value) =>
-        of(value, {
+        getContext(value, {
           path: filled(path, {}).replace('none', value),
           ...(!path.includes('resumable') && value !== '%2e%2e' && { status: 404 }),
         }),
       );
     if (place === 'path')
-      return wrongParameters(schema).map((value) => of(value, { path: filled(path, ids, value || '%20') }));
+      return wrongParameters(schema).map((value) => getContext(value, { path: filled(path, ids, value || '%20') }));
     if (place === 'header')
       return ['', ' ', 'x'.repeat(256), '\u00e9'].map((value) =>
         // The library of tus looks at its own header first.
-        of(value, {
+        getContext(value, {
           ...(path.includes('resumable') && name !== TUS_VERSION ? {} : OF_HEADER[name]),
           headers: { [name.toLowerCase()]: value },
         }),
@@ -284,7 +287,7 @@ function ofParameters(
     const refused = { ...INVALID, field: `/${name}` };
     const values = [...(name === 'cursor' ? ['nonsense', '__proto__', 'a%20b'] : []), ...wrongParameters(schema)];
     return [...values, `${values[0]}&${name}=1`].map((value) =>
-      of(value, { ...refused, path: `${filled(path, ids)}?${name}=${value}` }),
+      getContext(value, { ...refused, path: `${filled(path, ids)}?${name}=${value}` }),
     );
   });
 }

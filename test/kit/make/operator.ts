@@ -161,11 +161,11 @@ export const world = (
 
 /** The pod that the operator would have made of a stream, in the state that kubelet would report. */
 export function podOf(
-  of: LoopStream,
+  loopStream: LoopStream,
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
 ): Pod {
-  const built = buildPod(of, buildProgram(of, inWorld, kubeTime(NOW)), SETTINGS);
+  const built = buildPod(loopStream, buildProgram(loopStream, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
     spec: { ...built.spec, nodeName: 'node-a' },
@@ -190,21 +190,24 @@ export function podOf(
 }
 
 /** Decides, and answers the stream with the status that was then written. */
-export function step(of: LoopStream, inWorld: World): { decision: ReturnType<typeof decide>; stream: LoopStream } {
+export function step(
+  loopStream: LoopStream,
+  inWorld: World,
+): { decision: ReturnType<typeof decide>; stream: LoopStream } {
   // A pod of which the status does not say otherwise has been let publish.
-  const podUID = of.status?.podUID ?? inWorld.pod?.metadata.uid;
-  const before = podUID === undefined ? of : { ...of, status: { ...of.status, podUID } };
+  const podUID = loopStream.status?.podUID ?? inWorld.pod?.metadata.uid;
+  const before = podUID === undefined ? loopStream : { ...loopStream, status: { ...loopStream.status, podUID } };
   const decision = decide({ ...inWorld, stream: before }, SETTINGS);
-  return { decision, stream: { ...of, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
+  return { decision, stream: { ...loopStream, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
 }
 
 /** The Job that the operator would have made for a wish. */
 export const jobOf = (
-  of: Upload,
+  upload: Upload,
   wish: Wish,
   conditions: { type: string; status: string; reason?: string }[] = [],
 ): Job => {
-  const built = buildJob(of, wish, SETTINGS);
+  const built = buildJob(upload, wish, SETTINGS);
   return {
     ...built,
     metadata: { ...built.metadata, ...meta(wish.name) },

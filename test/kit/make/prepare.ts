@@ -71,16 +71,16 @@ interface Packet {
 /** What ffprobe, which knows nothing of our index, finds in a rendition. Times in milliseconds. */
 export async function inspect(path: string) {
   const { packets, streams } = await ffprobe(path, '-show_packets', '-show_streams');
-  const of = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
-  const times = (type: Packet['codec_type']) => of(type).map((packet) => Math.round(Number(packet.pts_time) * 1000));
+  const build = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
+  const times = (type: Packet['codec_type']) => build(type).map((packet) => Math.round(Number(packet.pts_time) * 1000));
   return {
     streams: (streams as unknown[]).length,
     video: streams.find((stream: { codec_type: string }) => stream.codec_type === 'video'),
     audio: streams.find((stream: { codec_type: string }) => stream.codec_type === 'audio'),
     videoTimes: times('video'),
     audioTimes: times('audio'),
-    keyframes: of('video').flatMap((packet, frame) => (packet.flags.includes('K') ? [frame] : [])),
-    reordered: of('video').filter((packet) => packet.pts_time !== packet.dts_time).length,
+    keyframes: build('video').flatMap((packet, frame) => (packet.flags.includes('K') ? [frame] : [])),
+    reordered: build('video').filter((packet) => packet.pts_time !== packet.dts_time).length,
   };
 }
 

@@ -95,10 +95,10 @@ export async function startAnvil(): Promise<Anvil> {
       const parts = await request.toArray();
       const body = JSON.parse(Buffer.concat(parts).toString()) as Call | Call[];
       const answer = (await ask(node, body)) as Answered | Answered[];
-      const one = (call: Call, of: Answered) => told(call, of);
+      const one = (call: Call, answered: Answered) => told(call, answered);
       const result =
         Array.isArray(body) && Array.isArray(answer)
-          ? answer.map((of) => one(body.find(({ id }) => id === of.id) as Call, of))
+          ? answer.map((answered) => one(body.find(({ id }) => id === answered.id) as Call, answered))
           : one(body as Call, answer as Answered);
       response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
     })().catch(() => response.destroy());

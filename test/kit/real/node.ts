@@ -82,8 +82,8 @@ export function processesOf(uid: string): number[] {
     .map(Number);
 }
 
-export const main = (of: PodStatus) => of.containerStatuses?.[0];
-export const ready = (of: PodStatus) => of.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
+export const main = (status: PodStatus) => status.containerStatuses?.[0];
+export const ready = (status: PodStatus) => status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
 /** What tests ask of pods in the namespace NS. */
 function podsOf(kube: Kube) {

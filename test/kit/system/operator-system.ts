@@ -92,7 +92,9 @@ export function aroundEachTest({ metered = false } = {}): void {
     }
     await until('nothing is left', async () => {
       for (const { metadata } of await kube.list(PODS, { namespace: NS })) await kubelet.remove(metadata.name);
-      const left = await Promise.all([LOOPSTREAMS, PODS].map((of) => kube.list(of as Resource, { namespace: NS })));
+      const left = await Promise.all(
+        [LOOPSTREAMS, PODS].map((resource) => kube.list(resource as Resource, { namespace: NS })),
+      );
       return left.flat().length === 0;
     });
     await operator.lifecycle.stop();
@@ -176,7 +178,7 @@ export async function goLive(): Promise<LoopStream> {
 /** Resource versions of everything in the namespace: equal when nothing at all was written. */
 export async function versions(): Promise<Record<string, string>> {
   const all = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, PODS, JOBS, EVENTS] as Resource[];
-  const lists = await Promise.all(all.map((of) => kube.list<KubeObject>(of, { namespace: NS })));
+  const lists = await Promise.all(all.map((resource) => kube.list<KubeObject>(resource, { namespace: NS })));
   return Object.fromEntries(
     lists.flat().map(({ kind, metadata }) => [`${kind}/${metadata.name}`, metadata.resourceVersion]),
   );

@@ -81,8 +81,8 @@ test('with kube-apiserver killed each read answers as described, status says deg
     playlists: videoList,
   };
   const read = async ({ method, path }: (typeof reads)[number]) => {
-    const of = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');
-    const { status, headers, body } = await ada.call(method, of.replace('{version}', '1'), undefined, tus);
+    const name = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');
+    const { status, headers, body } = await ada.call(method, name.replace('{version}', '1'), undefined, tus);
     const age = headers.get('age');
     return {
       status,

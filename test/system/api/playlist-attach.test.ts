@@ -109,8 +109,8 @@ async function disturbed() {
     await proxy.close();
     await rm(dir, { recursive: true, force: true });
   });
-  const ask = (of: unknown, headers = {}) =>
-    call<Record<string, unknown>>(`${replica.url}/v1/playlists`, 'POST', of, { 'x-api-key': ada.key, ...headers });
+  const ask = (body: unknown, headers = {}) =>
+    call<Record<string, unknown>>(`${replica.url}/v1/playlists`, 'POST', body, { 'x-api-key': ada.key, ...headers });
   return {
     proxy,
     ask,

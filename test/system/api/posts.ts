@@ -42,8 +42,8 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     () =>
       writesOf(`/registry/loopstream.dev/${plural}/${NAMESPACE}/${name}`);
   const labelSelector = `${ACCOUNT_LABEL}=${owner.accountId}`;
-  const creation = async (of: Pick<Post, 'path' | 'body' | 'headers'>, resource: Resource): Promise<Post> => ({
-    ...of,
+  const creation = async (post: Pick<Post, 'path' | 'body' | 'headers'>, resource: Resource): Promise<Post> => ({
+    ...post,
     effects: async () => (await api.kube.list(resource, { namespace: NAMESPACE, labelSelector })).length,
     isKnown: async (to) => {
       const paths = [`/v1/destinations/${destinationID}`, `/v1/uploads/${videoUploadObjectID}`];

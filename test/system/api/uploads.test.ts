@@ -351,22 +351,22 @@ describe('an account may keep so much and no more', () => {
 
   test('bytes, those that are announced and those that have been imported', async () => {
     const [mega, zoe] = [2 ** 20, await api.client('zoe')];
-    const of = async (size: number) => {
+    const build = async (size: number) => {
       const { status, body } = await begin(size * mega, zoe);
       return { status, body };
     };
-    expect(await of(90)).toMatchObject({ status: 201 });
+    expect(await build(90)).toMatchObject({ status: 201 });
     const { body } = await link(zoe);
     // A link may bring no more than what is left.
     expect((await upload(String(body.objectID))).spec.maxSizeBytes).toBeUndefined();
     const media = { sha256: 'b'.repeat(64), sizeBytes: 60 * mega, durationSeconds: 1 };
     await api.observeUpload(String(body.objectID), { state: 'ready', media });
-    await expect.poll(async () => (await of(51)).status).toBe(403);
-    expect(await of(51)).toMatchObject(REFUSED);
-    expect((await of(51)).body.detail).toContain('has 150 MiB; this needs 51 MiB');
+    await expect.poll(async () => (await build(51)).status).toBe(403);
+    expect(await build(51)).toMatchObject(REFUSED);
+    expect((await build(51)).body.detail).toContain('has 150 MiB; this needs 51 MiB');
     const next = await link(zoe);
     expect((await upload(String(next.body.objectID))).spec.maxSizeBytes).toBe(50 * mega);
-    expect(await of(50)).toMatchObject({ status: 201 });
+    expect(await build(50)).toMatchObject({ status: 201 });
     expect(await link(zoe)).toMatchObject(REFUSED);
   });
 });

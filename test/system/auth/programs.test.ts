@@ -251,7 +251,7 @@ describe('registration', () => {
       expect([refused.status, refused.headers.get('content-type')]).toEqual([429, 'application/json; charset=utf-8']);
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       const { error, error_description } = (await refused.json()) as Record<string, string>;
-      expect([error, error_description]).toEqual(['temporarily_unavailable', expect.stringContaining('wait')]);
+      expect([error, error_description]).toEqual(['temporarily_unavailable', expect.stringContaining('Try again in')]);
       expect((await ask(same, narrow.url)).status).toBe(201);
       // The refusal has cost nobody the client that they have.
       await authorize(site.url, ada, { client_id: ids[0] ?? '', redirect_uris: [REDIRECT] });

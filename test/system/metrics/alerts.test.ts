@@ -104,7 +104,7 @@ const testOf = (name: string, { series, at, every = '1m', fires }: AlertCase) =>
   const words = fires && Object.entries(annotations).map(([key, text]) => [key, filled(text, fires)]);
   return {
     interval: every,
-    input_series: Object.entries(series).map(([of, values]) => ({ series: of, values })),
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
     alert_rule_test: [
       {
         eval_time: at,

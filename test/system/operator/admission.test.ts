@@ -134,7 +134,7 @@ it('a sweep is told what to keep, and no Job begins whose rendition it may be de
   const task = readTask((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
   if (task?.action !== 'sweep') throw new Error('no sweep');
   const { uid } = (await kube.get(UPLOADS, NS, 'film')).metadata;
-  expect(['film', uid].map((of) => mayDelete(task)(sourceKey(of)))).toEqual([true, false]);
+  expect(['film', uid].map((name) => mayDelete(task)(sourceKey(name)))).toEqual([true, false]);
   expect(task.graceSeconds).toBe(86_400);
   await createDestination();
   await createStream();

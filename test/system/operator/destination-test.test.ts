@@ -143,7 +143,7 @@ test('a destination without a Secret is told to lack one, and has no pod', async
 
 test('the key is in no pod, status, event, log, argument or environment', async () => {
   const shown = await Promise.all(
-    [PODS, DESTINATIONS, EVENTS].map((of) => node.kube.list(of as Resource, { namespace: NAMESPACE })),
+    [PODS, DESTINATIONS, EVENTS].map((resource) => node.kube.list(resource as Resource, { namespace: NAMESPACE })),
   );
   const logs = (await readdir(dir, { recursive: true })).filter((name) => name.endsWith('.log'));
   const texts = [JSON.stringify([shown, pods]), everyCommandLine()];

@@ -119,5 +119,5 @@ test('the samples are accepted under the strictest validation, and a slip in one
   expect(await apply('-f', slip)).toContain(`spec.playlistRefs: Forbidden: ${SENTENCES.twoMedia}`);
   const explained = await kubectl('explain', 'loopstream.spec.schedule.recurrence.cron');
   expect(explained).toContain(`VERSION:    ${API_VERSION.split('/')[1]}`);
-  expect(explained).toContain('When each window begins');
+  expect(explained).toContain('Start of each window');
 });

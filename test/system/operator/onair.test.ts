@@ -219,7 +219,7 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
     return found?.status === 'True' && found;
   });
   expect(wrong).toMatchObject({ reason: 'ItemsLeftOut' });
-  expect(wrong.message).toContain(`is left out. "${away}" (${away}) could not be played: `);
+  expect(wrong.message).toContain(`is left out. Item "${away}" (${away}) could not be played: `);
   await until('the event', async () => (await told('ItemsLeftOut')) === toldBefore + 1);
   expect((await streamer.stats()).live).toBe(true);
 

@@ -28,7 +28,7 @@ async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
   await kube.mergePatch(PODS, NS, name, { metadata: { finalizers: null } });
   await kube.delete(PODS, NS, name, { gracePeriodSeconds: 0 });
   return until('another pod', async () => {
-    const pods = await Promise.all(podNames('bunny').map((of) => getPod(of)));
+    const pods = await Promise.all(podNames('bunny').map((name) => getPod(name)));
     return pods.find((pod) => pod !== undefined && pod.metadata.uid !== uid);
   });
 }

@@ -33,10 +33,10 @@ let api: TestApi;
 let ada: Client;
 const operator = new Lifecycle();
 
-const create = (of: Resource, name: string, more: object) =>
-  api.kube.create(of as Resource<KubeObject>, NAMESPACE, {
-    apiVersion: of.group === '' ? of.version : API_VERSION,
-    kind: of.kind,
+const create = (resource: Resource, name: string, more: object) =>
+  api.kube.create(resource as Resource<KubeObject>, NAMESPACE, {
+    apiVersion: resource.group === '' ? resource.version : API_VERSION,
+    kind: resource.kind,
     metadata: { name, labels: { [ACCOUNT_LABEL]: ada.accountId } },
     ...more,
   } as unknown as KubeObject);

@@ -63,7 +63,7 @@ export async function startStreamerPod(
   const viewToken = Buffer.from(secret.data?.[VIEW_TOKEN_KEY] ?? '', 'base64').toString();
   await writeAtomically(join(dir, VIEW_TOKEN_KEY), viewToken);
   const destinationsFile = join(dir, DESTINATIONS_KEY);
-  for (const [of, secrets] of Object.entries(destinations)) await writeDestination(destinationsFile, of, secrets);
+  for (const [label, secrets] of Object.entries(destinations)) await writeDestination(destinationsFile, label, secrets);
   const config = streamerConfig({
     LOOPSTREAM_PROGRAM_FILE: programFile,
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,

@@ -37,31 +37,31 @@ const playing = (video: string[], audio?: string[]): Playing => ({
   video: track(video),
   ...(audio && { audio: track(audio) }),
 });
-const programOf = (of: Playing): string =>
+const programOf = (playing: Playing): string =>
   JSON.stringify({
-    ...of,
+    ...playing,
     epoch: '2026-01-01T00:00:00Z',
     seed: 1,
     destinations: ['tv'],
   } satisfies Program);
 
 /** The pod that the operator would have made of the stream. */
-async function putOnAir(id: string, of: Playing): Promise<void> {
+async function putOnAir(id: string, playing: Playing): Promise<void> {
   const name = `${id}-onair`;
-  const annotations = { [PROGRAM_ANNOTATION]: programOf(of) };
+  const annotations = { [PROGRAM_ANNOTATION]: programOf(playing) };
   const metadata = { name, namespace: NAMESPACE, labels: { [STREAM_LABEL]: id }, annotations };
   const spec = { containers: [{ name: 'streamer', image: 'none' }] };
   await api.kube.create(PODS, NAMESPACE, { metadata, spec } as never);
 }
-const patchPod = (id: string, of: Playing) =>
+const patchPod = (id: string, playing: Playing) =>
   api.kube.mergePatch(PODS, NAMESPACE, `${id}-onair`, {
-    metadata: { annotations: { [PROGRAM_ANNOTATION]: programOf(of) } },
+    metadata: { annotations: { [PROGRAM_ANNOTATION]: programOf(playing) } },
   });
 /** As it is once the operator has let it go. */
 const losePod = (id: string) => api.kube.delete(PODS, NAMESPACE, `${id}-onair`, { gracePeriodSeconds: 0 });
 
 const preparing = { type: 'MediaReady', reason: 'MediaPreparing', message: 'It is being prepared.' };
-const keep = (id: string, of: Playing) => api.observe(id, { phase: 'live', playing: of }, [preparing]);
+const keep = (id: string, playing: Playing) => api.observe(id, { phase: 'live', playing: playing }, [preparing]);
 const forget = (id: string) =>
   api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status: { playing: null } }, { subresource: 'status' });
 

@@ -5,10 +5,10 @@ import { isSameJson } from '../../../src/lib/json-equal.ts';
 it('a value equals what JSON makes of it, and nothing that JSON writes otherwise', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => isSameJson(value, JSON.parse(JSON.stringify(value)))));
   const sorted = (value: unknown): string =>
-    JSON.stringify(value, (_, of) =>
-      of && typeof of === 'object' && !Array.isArray(of)
-        ? Object.fromEntries(Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : of,
+    JSON.stringify(value, (_, member) =>
+      member && typeof member === 'object' && !Array.isArray(member)
+        ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : member,
     );
   const parsed = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
   fc.assert(fc.property(parsed, parsed, (a, b) => isSameJson(a, b) === (sorted(a) === sorted(b))));

@@ -46,11 +46,11 @@ export function clusterAudit(dir: string, namespace: string) {
         const { verb, user, objectRef, annotations } = JSON.parse(text) as Line;
         if (!user.username.startsWith(prefix) || !objectRef?.resource) continue;
         const account = user.username.slice(prefix.length);
-        const of = all.get(account) ?? { used: new Set(), refused: new Set() };
-        all.set(account, of);
+        const rights = all.get(account) ?? { used: new Set(), refused: new Set() };
+        all.set(account, rights);
         const resource = [objectRef.resource, objectRef.subresource].filter(Boolean).join('/');
         const allowed = annotations?.['authorization.k8s.io/decision'] === 'allow';
-        (allowed ? of.used : of.refused).add(rightOf(verb, resource, objectRef.apiGroup));
+        (allowed ? rights.used : rights.refused).add(rightOf(verb, resource, objectRef.apiGroup));
       }
       return all;
     },

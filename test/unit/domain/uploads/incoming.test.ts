@@ -13,17 +13,22 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
   await using place = await room();
   const now = new Date('2026-06-04T12:00:00Z');
   const made = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {
-    const of = upload(name, {});
+    const givenUpload = upload(name, {});
     const creationTimestamp = new Date(now.getTime() - hoursAgo * HOUR_MS).toISOString();
-    const source = receivedBytes === undefined ? of.spec.source : { sent: { sizeBytes: 10, receivedBytes } };
-    return { ...of, metadata: { ...of.metadata, creationTimestamp }, spec: { ...of.spec, source } };
+    const source = receivedBytes === undefined ? givenUpload.spec.source : { sent: { sizeBytes: 10, receivedBytes } };
+    return {
+      ...givenUpload,
+      metadata: { ...givenUpload.metadata, creationTimestamp },
+      spec: { ...givenUpload.spec, source },
+    };
   };
-  const sentAs = (of: Upload, more: object): Upload => ({
-    ...of,
-    spec: { ...of.spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, ...more } } },
+  const sentAs = (upload: Upload, more: object): Upload => ({
+    ...upload,
+    spec: { ...upload.spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, ...more } } },
   });
-  const taken = (of: Upload) => sentAs(of, { isPart: true });
-  const joins = (of: Upload, name: string) => sentAs(of, { parts: [{ name, uid: upload(name, {}).metadata.uid }] });
+  const taken = (upload: Upload) => sentAs(upload, { isPart: true });
+  const joins = (source: Upload, name: string) =>
+    sentAs(source, { parts: [{ name, uid: upload(name, {}).metadata.uid }] });
   const all = [
     made('late', 72, 5),
     made('silent', 100, 0),

@@ -8,8 +8,8 @@ const secret = (data: Record<string, string>): Secret =>
     metadata: { name: 'tv-secret' },
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   }) as Secret;
-const judged = (of: Secret | undefined) =>
-  buildDestinationStatus(destination('tv', undefined), of, NOW, { allowPrivateDestinations: false });
+const judged = (secret: Secret | undefined) =>
+  buildDestinationStatus(destination('tv', undefined), secret, NOW, { allowPrivateDestinations: false });
 const KEY = 'live_s3cr3t-k3y';
 
 describe('a destination', () => {

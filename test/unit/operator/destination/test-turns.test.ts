@@ -41,11 +41,11 @@ test('whoever comes and goes: never more than the limits, and nobody waits while
       const running = new Map<string, string>();
       const waiting = new Map<string, string>();
       for (const [i, [account, n, leaves]] of list.entries()) {
-        const [key, of] = [`${account}/${n}`, `account ${account}`];
+        const [key, name] = [`${account}/${n}`, `account ${account}`];
         if (leaves) {
           for (const one of [running, waiting]) one.delete(key);
           turns.leave(key);
-        } else if (!running.has(key)) waiting.set(key, of);
+        } else if (!running.has(key)) waiting.set(key, name);
         // Everybody who waits asks again, as the operator does.
         for (const [other, owner] of [...waiting, ...waiting]) {
           if (running.has(other) || !turns.take(other, owner, i)) continue;

@@ -138,8 +138,8 @@ describe('a test that cannot be made says why', () => {
 });
 
 describe('the pod of a test', () => {
-  const of = { ...destination(), metadata: { ...meta('tv'), labels: { [ACCOUNT_LABEL]: 'ann' } } };
-  const pod = buildTestPod(of, '7', SETTINGS);
+  const owned = { ...destination(), metadata: { ...meta('tv'), labels: { [ACCOUNT_LABEL]: 'ann' } } };
+  const pod = buildTestPod(owned, '7', SETTINGS);
   // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
   const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
   const [container] = spec.containers;

@@ -73,9 +73,9 @@ describe('media readiness', () => {
     ['Unknown', 'MediaAwaitsCredit', 'Upload "film" will be prepared for 720p30 when the account has credit.', true],
     ['True', 'MediaPreparing', 'Upload "film" is being prepared for 720p30.', undefined],
   ] as const)('of a stream whose credit is %s', (status, reason, message, unknown) => {
-    const of = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
+    const loopStream = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
     const condition = { type: 'CreditAvailable', status, reason: 'X', message: 'x', lastTransitionTime: EPOCH };
-    const seen = { ...of, status: { conditions: [condition] } };
+    const seen = { ...loopStream, status: { conditions: [condition] } };
     const uploads = [upload('film', preparing)];
     expect(mediaProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
     expect(mediaProblem(seen, world())).toBeUndefined();

@@ -17,8 +17,11 @@ import { until } from '../../../kit/wait.ts';
 const textOf = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
 
 const live = () => {
-  const of = stream({ displayName: 'Ann’s channel' });
-  const labeled: LoopStream = { ...of, metadata: { ...of.metadata, labels: { [ACCOUNT_LABEL]: 'ann-1' } } };
+  const loopStream = stream({ displayName: 'Ann’s channel' });
+  const labeled: LoopStream = {
+    ...loopStream,
+    metadata: { ...loopStream.metadata, labels: { [ACCOUNT_LABEL]: 'ann-1' } },
+  };
   return step(labeled, world({ pod: podOf(labeled, { ready: true }) })).stream;
 };
 

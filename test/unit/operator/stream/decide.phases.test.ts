@@ -44,7 +44,7 @@ function look(before: LoopStream, scene: Scene): LoopStream {
   const generation = (before.metadata.generation ?? 1) + (edited ? 1 : 0);
   const credit = { type: 'CreditAvailable', reason: 'X', message: 'X', lastTransitionTime: kubeTime(at(0)) };
   const conditions = (before.status?.conditions ?? []).filter(({ type }) => type !== credit.type);
-  const of: LoopStream = {
+  const loopStream: LoopStream = {
     ...before,
     metadata: {
       ...before.metadata,
@@ -66,16 +66,23 @@ function look(before: LoopStream, scene: Scene): LoopStream {
   });
   if (pod !== 'none') {
     const phase = pod === 'ended' ? 'Failed' : 'Running';
-    seen.pod = podOf({ ...of, metadata: before.metadata }, { ready: pod === 'ready', deleted: pod === 'going', phase });
+    seen.pod = podOf(
+      { ...loopStream, metadata: before.metadata },
+      { ready: pod === 'ready', deleted: pod === 'going', phase },
+    );
     if (pod === 'foreign') seen.pod.metadata.ownerReferences = [];
   }
-  let decision = decide({ ...seen, stream: of }, SETTINGS);
+  let decision = decide({ ...seen, stream: loopStream }, SETTINGS);
   if (decision.action.do === 'create' && answer !== 'made') {
     const words = { refused: 'spec.x: Invalid value', quota: 'exceeded quota: few', taken: undefined }[answer];
-    decision = withoutPod({ ...seen, stream: of }, decision, words);
+    decision = withoutPod({ ...seen, stream: loopStream }, decision, words);
   }
-  const { deletionTimestamp: _, ...metadata } = of.metadata;
-  return { ...of, metadata, status: buildStatus(of, decision, pod === 'foreign' ? undefined : seen.pod, seen) };
+  const { deletionTimestamp: _, ...metadata } = loopStream.metadata;
+  return {
+    ...loopStream,
+    metadata,
+    status: buildStatus(loopStream, decision, pod === 'foreign' ? undefined : seen.pod, seen),
+  };
 }
 
 const scenes = fc.record<Scene>({
@@ -100,12 +107,12 @@ function written(): string[] {
 
 /** The transitions of a stream through these scenes. */
 function walked(list: readonly Scene[]): string[] {
-  let of = stream();
+  let loopStream = stream();
   return list.flatMap((scene) => {
-    const next = look(of, scene);
-    const step = `${of.status?.phase ?? 'new'} → ${next.status?.phase}`;
-    const isNew = of.status?.phase !== next.status?.phase;
-    of = next;
+    const next = look(loopStream, scene);
+    const step = `${loopStream.status?.phase ?? 'new'} → ${next.status?.phase}`;
+    const isNew = loopStream.status?.phase !== next.status?.phase;
+    loopStream = next;
     return isNew ? [step] : [];
   });
 }
@@ -133,10 +140,10 @@ describe('the state machine', () => {
 describe('the way of a stream', () => {
   const usual: Scene = { wish: 'run', schedule: 'none', lacks: 'nothing', pod: 'none', answer: 'made', edited: false };
   const way = (...scenes_: Partial<Scene>[]) => {
-    let of = stream();
+    let loopStream = stream();
     return scenes_.map((scene): Phase | undefined => {
-      of = look(of, { ...usual, ...scene });
-      return of.status?.phase;
+      loopStream = look(loopStream, { ...usual, ...scene });
+      return loopStream.status?.phase;
     });
   };
 

@@ -44,38 +44,38 @@ const PUBLISHED = { ...READY, playlists: [publishing(2, 'next')] };
 const PREPARED = { ...PUBLISHED, uploads: [upload(), upload('next')] };
 
 /** A stream that is live with the first version, and its pod. */
-function onAir(of = asked(), inWorld = READY): { of: LoopStream; pod: Pod } {
-  const pod = podOf(of, { ready: true }, world(inWorld));
-  return { of: step(of, world({ ...inWorld, pod })).stream, pod };
+function onAir(loopStream = asked(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
+  const pod = podOf(loopStream, { ready: true }, world(inWorld));
+  return { loopStream: step(loopStream, world({ ...inWorld, pod })).stream, pod };
 }
 
 /** The same after the next version was published, which is not prepared. */
 function preparing() {
-  const { of, pod } = onAir();
-  return { of: step(of, world({ ...PUBLISHED, pod, now: at(10) })).stream, pod };
+  const { loopStream, pod } = onAir();
+  return { loopStream: step(loopStream, world({ ...PUBLISHED, pod, now: at(10) })).stream, pod };
 }
 
-const edited = (of: LoopStream, spec: Partial<LoopStreamSpec>): LoopStream => ({
-  ...of,
-  spec: { ...of.spec, ...spec },
+const edited = (loopStream: LoopStream, spec: Partial<LoopStreamSpec>): LoopStream => ({
+  ...loopStream,
+  spec: { ...loopStream.spec, ...spec },
 });
 const programIn = (action: object): Program => (action as { program: Program }).program;
 
 describe('a stream whose next version is being prepared', () => {
   it('says what it plays, and says it once', () => {
-    const { of, pod } = preparing();
-    expect(of.status).toMatchObject({
+    const { loopStream, pod } = preparing();
+    expect(loopStream.status).toMatchObject({
       phase: 'live',
       ready: false,
       playing: { version: 1, profile: '720p30', video: { items: [{ id: 'film', rendition: rendition().key }] } },
     });
-    const again = step(of, world({ ...PUBLISHED, pod, now: at(20) })).stream;
-    expect(sameStatus(of.status, again.status ?? {})).toBe(true);
+    const again = step(loopStream, world({ ...PUBLISHED, pod, now: at(20) })).stream;
+    expect(sameStatus(loopStream.status, again.status ?? {})).toBe(true);
   });
 
   it('comes back with it where the loop stands when its pod is lost, and still says what it waits for', () => {
-    const { of, pod } = preparing();
-    const { decision, stream: after } = step(of, world({ ...PUBLISHED, now: at(60) }));
+    const { loopStream, pod } = preparing();
+    const { decision, stream: after } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false, action: { do: 'create', standby: false } });
     expect(programIn(decision.action)).toEqual(programOfPod(pod));
     expect(findCondition(after.status?.conditions, 'MediaReady')).toMatchObject({
@@ -83,21 +83,21 @@ describe('a stream whose next version is being prepared', () => {
       reason: 'MediaPreparing',
       message: 'Upload "next", item with index 0 of playlist "list", is being prepared for 720p30.',
     });
-    expect(after.status).toMatchObject({ epoch: kubeTime(NOW), playing: of.status?.playing });
+    expect(after.status).toMatchObject({ epoch: kubeTime(NOW), playing: loopStream.status?.playing });
   });
 
   it('comes back with it although the upload has been deleted and the next one cannot be had', () => {
     const failed = upload('next', { state: 'failed', error: { code: 'media_unreadable', message: 'It is a text.' } });
     for (const uploads of [[], [failed]]) {
-      const { decision } = step(preparing().of, world({ ...PUBLISHED, uploads }));
+      const { decision } = step(preparing().loopStream, world({ ...PUBLISHED, uploads }));
       expect(programIn(decision.action).video.items).toMatchObject([{ id: 'film' }]);
     }
   });
 
   it('goes on to the next when that is prepared, and keeps nothing then', () => {
-    const { of } = preparing();
-    const { decision, stream: back } = step(of, world({ ...PUBLISHED, now: at(60) }));
-    const pod = podOf(of, { ready: true }, world(PREPARED));
+    const { loopStream } = preparing();
+    const { decision, stream: back } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
+    const pod = podOf(loopStream, { ready: true }, world(PREPARED));
     pod.metadata.annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(programIn(decision.action)) };
     const next = step(back, world({ ...PREPARED, pod, now: at(90) }));
     expect(next.decision.action).toMatchObject({
@@ -108,49 +108,49 @@ describe('a stream whose next version is being prepared', () => {
   });
 
   it('that is lost and comes back after that was prepared, comes back with the next', () => {
-    const { decision, stream: after } = step(preparing().of, world({ ...PREPARED, now: at(60) }));
+    const { decision, stream: after } = step(preparing().loopStream, world({ ...PREPARED, now: at(60) }));
     expect(programIn(decision.action).video.items).toMatchObject([{ id: 'next' }]);
     expect(after.status).not.toHaveProperty('playing');
   });
 
   it('waits for what else is against it, and keeps what it played', () => {
-    const { of } = preparing();
-    const lost = step(of, world({ ...PUBLISHED, destinations: [destination('tv', false)] }));
+    const { loopStream } = preparing();
+    const lost = step(loopStream, world({ ...PUBLISHED, destinations: [destination('tv', false)] }));
     expect(lost.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
-    expect(lost.stream.status?.playing).toEqual(of.status?.playing);
+    expect(lost.stream.status?.playing).toEqual(loopStream.status?.playing);
     const back = step(lost.stream, world(PUBLISHED)).decision;
     expect(programIn(back.action)).toMatchObject({ epoch: kubeTime(NOW), video: { items: [{ id: 'film' }] } });
   });
 
   it('keeps what it played while others shut it off, and while Kubernetes has no room for its pod', () => {
-    const { of, pod } = preparing();
+    const { loopStream, pod } = preparing();
     const gate = { type: 'CreditAvailable', status: 'False' as const, reason: 'X', message: 'X' };
-    const conditions = [...(of.status?.conditions ?? []), { ...gate, lastTransitionTime: kubeTime(NOW) }];
+    const conditions = [...(loopStream.status?.conditions ?? []), { ...gate, lastTransitionTime: kubeTime(NOW) }];
     const gated = edited(
-      { ...of, status: { ...of.status, conditions } },
+      { ...loopStream, status: { ...loopStream.status, conditions } },
       {
         readinessGates: [{ conditionType: gate.type }],
       },
     );
-    expect(step(gated, world({ ...PUBLISHED, pod })).stream.status?.playing).toEqual(of.status?.playing);
-    const { decision } = step(of, world(PUBLISHED));
-    const refused = withoutPod({ ...world(PUBLISHED), stream: of }, decision, 'exceeded quota: few');
-    const status = buildStatus(of, refused, undefined, world(PUBLISHED));
-    expect(status).toMatchObject({ phase: 'waiting', playing: of.status?.playing });
-    expect(step({ ...of, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });
+    expect(step(gated, world({ ...PUBLISHED, pod })).stream.status?.playing).toEqual(loopStream.status?.playing);
+    const { decision } = step(loopStream, world(PUBLISHED));
+    const refused = withoutPod({ ...world(PUBLISHED), stream: loopStream }, decision, 'exceeded quota: few');
+    const status = buildStatus(loopStream, refused, undefined, world(PUBLISHED));
+    expect(status).toMatchObject({ phase: 'waiting', playing: loopStream.status?.playing });
+    expect(step({ ...loopStream, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });
   });
 
   it('does not take a pod of its name that is not its own', () => {
     const foreign = podOf(asked(), { ready: true }, world(READY));
     foreign.metadata.ownerReferences = [];
-    const { decision, stream: after } = step(preparing().of, world({ ...PUBLISHED, pod: foreign }));
+    const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, pod: foreign }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
     expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film' }]);
   });
 
   it('forgets what it played when it is stopped', () => {
-    const { of, pod } = preparing();
-    const off = step(edited(of, { replicas: 0 }), world({ ...PUBLISHED, pod })).stream;
+    const { loopStream, pod } = preparing();
+    const off = step(edited(loopStream, { replicas: 0 }), world({ ...PUBLISHED, pod })).stream;
     expect(off.status).toMatchObject({ phase: 'stopping' });
     expect(off.status).not.toHaveProperty('playing');
     const again = step(edited(off, { replicas: 1 }), world(PUBLISHED));
@@ -166,8 +166,8 @@ describe('the same of an edit of the stream', () => {
     ['a list that is not there', { playlistRefs: ['gone'] }, {}],
     ['sound that is not there', { audioPlaylistRefs: ['gone'] }, {}],
   ])('%s', (_what, spec, objects) => {
-    const { of, pod } = onAir(stream(), { playlists: [], uploads: [upload()] });
-    const after = step(edited(of, spec), world({ ...objects, pod })).stream;
+    const { loopStream, pod } = onAir(stream(), { playlists: [], uploads: [upload()] });
+    const after = step(edited(loopStream, spec), world({ ...objects, pod })).stream;
     const { decision } = step(after, world({ ...objects, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false });
     expect(programIn(decision.action)).toEqual(programOfPod(pod));
@@ -177,8 +177,8 @@ describe('the same of an edit of the stream', () => {
     const sound = playlist('sound', ['song'], { kind: 'audio' });
     const song = upload('song', undefined, 'audio');
     const both = { playlists: [sound], uploads: [upload(), song] };
-    const { of, pod } = onAir(stream({ audioPlaylistRefs: ['sound'] }), both);
-    const change = edited(of, { uploadRef: 'next', destinationRefs: ['tv', 'more'] });
+    const { loopStream, pod } = onAir(stream({ audioPlaylistRefs: ['sound'] }), both);
+    const change = edited(loopStream, { uploadRef: 'next', destinationRefs: ['tv', 'more'] });
     const missing = { ...both, destinations: [destination(), destination('more')] };
     const after = step(change, world({ ...missing, pod })).stream;
     const program = programIn(step(after, world(missing)).decision.action);
@@ -191,9 +191,9 @@ describe('a stream in the ordinary case', () => {
   it('keeps nothing beside its pod: when it starts, on air, when the next version is prepared already', () => {
     const waiting = step(asked(), world({ ...READY, uploads: [unprepared('film')] })).stream;
     const starting = step(waiting, world(READY)).stream;
-    const { of, pod } = onAir(starting);
-    const next = step(of, world({ ...PREPARED, pod })).stream;
-    for (const { status } of [waiting, starting, of, next]) {
+    const { loopStream, pod } = onAir(starting);
+    const next = step(loopStream, world({ ...PREPARED, pod })).stream;
+    for (const { status } of [waiting, starting, loopStream, next]) {
       expect(status?.phase).toBeDefined();
       expect(status).not.toHaveProperty('playing');
     }

@@ -13,14 +13,14 @@ describe('one-time schedules', () => {
   const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
 
   it('waits for the start, is on air in the window, and ends', () => {
-    const of = stream({ schedule });
-    const before = step(of, world());
+    const loopStream = stream({ schedule });
+    const before = step(loopStream, world());
     expect(before.decision).toMatchObject({ phase: 'scheduled', action: { do: 'prepare' }, requeueAt: at(60) });
-    const held = { ...of, metadata: { ...of.metadata, finalizers: [FINALIZER] } };
+    const held = { ...loopStream, metadata: { ...loopStream.metadata, finalizers: [FINALIZER] } };
     expect(step(held, world()).decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' } });
     const inside = step(before.stream, world({ now: at(60) }));
     expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(120) });
-    const over = step(inside.stream, world({ pod: podOf(of), now: at(120) }));
+    const over = step(inside.stream, world({ pod: podOf(loopStream), now: at(120) }));
     expect(over.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
     expect(step(over.stream, world({ now: at(121) })).decision.phase).toBe('ended');
   });
@@ -39,14 +39,14 @@ describe('a window with a starting deadline', () => {
   const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 }, ...DEADLINE };
 
   it('is taken up in time, and kept when the pod is lost or the operator was away', () => {
-    const of = stream({ schedule });
-    const before = step(of, world());
+    const loopStream = stream({ schedule });
+    const before = step(loopStream, world());
     expect(before.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(60) });
     const inside = step(before.stream, world({ now: at(61) }));
     expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
     const lost = step(inside.stream, world({ now: at(600) }));
     expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
-    const over = step(lost.stream, world({ pod: podOf(of), now: at(660) }));
+    const over = step(lost.stream, world({ pod: podOf(loopStream), now: at(660) }));
     expect(over.decision).toMatchObject({ phase: 'stopping', requeueAt: at(3660) });
     expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
   });
@@ -66,9 +66,12 @@ describe('a window with a starting deadline', () => {
   });
 
   it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
-    for (const of of [stream({ schedule }), stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } })]) {
-      const { stream: before } = step(of, world());
-      const pod = podOf(of);
+    for (const loopStream of [
+      stream({ schedule }),
+      stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } }),
+    ]) {
+      const { stream: before } = step(loopStream, world());
+      const pod = podOf(loopStream);
       pod.metadata.creationTimestamp = kubeTime(at(60.9));
       const { decision, stream: after } = step(
         { ...before, status: { ...before.status, podUID: 'of another' } },
@@ -93,12 +96,12 @@ describe('a window with a starting deadline', () => {
 describe('a window that opens while a gate is closed, as it is without credit', () => {
   const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 } };
   const paid = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
-  const withCredit = (of: LoopStream, status: 'True' | 'False'): LoopStream => {
-    const conditions = (of.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
+  const withCredit = (loopStream: LoopStream, status: 'True' | 'False'): LoopStream => {
+    const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
     const said = { reason: 'InsufficientCredits', message: 'It is used up.', lastTransitionTime: kubeTime(at(0)) };
     return {
-      ...of,
-      status: { ...of.status, conditions: [...conditions, { type: CREDIT_CONDITION, status, ...said }] },
+      ...loopStream,
+      status: { ...loopStream.status, conditions: [...conditions, { type: CREDIT_CONDITION, status, ...said }] },
     };
   };
 
@@ -130,13 +133,13 @@ describe('a window that opens while a gate is closed, as it is without credit', 
 
 describe('a suspended stream', () => {
   it('goes off air, says why, and comes back when it is let', () => {
-    const of = stream({ suspend: true });
-    const pod = podOf(of, { ready: true });
-    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
-    const { stream: after, decision } = step(of, world());
+    const loopStream = stream({ suspend: true });
+    const pod = podOf(loopStream, { ready: true });
+    expect(step(loopStream, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
+    const { stream: after, decision } = step(loopStream, world());
     expect(decision).toMatchObject({ phase: 'idle', action: { do: 'nothing' } });
     expect(findCondition(after.status?.conditions, 'Progressing')?.reason).toBe('Suspended');
-    expect(step({ ...after, spec: { ...of.spec, suspend: false } }, world()).decision.action.do).toBe('create');
+    expect(step({ ...after, spec: { ...loopStream.spec, suspend: false } }, world()).decision.action.do).toBe('create');
   });
 });
 
@@ -144,11 +147,14 @@ describe('a stream whose schedule is over', () => {
   const schedule = { startAt: at(0).toISOString(), endAt: at(60).toISOString() };
 
   it('is deleted when its time is up and nothing of it is left, and not before', () => {
-    const of = stream({ schedule, ttlSecondsAfterFinished: 30 });
-    const on = step(of, world({ pod: podOf(of), now: at(100) }));
+    const loopStream = stream({ schedule, ttlSecondsAfterFinished: 30 });
+    const on = step(loopStream, world({ pod: podOf(loopStream), now: at(100) }));
     expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
-    expect(step(of, world({ now: at(70) })).decision).toMatchObject({ action: { do: 'nothing' }, requeueAt: at(90) });
-    expect(step(of, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
+    expect(step(loopStream, world({ now: at(70) })).decision).toMatchObject({
+      action: { do: 'nothing' },
+      requeueAt: at(90),
+    });
+    expect(step(loopStream, world({ now: at(90) })).decision.action).toEqual({ do: 'expire' });
   });
 
   it('is kept for ever without a limit, or when it is only stopped', () => {

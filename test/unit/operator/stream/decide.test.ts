@@ -84,11 +84,11 @@ describe('readiness', () => {
     ],
     ['an upload that is missing', { uploads: [] }, 'MediaReady', 'UploadNotFound', 'Upload "film" does not exist.'],
   ])('names %s, for a stream that waits and for one that is stopped', (_what, missing, type, reason, message) => {
-    for (const [of, phase] of [
+    for (const [loopStream, phase] of [
       [stream(), 'waiting'],
       [stopped(), 'idle'],
     ] as const) {
-      const { decision, stream: after } = step(of, world(missing));
+      const { decision, stream: after } = step(loopStream, world(missing));
       expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });
       expect(findCondition(after.status?.conditions, type)).toMatchObject({
         status: 'False',
@@ -112,10 +112,10 @@ describe('readiness', () => {
   });
 
   it('leaves a stream on air as it is when something it needs goes away', () => {
-    const of = stream({ quality: '1080p' });
+    const loopStream = stream({ quality: '1080p' });
     const pod = podOf(stream(), { ready: true });
     for (const lost of [{ destinations: [] }, { uploads: [] }]) {
-      expect(step(of, world({ pod, ...lost })).decision).toMatchObject({
+      expect(step(loopStream, world({ pod, ...lost })).decision).toMatchObject({
         phase: 'live',
         ready: false,
         action: { do: 'nothing' },
@@ -142,30 +142,34 @@ describe('a pod that no longer fits', () => {
   it('plays another frame rate once that is prepared, without a restart', () => {
     const was = stream();
     const pod = podOf(was, { ready: true });
-    const of = { ...step(was, world({ pod })).stream, spec: { ...was.spec, framerate: 60 as const } };
-    expect(step(of, world({ pod })).decision).toMatchObject({ phase: 'live', ready: false, action: { do: 'nothing' } });
+    const channel = { ...step(was, world({ pod })).stream, spec: { ...was.spec, framerate: 60 as const } };
+    expect(step(channel, world({ pod })).decision).toMatchObject({
+      phase: 'live',
+      ready: false,
+      action: { do: 'nothing' },
+    });
     const film = upload();
     const prepared = upload('film', {
       ...film.status,
       renditions: [{ profile: '720p60', state: 'ready', key: `renditions/${'a'.repeat(64)}/video-720p60.flv` }],
     });
-    expect(step(of, world({ pod, uploads: [prepared] })).decision).toMatchObject({
+    expect(step(channel, world({ pod, uploads: [prepared] })).decision).toMatchObject({
       phase: 'live',
       action: { do: 'patch', program: { version: 2, profile: '720p60', epoch: kubeTime(NOW) } },
     });
   });
 
   it('is sent to others, or by another key, while the program plays on as the same version', () => {
-    const of = stream();
-    const pod = podOf(of, { ready: true });
+    const loopStream = stream();
+    const pod = podOf(loopStream, { ready: true });
     const more = world({ pod, destinations: [destination(), destination('more')] });
     const { action } = step(stream({ destinationRefs: ['tv', 'more'] }), more).decision;
     expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
     const renewed = destination();
     renewed.status = { ...renewed.status, secretVersion: '2' };
-    const other = step(of, world({ pod, destinations: [renewed] })).decision.action;
+    const other = step(loopStream, world({ pod, destinations: [renewed] })).decision.action;
     expect(other).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv'] } });
-    expect(step(of, world({ pod })).decision.action).toEqual({ do: 'nothing' });
+    expect(step(loopStream, world({ pod })).decision.action).toEqual({ do: 'nothing' });
   });
 
   it('is replaced when it has ended for good', () => {
@@ -198,9 +202,13 @@ describe('the column of destinations', () => {
 
 describe('what Kubernetes refuses', () => {
   it('is final until the stream is edited', () => {
-    const of = stream();
-    const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, 'exceeded quota');
-    const failed = { ...of, status: buildStatus(of, decision, undefined, world()) };
+    const loopStream = stream();
+    const decision = withoutPod(
+      { ...world(), stream: loopStream },
+      step(loopStream, world()).decision,
+      'exceeded quota',
+    );
+    const failed = { ...loopStream, status: buildStatus(loopStream, decision, undefined, world()) };
     expect(failed.status?.phase).toBe('failed');
     const again = step(failed, world({ now: at(600) }));
     expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
@@ -223,42 +231,45 @@ describe('what Kubernetes refuses', () => {
 
 describe('deletion', () => {
   const deleted = () => {
-    const of = stream();
-    return { ...of, metadata: { ...of.metadata, deletionTimestamp: kubeTime(NOW), finalizers: ['other', FINALIZER] } };
+    const loopStream = stream();
+    return {
+      ...loopStream,
+      metadata: { ...loopStream.metadata, deletionTimestamp: kubeTime(NOW), finalizers: ['other', FINALIZER] },
+    };
   };
 
   it('lets the stream go only when nothing of its pod is left', () => {
-    const of = deleted();
-    expect(step(of, world({ pod: podOf(of, { ready: true }) })).decision).toMatchObject({
+    const channel = deleted();
+    expect(step(channel, world({ pod: podOf(channel, { ready: true }) })).decision).toMatchObject({
       phase: 'stopping',
       action: { do: 'delete' },
     });
-    expect(step(of, world({ pod: podOf(of, { deleted: true }) })).decision.action).toEqual({ do: 'nothing' });
-    expect(step(of, world()).decision.action).toEqual({ do: 'removeFinalizer' });
+    expect(step(channel, world({ pod: podOf(channel, { deleted: true }) })).decision.action).toEqual({ do: 'nothing' });
+    expect(step(channel, world()).decision.action).toEqual({ do: 'removeFinalizer' });
   });
 });
 
 describe('the story', () => {
   it('tells each change once and nothing when nothing changed', () => {
-    const of = stream();
-    const starting = step(of, world({ pod: podOf(of) })).stream;
-    const live = step(starting, world({ pod: podOf(of, { ready: true }) })).stream;
-    const reasons = (before: typeof of, after: typeof of) =>
+    const loopStream = stream();
+    const starting = step(loopStream, world({ pod: podOf(loopStream) })).stream;
+    const live = step(starting, world({ pod: podOf(loopStream, { ready: true }) })).stream;
+    const reasons = (before: typeof loopStream, after: typeof loopStream) =>
       buildStreamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
-    expect(reasons(of, starting)).toEqual([]);
+    expect(reasons(loopStream, starting)).toEqual([]);
     expect(reasons(starting, live)).toEqual(['Live']);
-    expect(reasons(step(of, world({ uploads: [] })).stream, live)).toEqual(['Live']);
+    expect(reasons(step(loopStream, world({ uploads: [] })).stream, live)).toEqual(['Live']);
     expect(reasons(live, live)).toEqual([]);
-    const lost = step(live, world({ pod: podOf(of), uploads: [] })).stream;
+    const lost = step(live, world({ pod: podOf(loopStream), uploads: [] })).stream;
     expect(reasons(live, lost)).toEqual(['Reconnecting', 'NotReady']);
   });
 });
 
 describe('the status', () => {
   it('is the same for the same world, whenever it is looked at', () => {
-    const of = stream();
-    const pod = podOf(of, { ready: true });
-    const first = step(of, world({ pod })).stream;
+    const loopStream = stream();
+    const pod = podOf(loopStream, { ready: true });
+    const first = step(loopStream, world({ pod })).stream;
     const later = step(first, world({ pod, now: at(3600) })).stream;
     expect(sameStatus(first.status, later.status ?? {})).toBe(true);
   });

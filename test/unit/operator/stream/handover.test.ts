@@ -14,11 +14,11 @@ const started = (pod: Pod): Pod => ({
   ...pod,
   status: { ...pod.status, containerStatuses: [{ name: 'streamer', ready: false, restartCount: 0, started: true }] },
 });
-const second = (of = stream(), state = {}): Pod => {
-  const pod = podOf(of, state);
+const second = (loopStream = stream(), state = {}): Pod => {
+  const pod = podOf(loopStream, state);
   return { ...pod, metadata: { ...pod.metadata, name: 'bunny-onair-b', uid: 'uid-of-second' } };
 };
-const live = (of = stream()) => podOf(of, { ready: true });
+const live = (loopStream = stream()) => podOf(loopStream, { ready: true });
 
 describe('a node', () => {
   const pod = live();
@@ -37,8 +37,9 @@ describe('a node', () => {
 
   it('that is cordoned is left at once, when evicted, or never, as the stream says', () => {
     const act = (disruption: 'Never' | 'OnDrain' | 'Always') => {
-      const of = stream({ disruption });
-      return step(of, { ...world({ pod: live(of) }), node: node({ unschedulable: true }) }).decision.action.do;
+      const loopStream = stream({ disruption });
+      return step(loopStream, { ...world({ pod: live(loopStream) }), node: node({ unschedulable: true }) }).decision
+        .action.do;
     };
     expect(act('OnDrain')).toBe('create');
     expect(act('Always')).toBe('nothing');
@@ -126,12 +127,12 @@ describe('nothing of a pod runs any more', () => {
 
 describe('another image', () => {
   const streams = Array.from({ length: 30 }, (_, i) => {
-    const of = stream();
-    return { ...of, metadata: { ...of.metadata, name: `s${i}`, uid: `uid-${i}` } };
+    const loopStream = stream();
+    return { ...loopStream, metadata: { ...loopStream.metadata, name: `s${i}`, uid: `uid-${i}` } };
   });
-  const pods = streams.map((of) => ({
-    ...live(of),
-    metadata: { ...live(of).metadata, uid: `pod-${of.metadata.name}` },
+  const pods = streams.map((channel) => ({
+    ...live(channel),
+    metadata: { ...live(channel).metadata, uid: `pod-${channel.metadata.name}` },
   }));
 
   it('is given to a tenth of the streams at a time, each at a moment of its own', () => {
@@ -139,7 +140,7 @@ describe('another image', () => {
     const isCurrent = (pod: Pod) => current.has(pod.metadata.uid);
     const rollout = new Rollout({ seconds: 600, pods: () => pods, isCurrent });
     const left = () => streams.filter(({ metadata }) => !current.has(`pod-${metadata.name}`));
-    const turns = (seconds: number) => left().filter((of) => rollout.mayRoll(of, at(seconds)));
+    const turns = (seconds: number) => left().filter((channel) => rollout.mayRoll(channel, at(seconds)));
     expect(turns(0).length).toBeLessThanOrEqual(3);
     let done = 0;
     for (let seconds = 2; seconds < 1200; seconds += 2) {
@@ -154,10 +155,10 @@ describe('another image', () => {
   });
 
   it('is asked for again at a stream’s own moment, and then soon by few and seldom by many', () => {
-    const rollout = (of: Pod[]) => new Rollout({ seconds: 600, pods: () => of, isCurrent: () => false });
+    const rollout = (pods: Pod[]) => new Rollout({ seconds: 600, pods: () => pods, isCurrent: () => false });
     const [first = stream(), ...others] = streams;
     const early = rollout(pods);
-    expect(streams.filter((of) => early.mayRoll(of, at(0)))).toEqual([]);
+    expect(streams.filter((channel) => early.mayRoll(channel, at(0)))).toEqual([]);
     let seconds = 0;
     while (!early.mayRoll(first, at(seconds))) {
       const requeueAfterMs = early.requeueAfterMs(first, at(seconds));
@@ -167,8 +168,8 @@ describe('another image', () => {
     }
     expect(early.mayRoll(first, at(seconds))).toBe(true);
     // Later than everybody's moment, when others have all the turns.
-    const waits = (of: Pod[]) => {
-      const late = rollout(of);
+    const waits = (pods: Pod[]) => {
+      const late = rollout(pods);
       late.mayRoll(first, at(0));
       const denied = others.find((other) => !late.mayRoll(other, at(700)));
       return late.requeueAfterMs(denied ?? first, at(700));

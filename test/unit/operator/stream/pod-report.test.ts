@@ -85,9 +85,9 @@ describe('the epochs of a program', () => {
 
 describe('a skip', () => {
   const asking = (video: string, audio?: string) => {
-    const of = stream();
+    const loopStream = stream();
     const annotations = { [SKIP_ANNOTATIONS.video]: video, ...(audio && { [SKIP_ANNOTATIONS.audio]: audio }) };
-    return { ...of, metadata: { ...of.metadata, annotations } };
+    return { ...loopStream, metadata: { ...loopStream.metadata, annotations } };
   };
   const id = `${EPOCH} x`;
 
@@ -108,19 +108,19 @@ describe('a skip', () => {
   });
 
   it('is passed to a pod that can be asked, and waits for one that cannot', () => {
-    const of = asking(id);
+    const channel = asking(id);
     const pod = podOf(stream(), { ready: true });
     const seen = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
-    const without = step(of, world({ pod: seen(), now: at(5) })).decision;
+    const without = step(channel, world({ pod: seen(), now: at(5) })).decision;
     expect(without.action).toEqual({ do: 'nothing' });
     expect(without.requeueAt).toEqual(at(6));
-    expect(step(of, world({ pod: seen('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
+    expect(step(channel, world({ pod: seen('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
       do: 'skip',
       address: '10.0.0.1',
       skip: { track: 'video', id },
       program: { skipped: { video: id }, version: program.version },
     });
-    const late = step(of, world({ pod: seen('10.0.0.1'), now: at(200) })).decision;
+    const late = step(channel, world({ pod: seen('10.0.0.1'), now: at(200) })).decision;
     expect(late).toMatchObject({
       action: { do: 'patch' },
       skipped: { video: id },

@@ -4,9 +4,9 @@ import { buildPod, templateHash } from '../../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { destination, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
-const of = stream({ destinationRefs: ['tv', 'backup.example'] });
+const loopStream = stream({ destinationRefs: ['tv', 'backup.example'] });
 const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
-const pod = buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), SETTINGS);
+const pod = buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), SETTINGS);
 // The spec is plain JSON for Kubernetes; the test reads it as such.
 // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
 const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
@@ -103,18 +103,18 @@ describe('the pod of a stream', () => {
 });
 
 describe('the template hash', () => {
-  const hash = templateHash(of, SETTINGS);
+  const hash = templateHash(loopStream, SETTINGS);
   it.each([
-    ['another template', templateHash(stream({ ...of.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
-    ['another storage', templateHash(of, { ...SETTINGS, storageUrl: 'file:///else' })],
-    ['another image', templateHash(of, { ...SETTINGS, image: 'loopstream:2' })],
+    ['another template', templateHash(stream({ ...loopStream.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
+    ['another storage', templateHash(loopStream, { ...SETTINGS, storageUrl: 'file:///else' })],
+    ['another image', templateHash(loopStream, { ...SETTINGS, image: 'loopstream:2' })],
   ])('changes with %s', (_what, other) => expect(other).not.toBe(hash));
 
   it.each([
-    ['another log level', templateHash(of, { ...SETTINGS, logLevel: 'debug' })],
-    ['another name', templateHash(stream({ ...of.spec, displayName: 'x' }), SETTINGS)],
-    ['another upload', templateHash(stream({ ...of.spec, uploadRef: 'x' }), SETTINGS)],
-    ['another frame rate', templateHash(stream({ ...of.spec, framerate: 60 }), SETTINGS)],
-    ['a destination less', templateHash(stream({ ...of.spec, destinationRefs: ['tv'] }), SETTINGS)],
+    ['another log level', templateHash(loopStream, { ...SETTINGS, logLevel: 'debug' })],
+    ['another name', templateHash(stream({ ...loopStream.spec, displayName: 'x' }), SETTINGS)],
+    ['another upload', templateHash(stream({ ...loopStream.spec, uploadRef: 'x' }), SETTINGS)],
+    ['another frame rate', templateHash(stream({ ...loopStream.spec, framerate: 60 }), SETTINGS)],
+    ['a destination less', templateHash(stream({ ...loopStream.spec, destinationRefs: ['tv'] }), SETTINGS)],
   ])('stays with %s, which the pod takes up as it is', (_what, other) => expect(other).toBe(hash));
 });

@@ -44,19 +44,19 @@ const TROUBLE: Record<string, (universe: Universe, n: number, pod: Pod | undefin
     if (node !== undefined) universe.lose(node);
   },
   'the template is edited': (universe, n) =>
-    universe.edit('loopstreams/bunny', (of) => {
-      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
-      of.spec.template = { labels: { edition: String(n) } };
+    universe.edit('loopstreams/bunny', (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 1) + 1;
+      object.spec.template = { labels: { edition: String(n) } };
     }),
   'its schedule says in a moment': (universe, n) =>
-    universe.edit('loopstreams/bunny', (of) => {
-      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
-      of.spec.schedule = { startAt: new Date(universe.nowMs + (n % 4) * SOON_MS).toISOString() };
+    universe.edit('loopstreams/bunny', (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 1) + 1;
+      object.spec.schedule = { startAt: new Date(universe.nowMs + (n % 4) * SOON_MS).toISOString() };
     }),
   'it is suspended, or not any more': (universe) =>
-    universe.edit('loopstreams/bunny', (of) => {
-      of.metadata.generation = (of.metadata.generation ?? 1) + 1;
-      of.spec.suspend = of.spec.suspend !== true;
+    universe.edit('loopstreams/bunny', (object) => {
+      object.metadata.generation = (object.metadata.generation ?? 1) + 1;
+      object.spec.suspend = object.spec.suspend !== true;
     }),
 };
 const TROUBLES = Object.values(TROUBLE);
@@ -148,21 +148,21 @@ test('while pods are deleted and the template is edited, the stream is off air o
 /** Two pods of the stream, besides one that was named and is in the state that is given. */
 async function named(before: (pod: Pod) => void) {
   const universe = new Universe();
-  const of = universe.stream as LoopStream;
+  const loopStream = universe.stream as LoopStream;
   const put = (name: string, uid: string, change: (pod: Pod) => void = () => undefined) => {
     const pod = podOf(stream());
-    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
     change(pod);
     universe.objects.set(`pods/${name}`, pod as never);
   };
   put('bunny-onair', 'first');
   const free = universe.kube(async () => undefined);
-  expect(await acquirePublisher({ kube: free }, { ...world(), stream: of }, 'first')).toMatchObject({
+  expect(await acquirePublisher({ kube: free }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'first',
   });
   put('bunny-onair', 'first', before);
   put('bunny-onair-b', 'second');
-  return { universe, of, put };
+  return { universe, loopStream, put };
 }
 
 test.each<[string, (pod: Pod) => void]>([
@@ -173,35 +173,35 @@ test.each<[string, (pod: Pod) => void]>([
     ({ metadata }) => void Object.assign(metadata, { deletionTimestamp: 'now', deletionGracePeriodSeconds: 0 }),
   ],
 ])('no other pod is let publish while the one before %s', async (_what, before) => {
-  const { universe, of } = await named(before);
+  const { universe, loopStream } = await named(before);
   const kube = universe.kube(async () => undefined);
-  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'first',
   });
 });
 
 test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
   const universe = new Universe();
-  const of = universe.stream as LoopStream;
+  const loopStream = universe.stream as LoopStream;
   const kube = universe.kube(async () => undefined);
-  await ensureSecret({ kube }, { ...world(), stream: of });
+  await ensureSecret({ kube }, { ...world(), stream: loopStream });
   const put = (name: string, uid: string, change = {}) => {
     const pod = podOf(stream(), change);
-    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: of.metadata.uid }] });
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
     universe.objects.set(`pods/${name}`, pod as never);
   };
   put('bunny-onair', 'first');
   put('bunny-onair-b', 'second');
-  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'first',
   });
   put('bunny-onair', 'first', { phase: 'Failed' });
-  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'second')).toMatchObject({
+  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'second',
   });
   // A Secret that is there is left as it is.
-  await ensureSecret({ kube }, { ...world(), stream: of });
-  expect(await acquirePublisher({ kube }, { ...world(), stream: of }, 'first')).toMatchObject({
+  await ensureSecret({ kube }, { ...world(), stream: loopStream });
+  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'second',
   });
 });
@@ -209,12 +209,12 @@ test('while nobody is named in a Secret that was made ahead, a pod is let publis
 test('of two that let different pods publish at once, one succeeds', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-      const { universe, of, put } = await named(() => undefined);
+      const { universe, loopStream, put } = await named(() => undefined);
       // Nothing of the first is left, and its name has been given again.
       put('bunny-onair', 'third');
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>
-        acquirePublisher({ kube }, { ...world(), stream: of }, uid).then(
+        acquirePublisher({ kube }, { ...world(), stream: loopStream }, uid).then(
           ({ publisherUid }) => publisherUid === uid,
           () => false,
         ),

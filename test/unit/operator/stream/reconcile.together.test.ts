@@ -21,8 +21,11 @@ function stage(count: number) {
   const writes: string[] = [];
   const names = Array.from({ length: count }, (_, n) => `stream-${n}`);
   for (const name of names) {
-    const of = stream({ schedule: { startAt: at(60).toISOString() } });
-    objects.set(`loopstreams/${name}`, { ...of, metadata: { ...of.metadata, name, uid: `uid-of-${name}` } });
+    const loopStream = stream({ schedule: { startAt: at(60).toISOString() } });
+    objects.set(`loopstreams/${name}`, {
+      ...loopStream,
+      metadata: { ...loopStream.metadata, name, uid: `uid-of-${name}` },
+    });
   }
   // The operator makes it with the first stream of all.
   objects.set(`secrets/${VIEW_KEY_SECRET}`, { metadata: { name: VIEW_KEY_SECRET }, data: { key: btoa('k') } });
@@ -72,7 +75,7 @@ function stage(count: number) {
     process: async (key) => void (later(await reconcile(key)) && queue.add(key)),
     log: silent,
   });
-  const later = (of: { requeueAfterMs?: number } | undefined) => of?.requeueAfterMs === 0;
+  const later = (result: { requeueAfterMs?: number } | undefined) => result?.requeueAfterMs === 0;
   const look = async (seconds: number) => {
     now = at(seconds);
     for (const name of names) queue.add(`${NAMESPACE}/${name}`);
@@ -85,7 +88,7 @@ function stage(count: number) {
 test('have what their pods need before their time, and all have pods before anything else is done for one', async () => {
   const { objects, look } = stage(20);
   const ahead = await look(0);
-  for (const what of ['secrets', 'finalizer', 'status']) expect(ahead.filter((of) => of === what)).toHaveLength(20);
+  for (const what of ['secrets', 'finalizer', 'status']) expect(ahead.filter((name) => name === what)).toHaveLength(20);
   expect(ahead).toHaveLength(60);
   expect((objects.get('loopstreams/stream-7') as LoopStream).metadata.finalizers).toEqual([FINALIZER]);
   const begin = await look(60);

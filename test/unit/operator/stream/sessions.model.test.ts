@@ -92,7 +92,7 @@ class Model {
   look(until: 'read' | 'written' | 'done'): void {
     const accounts = this.pods.map((pod) => {
       const words = JSON.stringify({ runs: pod.words ?? [] });
-      const of: Pod = {
+      const thisPod: Pod = {
         metadata: { ...meta(pod.uid), uid: pod.uid },
         spec: {},
         status: {
@@ -108,7 +108,7 @@ class Model {
           ],
         },
       };
-      return readPodTime(of, this.memory.get(pod.uid));
+      return readPodTime(thisPod, this.memory.get(pod.uid));
     });
     const { sessions } = computeSessions(stream({}, { status: this.status }), accounts, true, at(this.clock / 10));
     if (until !== 'read') this.status = { ...this.status, sessions };

@@ -168,7 +168,7 @@ describe('the list', () => {
 
   it('keeps what is needed to know a pod’s words again', () => {
     const own = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1, { podUID: 'pod' }));
-    const runs = own.slice(-24).map(({ run: of = 0 }) => run(of, 10));
+    const runs = own.slice(-24).map(({ run: value = 0 }) => run(value, 10));
     const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });
     const first = computeSessions(holding(own), [words], false, at(99)).sessions;
     expect(computeSessions(holding(first), [words], false, at(99)).sessions).toEqual(first);

@@ -23,15 +23,15 @@ const uploadsOf = (states: Record<string, UploadStatus | undefined>) =>
 /** A stream that has been live since NOW with those items of its list that are ready, and whose pod was changed then. */
 function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
   const { uploadRef: _, ...rest } = stream().spec;
-  const of = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
+  const loopStream = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
   const playlists = [playlist('mix', Object.keys(states))];
   const seen = world({ playlists, uploads: uploadsOf(states) });
-  const pod = changedAt(podOf(of, { ready: true }, seen), NOW);
+  const pod = changedAt(podOf(loopStream, { ready: true }, seen), NOW);
   const status = {
-    ...buildStatus(of, decide({ ...seen, pod, stream: of }, SETTINGS), pod, seen),
+    ...buildStatus(loopStream, decide({ ...seen, pod, stream: loopStream }, SETTINGS), pod, seen),
     podUID: pod.metadata.uid,
   };
-  return { of: { ...of, status }, pod, playlists };
+  return { channel: { ...loopStream, status }, pod, playlists };
 }
 
 function annotated(pod: Pod, annotations: Record<string, string>): Pod {
@@ -41,15 +41,15 @@ const changedAt = (pod: Pod, time: Date) => annotated(pod, { [PROGRAM_CHANGED_AN
 
 describe('an item that becomes ready', () => {
   const before = { a: undefined, b: importing, c: importing };
-  const { of, pod, playlists } = onAir(before);
+  const { channel, pod, playlists } = onAir(before);
   const joined = { a: undefined, b: undefined, c: importing };
   const seen = (states: Record<string, UploadStatus | undefined>, seconds: number, list: Playlist[] = playlists) =>
     world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
 
   it('waits for others for half a minute after the last change, and is looked at again then', () => {
-    const wait = decide({ ...seen(joined, 5), stream: of }, SETTINGS);
+    const wait = decide({ ...seen(joined, 5), stream: channel }, SETTINGS);
     expect(wait).toMatchObject({ action: { do: 'nothing' }, requeueAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
-    expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: of }, SETTINGS).action).toMatchObject({
+    expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: channel }, SETTINGS).action).toMatchObject({
       do: 'patch',
     });
   });
@@ -58,27 +58,27 @@ describe('an item that becomes ready', () => {
     ['the last one that is missing', { a: undefined, b: undefined, c: undefined }],
     ['the last one that can come', { a: undefined, b: undefined, c: broken }],
   ])('joins at once when it is %s', (_what, states) => {
-    expect(decide({ ...seen(states, 5), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(states, 5), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('joins at once while nothing plays', () => {
     const report = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
-    expect(decide({ ...seen(joined, 5), report, stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(joined, 5), report, stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
     const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
-    expect(decide({ ...seen(joined, 5), pod: never, stream: of }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...seen(joined, 5), pod: never, stream: channel }, SETTINGS).action.do).toBe('patch');
     const ahead = changedAt(pod, at(3600));
-    expect(decide({ ...seen(joined, 5), pod: ahead, stream: of }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...seen(joined, 5), pod: ahead, stream: channel }, SETTINGS).action.do).toBe('patch');
   });
 
   it('joins together with what a person changes, at once: items, order, where it is sent', () => {
     const lists = [playlist('mix', ['c', 'b', 'a'])];
-    expect(decide({ ...seen(joined, 5, lists), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...seen(joined, 5, lists), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
     const removed = [playlist('mix', ['a', 'b'])];
-    expect(decide({ ...seen(joined, 5, removed), stream: of }, SETTINGS).action).toMatchObject({ do: 'patch' });
-    const moved = { ...of, spec: { ...of.spec, destinationRefs: ['elsewhere'] } };
+    expect(decide({ ...seen(joined, 5, removed), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    const moved = { ...channel, spec: { ...channel.spec, destinationRefs: ['elsewhere'] } };
     const destinations = [
       destination(),
       { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },
@@ -88,14 +88,14 @@ describe('an item that becomes ready', () => {
   });
 
   it('keeps no skip waiting', () => {
-    const asked = { ...of.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
-    const { action, requeueAt } = decide({ ...seen(joined, 5), stream: { ...of, metadata: asked } }, SETTINGS);
+    const asked = { ...channel.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
+    const { action, requeueAt } = decide({ ...seen(joined, 5), stream: { ...channel, metadata: asked } }, SETTINGS);
     expect({ do: action.do, soon: requeueAt && requeueAt < at(10) }).toEqual({ do: 'nothing', soon: true });
   });
 
   it('does not hide the end of a window that comes before', () => {
     const end = at(20).toISOString();
-    const scheduled = { ...of, spec: { ...of.spec, schedule: { endAt: end } } };
+    const scheduled = { ...channel, spec: { ...channel.spec, schedule: { endAt: end } } };
     expect(decide({ ...seen(joined, 5), stream: scheduled }, SETTINGS).requeueAt).toEqual(at(20));
   });
 });
@@ -104,12 +104,12 @@ it('120 items that become ready one a second are handed over in as many versions
   const names = Array.from({ length: 120 }, (_, i) => `u${i}`);
   const states: Record<string, UploadStatus | undefined> = Object.fromEntries(names.map((name) => [name, importing]));
   states.u0 = undefined;
-  const { of, pod: first, playlists } = onAir(states);
+  const { channel, pod: first, playlists } = onAir(states);
   let [pod, patches] = [first, 0];
   for (const [second, name] of names.entries()) {
     states[name] = undefined;
     const { action } = decide(
-      { ...world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), stream: of },
+      { ...world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), stream: channel },
       SETTINGS,
     );
     if (action.do !== 'patch') continue;

@@ -41,11 +41,12 @@ const mix = (...items: string[]) => playlist('mix', items, { displayName: 'Mix' 
 const radio = (...items: string[]) => playlist('radio', items, { kind: 'audio' });
 
 /** The stream as its status says after one look at the world. */
-function observed(of: ReturnType<typeof stream>, seen: World) {
-  const decision = decide({ ...seen, stream: of }, SETTINGS);
-  return { decision, stream: { ...of, status: buildStatus(of, decision, seen.pod, seen) } };
+function observed(loopStream: ReturnType<typeof stream>, seen: World) {
+  const decision = decide({ ...seen, stream: loopStream }, SETTINGS);
+  return { decision, stream: { ...loopStream, status: buildStatus(loopStream, decision, seen.pod, seen) } };
 }
-const readinessOf = (of: ReturnType<typeof stream>, seen: World) => toReadiness(observed(of, seen).stream);
+const readinessOf = (loopStream: ReturnType<typeof stream>, seen: World) =>
+  toReadiness(observed(loopStream, seen).stream);
 
 describe('a list with items that cannot be played', () => {
   const uploads = [upload('good'), upload('late', importing), upload('bad', broken), upload('odd', unprepared)];
@@ -83,9 +84,9 @@ describe('a list with items that cannot be played', () => {
   });
 
   it('is Degraded with ItemsLeftOut while it is on air, and not when all of it plays', () => {
-    const of = listed();
-    const pod = podOf(of, { ready: true }, seen);
-    const on = observed(of, { ...seen, pod }).stream;
+    const loopStream = listed();
+    const pod = podOf(loopStream, { ready: true }, seen);
+    const on = observed(loopStream, { ...seen, pod }).stream;
     const degraded = findCondition(on.status.conditions, 'Degraded');
     expect(degraded).toMatchObject({ status: 'True', reason: 'ItemsLeftOut' });
     expect(degraded?.message).toMatch(
@@ -99,13 +100,16 @@ describe('a list with items that cannot be played', () => {
   });
 
   it('hands the pod a new version when one of them is ready, with the order of all others as it was', () => {
-    const of = listed();
-    const pod = podOf(of, { ready: true }, seen);
-    const started = { ...of, status: { ...observed(of, { ...seen, pod }).stream.status, podUID: pod.metadata.uid } };
+    const loopStream = listed();
+    const pod = podOf(loopStream, { ready: true }, seen);
+    const started = {
+      ...loopStream,
+      status: { ...observed(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
+    };
     expect(decide({ ...seen, pod, stream: started }, SETTINGS).action.do).toBe('nothing');
     const joined = { ...seen, pod, uploads: new Map(seen.uploads).set('late', upload('late')) };
     const { action } = decide({ ...joined, stream: started }, SETTINGS);
-    const before = buildProgram(of, seen, NOW.toISOString());
+    const before = buildProgram(loopStream, seen, NOW.toISOString());
     expect(action).toMatchObject({ do: 'patch', program: { version: before.version + 1 } });
     if (action.do !== 'patch') throw new Error('no patch');
     expect(action.program.video.items.map(({ id }) => id)).toEqual(before.video.items.map(({ id }) => id));
@@ -146,8 +150,8 @@ describe('a start that does not wait to be ready', () => {
       now,
     });
   /** Whether each item plays in the pod that is made; the phase where none is. */
-  const made = (of: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
-    const { action, phase } = decide({ ...seen(states, now), stream: of }, SETTINGS);
+  const made = (loopStream: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
+    const { action, phase } = decide({ ...seen(states, now), stream: loopStream }, SETTINGS);
     return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;
   };
 
@@ -158,10 +162,10 @@ describe('a start that does not wait to be ready', () => {
   });
 
   it('waits for all items with Block', () => {
-    const of = listed({ onItemFailure: 'Block' });
-    expect(made(of, { a: importing, b: undefined })).toBe('waiting');
-    expect(made(of, { a: broken, b: undefined })).toBe('waiting');
-    expect(made(of, { a: undefined, b: undefined })).toEqual([true, true]);
+    const loopStream = listed({ onItemFailure: 'Block' });
+    expect(made(loopStream, { a: importing, b: undefined })).toBe('waiting');
+    expect(made(loopStream, { a: broken, b: undefined })).toBe('waiting');
+    expect(made(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
   });
 
   it('by a schedule is the same from the start of its window on, and not before', () => {
@@ -185,8 +189,8 @@ describe('the field of an issue', () => {
     ['an item of an audio playlist', listed({ audioPlaylistRefs: ['radio'] }), audioOf('bad'), 'audioPlaylistIDs'],
     ['an audio playlist that is gone', listed({ audioPlaylistRefs: ['radio'] }), [mix('good')], 'audioPlaylistIDs'],
     ['a playlist that is gone', listed(), [], 'playlistIDs'],
-  ])('names where %s is', (_what, of, playlists, field) => {
-    const { ready, issues } = readinessOf(of, world({ uploads, playlists }));
+  ])('names where %s is', (_what, loopStream, playlists, field) => {
+    const { ready, issues } = readinessOf(loopStream, world({ uploads, playlists }));
     expect(ready).toBe(false);
     expect(issues.map((issue) => issue.field)).toEqual([field]);
   });
@@ -204,8 +208,8 @@ describe('the field of an issue', () => {
 describe('several playlists', () => {
   it('go on air without one that is gone, empty or of another kind', () => {
     const playlists = [mix('good'), playlist('empty', []), radio('good')];
-    const of = listed({ playlistRefs: ['gone', 'empty', 'radio', 'mix'] });
-    const { ready, warnings } = readinessOf(of, world({ uploads: [upload('good')], playlists }));
+    const loopStream = listed({ playlistRefs: ['gone', 'empty', 'radio', 'mix'] });
+    const { ready, warnings } = readinessOf(loopStream, world({ uploads: [upload('good')], playlists }));
     expect(ready).toBe(true);
     expect(warnings.map(({ code, item }) => [code, item?.playlistID, item?.index])).toEqual([
       ['playlist_not_found', 'gone', null],
@@ -237,9 +241,12 @@ describe('a list of 500', () => {
 describe('a stream on air', () => {
   const uploads = [upload('a'), upload('b')];
   const seen = world({ uploads, playlists: [mix('a', 'b')] });
-  const of = listed();
-  const pod = podOf(of, { ready: true }, seen);
-  const live = { ...of, status: { ...observed(of, { ...seen, pod }).stream.status, podUID: pod.metadata.uid } };
+  const loopStream = listed();
+  const pod = podOf(loopStream, { ready: true }, seen);
+  const live = {
+    ...loopStream,
+    status: { ...observed(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
+  };
 
   it('loses an item whose upload is deleted, and keeps the rest', () => {
     const { action } = decide({ ...seen, pod, uploads: new Map([['b', upload('b')]]), stream: live }, SETTINGS);
@@ -287,7 +294,7 @@ describe('a stream on air', () => {
 
   it('has a warning since the moment when the item could not be played', () => {
     const late = world({ uploads: [upload('a'), upload('b', importing)], playlists: [mix('a', 'b')] });
-    const first = observed(of, late).stream;
+    const first = observed(loopStream, late).stream;
     const later = observed(first, { ...late, now: at(3600) }).stream;
     expect(toReadiness(later).warnings[0]?.since).toBe(toReadiness(first).warnings[0]?.since);
   });

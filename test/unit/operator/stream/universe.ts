@@ -88,15 +88,15 @@ export class Universe {
     if (!object) return;
     const { metadata, spec } = object;
     const grace = key.startsWith('pods/') && spec.nodeName !== undefined ? graceSeconds : 0;
-    this.edit(key, (of) => {
-      of.metadata.deletionTimestamp = new Date(this.nowMs).toISOString();
-      of.metadata.deletionGracePeriodSeconds = Math.min(grace, metadata.deletionGracePeriodSeconds ?? grace);
+    this.edit(key, (object) => {
+      object.metadata.deletionTimestamp = new Date(this.nowMs).toISOString();
+      object.metadata.deletionGracePeriodSeconds = Math.min(grace, metadata.deletionGracePeriodSeconds ?? grace);
     });
   }
 
   /** A client of the API server; `pause` is waited for before each request arrives, and again before its answer does. */
   kube(pause: () => Promise<void>): Kube {
-    const key = (of: Resource, name: string) => `${of.plural}/${name}`;
+    const key = (resource: Resource, name: string) => `${resource.plural}/${name}`;
     const fail = (status: number, reason: string) => new KubeError(status, reason, reason);
     const request = async <T>(act: () => T): Promise<T> => {
       await pause();
@@ -104,8 +104,8 @@ export class Universe {
       await pause();
       return answer;
     };
-    const found = (of: Resource, name: string): Any => {
-      const object = this.objects.get(key(of, name));
+    const found = (resource: Resource, name: string): Any => {
+      const object = this.objects.get(key(resource, name));
       if (!object) throw fail(404, 'NotFound');
       return object;
     };
@@ -121,10 +121,10 @@ export class Universe {
       return stored;
     };
     const kube = {
-      get: (of: Resource, _: string, name: string) => request(() => clone(found(of, name))),
-      create: (of: Resource, _: string, object: Any) =>
+      get: (resource: Resource, _: string, name: string) => request(() => clone(found(resource, name))),
+      create: (resource: Resource, _: string, object: Any) =>
         request(() => {
-          const name = key(of, object.metadata.name);
+          const name = key(resource, object.metadata.name);
           if (this.objects.has(name)) throw fail(409, 'AlreadyExists');
           const { stringData, ...rest } = clone(object) as Any & { stringData?: Record<string, string> };
           const data = Object.entries(stringData ?? {}).map(([k, v]) => [k, Buffer.from(v).toString('base64')]);
@@ -132,29 +132,34 @@ export class Universe {
           const metadata = { ...rest.metadata, uid: `${name}#${++this.#uids}`, creationTimestamp };
           return write(name, { ...rest, metadata, ...(stringData && { data: Object.fromEntries(data) }) } as Any);
         }),
-      replace: (of: Resource, _: string, object: Any) =>
+      replace: (resource: Resource, _: string, object: Any) =>
         request(() => {
-          check(found(of, object.metadata.name), object.metadata);
-          return write(key(of, object.metadata.name), clone(object));
+          check(found(resource, object.metadata.name), object.metadata);
+          return write(key(resource, object.metadata.name), clone(object));
         }),
-      mergePatch: (of: Resource, _: string, name: string, patch: { metadata?: Any['metadata'] }) =>
+      mergePatch: (resource: Resource, _: string, name: string, patch: { metadata?: Any['metadata'] }) =>
         request(() => {
-          const object = found(of, name);
+          const object = found(resource, name);
           check(object, patch.metadata);
-          return write(key(of, name), merge(object, patch) as Any);
+          return write(key(resource, name), merge(object, patch) as Any);
         }),
-      apply: (of: Resource, _: string, object: Any) =>
+      apply: (resource: Resource, _: string, object: Any) =>
         request(() => {
-          const before = found(of, object.metadata.name);
+          const before = found(resource, object.metadata.name);
           check(before, object.metadata);
-          return write(key(of, object.metadata.name), { ...before, status: clone(object.status) } as Any);
+          return write(key(resource, object.metadata.name), { ...before, status: clone(object.status) } as Any);
         }),
-      delete: (of: Resource, _: string, name: string, options: { uid?: string; gracePeriodSeconds?: number } = {}) =>
+      delete: (
+        resource: Resource,
+        _: string,
+        name: string,
+        options: { uid?: string; gracePeriodSeconds?: number } = {},
+      ) =>
         request(() => {
-          const object = this.objects.get(key(of, name));
+          const object = this.objects.get(key(resource, name));
           if (!object || (options.uid !== undefined && options.uid !== object.metadata.uid)) return false;
           this.writes++;
-          this.delete(key(of, name), options.gracePeriodSeconds ?? 30);
+          this.delete(key(resource, name), options.gracePeriodSeconds ?? 30);
           return true;
         }),
     };
@@ -221,7 +226,7 @@ export class Universe {
       const steps: { what: string; run: () => void }[] = [];
       const step = (what: string, run: () => void) => void steps.push({ what: `${what} ${uid}`, run });
       if (node === undefined) {
-        const free = ['node-a', 'node-b', 'node-c'].find((of) => !this.silentNodes.has(of));
+        const free = ['node-a', 'node-b', 'node-c'].find((name) => !this.silentNodes.has(name));
         if (!deletionTimestamp && free)
           step('bind', () => this.edit(key, ({ spec }) => void Object.assign(spec, { nodeName: free })));
         return steps;

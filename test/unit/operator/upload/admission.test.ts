@@ -12,8 +12,10 @@ const fetching = (name: string, urgent = false): Wish => importWish(upload(name)
 const making = (name: string, profile = '720p30', urgent = false): Wish =>
   renditionWish(upload(name), MEDIA, profile, urgent);
 
-const ownedBy = (account: string | undefined, of: Upload): Upload =>
-  account === undefined ? of : { ...of, metadata: { ...of.metadata, labels: { [ACCOUNT_LABEL]: account } } };
+const ownedBy = (account: string | undefined, upload: Upload): Upload =>
+  account === undefined
+    ? upload
+    : { ...upload, metadata: { ...upload.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 
 /** An admission, and the Jobs that its caller has made. */
 function house(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {

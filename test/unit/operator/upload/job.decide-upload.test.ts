@@ -18,7 +18,7 @@ const COMPLETE = [{ type: 'Complete', status: 'True' }];
 const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
 
 function see(
-  of: Upload,
+  upload: Upload,
   seen: {
     profiles?: string[];
     urgent?: string[];
@@ -30,7 +30,7 @@ function see(
   } = {},
 ) {
   const { profiles = [], jobs = [], pods = [], now = NOW } = seen;
-  return decideUpload(of, {
+  return decideUpload(upload, {
     profiles,
     held: new Map(),
     urgent: new Set(seen.urgent),
@@ -195,8 +195,8 @@ describe('the renditions of an upload', () => {
 
   it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {
     const jobs = [jobOf(imported(), wish('720p30')), jobOf(imported(), wish('1080p60'))];
-    const look = (of: Upload, ...fractions: (number | undefined)[]) =>
-      see(of, {
+    const look = (upload: Upload, ...fractions: (number | undefined)[]) =>
+      see(upload, {
         profiles: ['720p30', '1080p60'],
         jobs,
         fractions: Object.fromEntries(
@@ -275,9 +275,9 @@ describe('the renditions of an upload', () => {
 });
 
 describe('an upload that somebody wants to see', () => {
-  const asked = (of: Upload, time = NOW): Upload => ({
-    ...of,
-    metadata: { ...of.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
+  const asked = (upload: Upload, time = NOW): Upload => ({
+    ...upload,
+    metadata: { ...upload.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
   });
   const job = () => jobOf(imported(), renditionWish(imported(), MEDIA, 'preview'));
   const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
@@ -331,9 +331,9 @@ describe('an upload that somebody wants to see', () => {
 });
 
 describe('the Job', () => {
-  const of = { ...imported(), status: {} };
+  const bare = { ...imported(), status: {} };
   // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a Job, which is not typed here.
-  const spec = JSON.parse(JSON.stringify(buildJob(of, importWish(of), SETTINGS).spec)) as any;
+  const spec = JSON.parse(JSON.stringify(buildJob(bare, importWish(bare), SETTINGS).spec)) as any;
   const container = spec.template.spec.containers[0];
 
   it('hands over everything that prepare reads', () => {

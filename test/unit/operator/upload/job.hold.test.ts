@@ -19,8 +19,8 @@ interface Seen {
   pods?: Pod[];
   now?: Date;
 }
-const see = (of: Upload, { profiles = [], held = {}, jobs = [], pods = [], now = NOW }: Seen = {}) =>
-  decideUpload(of, {
+const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], now = NOW }: Seen = {}) =>
+  decideUpload(upload, {
     profiles,
     held: new Map(Object.entries(held)),
     urgent: new Set(),

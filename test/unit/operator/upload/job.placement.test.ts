@@ -20,11 +20,12 @@ interface Spec {
 const plain = (spec: unknown): Spec & Record<string, unknown> => JSON.parse(JSON.stringify(spec));
 const templateOf = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
 
-const of = stream();
+const loopStream = stream();
 const objects = world({ destinations: [destination()] });
 const film = upload('film', {});
 const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
-  stream: (settings) => plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec),
+  stream: (settings) =>
+    plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
   import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
   rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),

@@ -16,10 +16,10 @@ interface Spec {
 }
 const plain = (spec: unknown): Spec => JSON.parse(JSON.stringify(spec));
 
-const of = stream();
+const loopStream = stream();
 const objects = world({ destinations: [destination()] });
 const podOf = (settings: PodSettings) =>
-  plain(buildPod(of, buildProgram(of, objects, '2026-06-01T12:00:00Z'), settings).spec);
+  plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec);
 const jobOf = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), importWish(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
@@ -90,10 +90,10 @@ test('a Job has no cache, and room to work in', () => {
 });
 
 test('another Secret replaces the pod, another size of the cache does not', () => {
-  const hash = templateHash(of, S3_SETTINGS);
-  expect(templateHash(of, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
-  expect(templateHash(of, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
-  expect(templateHash(of, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
+  const hash = templateHash(loopStream, S3_SETTINGS);
+  expect(templateHash(loopStream, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
+  expect(templateHash(loopStream, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
+  expect(templateHash(loopStream, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
 });
 
 describe('the settings of the operator', () => {

@@ -14,8 +14,8 @@ const AWAY = { code: 'link_unreachable', message: 'The link could not be fetched
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 const iso = (seconds: number) => later(seconds).toISOString().replace('.000Z', 'Z');
 
-function see(of: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]; pods?: Pod[]; now?: Date } = {}) {
-  return decideUpload(of, {
+function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]; pods?: Pod[]; now?: Date } = {}) {
+  return decideUpload(upload, {
     profiles: [],
     held: new Map(),
     urgent: new Set<string>(),

@@ -6,8 +6,8 @@ import { buildJob, type Wish } from '../../../../src/operator/upload/job.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
-const see = (of: Upload, seen: Partial<UploadObservation> = {}) =>
-  decideUpload(of, {
+const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
+  decideUpload(upload, {
     profiles: [],
     held: new Map(),
     urgent: new Set(),
@@ -24,8 +24,8 @@ const see = (of: Upload, seen: Partial<UploadObservation> = {}) =>
   } as UploadObservation);
 
 function limited(): Upload {
-  const of = upload('film', {});
-  return { ...of, spec: { ...of.spec, source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: 1000 } };
+  const source = upload('film', {});
+  return { ...source, spec: { ...source.spec, source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: 1000 } };
 }
 
 describe('an import from a link', () => {

@@ -45,9 +45,9 @@ describe('what is referred to', () => {
   });
 
   it('is what Jobs work on, also those that nobody has heard of yet', () => {
-    const of = upload('film', { media: MEDIA });
-    const wish = renditionWish(of, MEDIA, '1080p60');
-    const jobs = [jobOf(of, importWish(of)), jobOf(of, wish)];
+    const source = upload('film', { media: MEDIA });
+    const wish = renditionWish(source, MEDIA, '1080p60');
+    const jobs = [jobOf(source, importWish(source)), jobOf(source, wish)];
     const found = referredTo({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
     expect([...found].sort()).toEqual(
       [workKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),

@@ -102,7 +102,7 @@ describe('a login', () => {
   });
 
   const known = { rtmpUrl: 'rtmp://h.example/app', hasLogin: true };
-  const changes = (input: object, of: object | undefined = known) => readChanges(input, true, of).changes;
+  const changes = (input: object, current: object | undefined = known) => readChanges(input, true, current).changes;
 
   test('is changed by either of its halves where there is one, and ended by an empty one or by SRT', () => {
     expect(changes({ rtmpPassword: 'new' })).toEqual({ rtmpPassword: 'new' });

@@ -12,18 +12,21 @@ import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];
 /** The stream with what somebody else says of it. */
-function said(of: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
+function said(loopStream: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
   const condition = { type: 'CreditAvailable', status, reason, message: 'The balance is used up.' };
-  const conditions = (of.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
+  const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
   const lastTransitionTime = kubeTime(at(7));
-  return { ...of, status: { ...of.status, conditions: [...conditions, { ...condition, lastTransitionTime }] } };
+  return {
+    ...loopStream,
+    status: { ...loopStream.status, conditions: [...conditions, { ...condition, lastTransitionTime }] },
+  };
 }
 const events = (before: LoopStream, after: LoopStream) =>
   buildStreamEvents(before.status, after.status ?? {}, gatesOf(before.spec, before.status?.conditions));
 
 describe('a readiness gate', () => {
   const gated = stream({ readinessGates });
-  const live = (of: LoopStream) => podOf(of, { ready: true });
+  const live = (loopStream: LoopStream) => podOf(loopStream, { ready: true });
 
   it('keeps a stream off air until somebody has said that it is open', () => {
     const { decision, stream: after } = step(gated, world());
@@ -77,7 +80,7 @@ describe('a readiness gate', () => {
 });
 
 describe('PodScheduled', () => {
-  const of = stream();
+  const loopStream = stream();
   const onNode = (pod: Pod): Pod => ({ ...pod, spec: { ...pod.spec, nodeName: 'node-a' } });
   const unschedulable = ({ metadata, spec: { nodeName: _, ...spec } }: Pod): Pod => ({
     metadata,
@@ -92,7 +95,7 @@ describe('PodScheduled', () => {
   const condition = ({ status }: LoopStream) => findCondition(status?.conditions, 'PodScheduled');
 
   it('says that no node takes the pod, in the words of the scheduler, and it is an issue until one does', () => {
-    const { decision, stream: after } = step(of, world({ pod: unschedulable(podOf(of)) }));
+    const { decision, stream: after } = step(loopStream, world({ pod: unschedulable(podOf(loopStream)) }));
     expect(decision).toMatchObject({ phase: 'starting', ready: false });
     const message = 'No node accepts the pod: 0/3 nodes are available.';
     expect(condition(after)).toMatchObject({
@@ -102,32 +105,35 @@ describe('PodScheduled', () => {
       observedGeneration: 1,
     });
     expect(toReadiness(after).issues).toMatchObject([{ code: 'unschedulable', message }]);
-    expect(events(of, after).map(({ message: told }) => told)).toContainEqual(
+    expect(events(loopStream, after).map(({ message: told }) => told)).toContainEqual(
       expect.stringMatching(/^No node accepts the pod: .* Give the cluster a node with room for the pod, or change/),
     );
-    const scheduled = step(after, world({ pod: onNode(podOf(of, { ready: true })) })).stream;
+    const scheduled = step(after, world({ pod: onNode(podOf(loopStream, { ready: true })) })).stream;
     expect(condition(scheduled)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
     expect(toReadiness(scheduled).ready).toBe(true);
     expect(condition(step(scheduled, world()).stream)).toBeUndefined();
   });
 
   it('is true of a pod that is on a node, whatever the scheduler wrote late', () => {
-    const live = onNode(podOf(of, { ready: true }));
+    const live = onNode(podOf(loopStream, { ready: true }));
     const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
     const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];
-    const { decision, stream: after } = step(of, world({ pod: { ...live, status: { ...live.status, conditions } } }));
+    const { decision, stream: after } = step(
+      loopStream,
+      world({ pod: { ...live, status: { ...live.status, conditions } } }),
+    );
     expect(decision.ready).toBe(true);
     expect(condition(after)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
   });
 
   it('costs no write of its own: that a node was found is told when the stream is live', () => {
-    const made = step(of, world({ pod: podOf(of) })).stream;
+    const made = step(loopStream, world({ pod: podOf(loopStream) })).stream;
     expect(condition(made)?.status).toBe('Unknown');
-    const bound = step(made, world({ pod: onNode(podOf(of)), now: at(5) })).stream;
+    const bound = step(made, world({ pod: onNode(podOf(loopStream)), now: at(5) })).stream;
     expect(sameStatus(made.status, bound.status ?? {})).toBe(true);
-    const live = step(bound, world({ pod: onNode(podOf(of, { ready: true })) })).stream;
+    const live = step(bound, world({ pod: onNode(podOf(loopStream, { ready: true })) })).stream;
     expect(condition(live)?.status).toBe('True');
-    expect(condition(step(live, world({ pod: onNode(podOf(of)) })).stream)?.status).toBe('True');
+    expect(condition(step(live, world({ pod: onNode(podOf(loopStream)) })).stream)?.status).toBe('True');
   });
 
   it('says that Kubernetes refuses the pod: a quota is tried again soon and then each minute, anything else after an edit', () => {
@@ -142,9 +148,9 @@ describe('PodScheduled', () => {
     ] as const) {
       // What is used changes with the pods of others.
       const message = refusal.replace(' used: pods=5,', '');
-      const decision = withoutPod({ ...world(), stream: of }, step(of, world()).decision, refusal);
+      const decision = withoutPod({ ...world(), stream: loopStream }, step(loopStream, world()).decision, refusal);
       expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });
-      const written = { ...of, status: buildStatus(of, decision, undefined, world()) };
+      const written = { ...loopStream, status: buildStatus(loopStream, decision, undefined, world()) };
       expect(condition(written)).toMatchObject({ status: 'False', reason, message });
       expect(toReadiness(written).issues).toHaveLength(1);
       const next = step(written, world({ now: at(60) })).decision;

@@ -9,16 +9,16 @@ const change = (id: string, what: Change['change'] = 'updated'): Change => ({ no
 
 /** Nouns that a test can tell changes of. */
 function nouns() {
-  const of = () => createFollowers<OwnedChange | 'reset'>();
+  const build = () => createFollowers<OwnedChange | 'reset'>();
   return {
-    stream: of(),
-    destination: of(),
-    upload: of(),
-    playlist: of(),
-    balance: of(),
-    topUp: of(),
-    invoice: of(),
-    deposit: of(),
+    stream: build(),
+    destination: build(),
+    upload: build(),
+    playlist: build(),
+    balance: build(),
+    topUp: build(),
+    invoice: build(),
+    deposit: build(),
   };
 }
 
@@ -69,8 +69,8 @@ describe('following', () => {
   test('is of some nouns alone where one may not hear of others', () => {
     const sources = nouns();
     const all = [...nounsFor(new Set(['read', 'billing']))];
-    const feeds = [all, nounsFor(new Set(['read', 'write', 'destructive']))].map((of) =>
-      createChangeService(sources).follow('ann', () => undefined, of),
+    const feeds = [all, nounsFor(new Set(['read', 'write', 'destructive']))].map((nouns) =>
+      createChangeService(sources).follow('ann', () => undefined, nouns),
     );
     for (const feed of feeds) feed.take();
     for (const noun of all) sources[noun].tell('ann', { id: noun, change: 'updated' });

@@ -87,11 +87,11 @@ test('operations of GraphQL are told apart by their type and by whether they fai
   await ask('{ me { id } }');
   await ask('{ streams { totalCount } }');
   await ask('{ nothing }');
-  const of = (type: string, result: string) =>
+  const build = (type: string, result: string) =>
     shown(`graphql_operation_duration_seconds_count{type="${type}",result="${result}"}`);
-  expect(await of('query', 'ok')).toBe(1);
-  expect(await of('query', 'error')).toBe(1);
-  expect(await of('invalid', 'error')).toBe(1);
+  expect(await build('query', 'ok')).toBe(1);
+  expect(await build('query', 'error')).toBe(1);
+  expect(await build('invalid', 'error')).toBe(1);
   expect(await shown('graphql_operation_errors_total{type="query"}')).toBe(1);
 });
 

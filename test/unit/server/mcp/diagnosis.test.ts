@@ -12,7 +12,7 @@ const ready = { ready: true, issues: [], warnings: [] };
 const since = '2027-01-31T18:00:02Z';
 
 type Facts = Parameters<typeof diagnose>[0];
-const of = (facts: Partial<Facts>) =>
+const getContext = (facts: Partial<Facts>) =>
   diagnose({ stream: onAir, readiness: ready, liveStats: live, events: [], ...facts });
 const issueOf = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
   code,
@@ -25,7 +25,7 @@ const issueOf = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>
 describe('a diagnosis', () => {
   test('of a stream that is as it should be finds nothing, and says how it is in every state', () => {
     for (const status of PHASES.filter((phase) => phase !== 'failed')) {
-      const { summary, findings } = of({
+      const { summary, findings } = getContext({
         stream: { ...onAir, status },
         liveStats: status === 'live' ? live : NOT_LIVE,
       });
@@ -38,7 +38,7 @@ describe('a diagnosis', () => {
   test('finds every issue of readiness, with its fix and a tool that there is', () => {
     for (const issue of Object.values(READINESS_ISSUES).map(issueOf)) {
       const stream = { ...onAir, status: 'idle' as const };
-      const { findings, summary } = of({
+      const { findings, summary } = getContext({
         stream,
         liveStats: NOT_LIVE,
         readiness: { ready: false, issues: [issue], warnings: [] },
@@ -58,7 +58,7 @@ describe('a diagnosis', () => {
     const lastError = { code: 'publish_rejected', message: 'The key is not accepted.' };
     const refused = { ...first, connected: false, lastError };
     const stream = { ...onAir, status: 'reconnecting' as const };
-    const { findings } = of({ stream, liveStats: { ...live, live: false, destinations: [refused, first] } });
+    const { findings } = getContext({ stream, liveStats: { ...live, live: false, destinations: [refused, first] } });
     expect(findings).toEqual([
       {
         code: 'publish_rejected',
@@ -80,7 +80,7 @@ describe('a diagnosis', () => {
       message: 'It broke off.',
     };
     const reconnecting = { code: 'destination_reconnecting', message: 'It is not reached.', since };
-    const codes = (facts: Partial<Facts>) => of(facts).findings.map(({ code }) => code);
+    const codes = (facts: Partial<Facts>) => getContext(facts).findings.map(({ code }) => code);
     const withItem = { ...live, brokenItems: [broken] };
     expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
     // What sums up the items is not said again; that nothing can be played at all comes first.
@@ -89,6 +89,6 @@ describe('a diagnosis', () => {
     const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };
     const all = codes({ stream: { ...onAir, degraded: nothing }, liveStats: withItem });
     expect(all).toEqual(['nothing_playable', 'unreadable']);
-    expect(of({ stream: { ...onAir, status: 'failed' } }).findings).toMatchObject([{ tool: 'start_stream' }]);
+    expect(getContext({ stream: { ...onAir, status: 'failed' } }).findings).toMatchObject([{ tool: 'start_stream' }]);
   });
 });

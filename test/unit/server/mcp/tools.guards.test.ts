@@ -170,18 +170,18 @@ describe('who asks', () => {
 describe('what is no message of the protocol', () => {
   test('is answered with an error of the protocol', async () => {
     const { post } = await serve();
-    const of = async (body: unknown) => {
+    const build = async (body: unknown) => {
       const answer = await post(body);
       return { status: answer.status, body: (await answer.json()) as { error: { code: number; message: string } } };
     };
-    expect(await of('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
-    expect(await of([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
+    expect(await build('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
+    expect(await build([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
       status: 400,
       body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
     });
-    expect(await of('{"id":1,"id":2}')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
-    expect(await of('null')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
-    expect((await of({ hello: 'there' })).status).toBe(400);
+    expect(await build('{"id":1,"id":2}')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
+    expect(await build('null')).toMatchObject({ status: 400, body: { error: { code: -32600 } } });
+    expect((await build({ hello: 'there' })).status).toBe(400);
   });
 
   test('or is too much of one is refused as elsewhere', async () => {

@@ -209,7 +209,7 @@ describe('the operations', () => {
 describe('every list of GraphQL', () => {
   const all = Object.values(schema.getTypeMap()).filter(isObjectType) as GraphQLObjectType[];
   const lists = all.flatMap((type) =>
-    Object.values(type.getFields()).filter(({ type: of }) => getNamedType(of).name.endsWith('Connection')),
+    Object.values(type.getFields()).filter(({ type: output }) => getNamedType(output).name.endsWith('Connection')),
   ) as GraphQLField[];
 
   test('is found', () => {

@@ -44,7 +44,7 @@ test('what nothing refers to is deleted when the grace time is over, with its in
 
 test('pieces of an upload that is gone vanish all together, those of one that is being sent stay', async () => {
   await using place = await room();
-  const pieces = (of: string) => [0, 5, 10].map((at) => `incoming/${of}/${String(at).padStart(16, '0')}-${at + 5}`);
+  const pieces = (name: string) => [0, 5, 10].map((at) => `incoming/${name}/${String(at).padStart(16, '0')}-${at + 5}`);
   await put(place, [...pieces('gone'), ...pieces('sent')]);
   const keep = ['incoming/sent'];
   expect(await swept(place, keep, at(0))).toEqual({ action: 'swept', deleted: 0, marked: 1 });

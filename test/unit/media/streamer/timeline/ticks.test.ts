@@ -51,10 +51,10 @@ const switches = fc.array(fc.record({ at: fc.nat(1500), songs: fc.option(songs, 
   maxLength: 6,
 });
 
-const sound = (of: number): FlvTag => ({
+const sound = (value: number): FlvTag => ({
   type: TAG_AUDIO,
   timestampMs: 0,
-  body: Buffer.from([0xaf, 1, of, 0]),
+  body: Buffer.from([0xaf, 1, value, 0]),
   offset: 0,
 });
 
@@ -152,11 +152,11 @@ test('a list of songs comes and goes between two items of the pictures, and each
   const never = () => false;
   const shape: Clip = { rate: [30, 1], frames: 30, played: 30, extraAudio: 0, delayFrames: 0 };
   const splicer = new Splicer({ video: () => itemOf(shape, never) });
-  const heard: { at: number; of: number }[] = [];
+  const heard: { at: number; value: number }[] = [];
   const run = (until: number) => {
     while (splicer.stats.videoFrames < until) {
       const tag = splicer.step();
-      if (tag?.kind === 'frame' && tag.type === TAG_AUDIO) heard.push({ at: tag.timestampMs, of: tag.body[2] ?? 0 });
+      if (tag?.kind === 'frame' && tag.type === TAG_AUDIO) heard.push({ at: tag.timestampMs, value: tag.body[2] ?? 0 });
     }
   };
   const told: string[] = [];
@@ -170,10 +170,10 @@ test('a list of songs comes and goes between two items of the pictures, and each
   splicer.setAudio(undefined, () => told.push('none'));
   run(100);
   expect(told).toEqual(['songs', 'none']);
-  for (const { at, of } of heard) {
+  for (const { at, value } of heard) {
     const songs = at >= 1000 - AUDIO_FRAME_MS && at < 2000 + AUDIO_FRAME_MS;
-    if (at < 1000 - AUDIO_FRAME_MS || at > 2000 + AUDIO_FRAME_MS) expect(of).toBe(OF_PICTURES);
-    if (songs && at > 1000 + AUDIO_FRAME_MS && at < 2000 - AUDIO_FRAME_MS) expect(of).toBe(OF_SONG);
+    if (at < 1000 - AUDIO_FRAME_MS || at > 2000 + AUDIO_FRAME_MS) expect(value).toBe(OF_PICTURES);
+    if (songs && at > 1000 + AUDIO_FRAME_MS && at < 2000 - AUDIO_FRAME_MS) expect(value).toBe(OF_SONG);
   }
   expect(splicer.stats.silentFrames).toBe(0);
 });

@@ -96,11 +96,11 @@ function damageJson(document: unknown, below: (n: number) => number): unknown {
 const item = { id: 'a', name: 'A', rendition: 'a.flv' };
 /** Two objects in memory. */
 function storageOf(media: Buffer, json: Buffer): Storage {
-  const of = (key: string) => (key === item.rendition ? media : json);
+  const build = (key: string) => (key === item.rendition ? media : json);
   return {
-    head: async (key: string) => ({ sizeBytes: of(key).length, modifiedAt: new Date(0), version: '1' }),
+    head: async (key: string) => ({ sizeBytes: build(key).length, modifiedAt: new Date(0), version: '1' }),
     read: async (key: string, range: { start?: number; end?: number } = {}) =>
-      Readable.from([of(key).subarray(range.start ?? 0, range.end ?? of(key).length)]),
+      Readable.from([build(key).subarray(range.start ?? 0, range.end ?? build(key).length)]),
   } as Partial<Storage> as Storage;
 }
 

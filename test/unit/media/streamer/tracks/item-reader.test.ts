@@ -23,8 +23,8 @@ test('a rendition that is replaced while it plays ends there: no byte of the new
   expect(size).toBeGreaterThan(2 ** 20);
   let said = 0;
   const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks: 0, onData: () => said++ });
-  for (const of of [(key: string) => key, indexKey])
-    await storage.write(of(item.rendition), await readFile(join(dir, of(other.rendition))));
+  for (const pick of [(key: string) => key, indexKey])
+    await storage.write(pick(item.rendition), await readFile(join(dir, pick(other.rendition))));
   let bytes = 0;
   await until('its end', () => {
     for (const take of [() => reader.takeVideo(), () => reader.takeAudio()]) {

@@ -29,18 +29,18 @@ const index = Buffer.from(JSON.stringify(indexOf(media, 30)));
 
 /** A storage that takes its time, as one in another region; `asked` counts what it was asked. */
 function slowStorage() {
-  const of = (key: string) => (key.endsWith('.json') ? index : media);
+  const build = (key: string) => (key.endsWith('.json') ? index : media);
   const storage: Partial<Storage> & { asked: number } = {
     asked: 0,
     head: async (key) => {
       storage.asked++;
       await sleep(ANSWER_MS);
-      return { sizeBytes: of(key).length, modifiedAt: new Date(0), version: '1' };
+      return { sizeBytes: build(key).length, modifiedAt: new Date(0), version: '1' };
     },
-    read: async (key, { start = 0, end = of(key).length } = {}) => {
+    read: async (key, { start = 0, end = build(key).length } = {}) => {
       storage.asked++;
       await sleep(ANSWER_MS);
-      return Readable.from([of(key).subarray(start, end)]);
+      return Readable.from([build(key).subarray(start, end)]);
     },
   };
   return storage;
