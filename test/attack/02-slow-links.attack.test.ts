@@ -9,7 +9,7 @@ import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
 import { quiet, room, serve } from '../kit/make/prepare.ts';
 
 /** As an installation has them, but shorter. */
-const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 300, retryDelayMs: 1 };
+const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };
 
 async function fetched(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
