@@ -304,7 +304,7 @@ export async function revokeAccess(
   userId: string,
   what: { keys: boolean; passkeys: boolean; sessions: boolean },
 ): Promise<{ revoked: Ways; kept: Ways }> {
-  // Sessions first, and committed. A new key's creator checks its session afterwards (account/access.ts), so that a key
+  // Sessions first, and committed. A new key's creator checks its session afterwards (domain/accounts/access.ts), so that a key
   // is either seen here or given up there.
   if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
   return db.transaction().execute(async (tx) => {

@@ -1,5 +1,5 @@
 /**
- * Computes charges from a stream's sessions (streams/sessions.ts): the time of a session beyond its count so far, in
+ * Computes charges from a stream's sessions (resources/stream/sessions.ts): the time of a session beyond its count so far, in
  * tenths of a second, never more than was on air. A repeated or concurrent run over the same sessions charges once: the
  * caller stores counts and charges in one transaction.
  *

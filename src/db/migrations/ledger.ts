@@ -4,7 +4,7 @@
  * later. The owner of the tables could still drop the triggers; `loopstream admin reconcile` shows changes made that
  * way.
  *
- * Errors have codes of their own (billing/store.ts knows them): LS001 append-only, LS002 an entry without its
+ * Errors have codes of their own (billing/ledger/store.ts knows them): LS001 append-only, LS002 an entry without its
  * transaction, LS003 a sum that is not 0, LS402 below the floor, LS409 a key used for something else.
  */
 import { type Kysely, sql } from 'kysely';

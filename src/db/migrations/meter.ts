@@ -1,6 +1,6 @@
 /**
  * Creates the tables of the meter's counts. The time itself stays in the streams' status until it is acknowledged
- * (streams/sessions.ts).
+ * (resources/stream/sessions.ts).
  */
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';

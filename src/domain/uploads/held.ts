@@ -3,10 +3,10 @@
  * After a publish, or a change of a stream's upload or list, the previous version stays on air until all of the next is prepared.
  * Until the pod switches, one of two records names it at any moment. One is the pod's program, which changes only when the next can
  * be played. The other is `status.playing` of the stream. The operator writes it before a pod can be gone, and removes it when the
- * next can be played (operator/decide.ts).
+ * next can be played (operator/stream/decide.ts).
  * This module reads both at one moment, but each comes by its own watch. A deletion may slip through if one lags behind, or if
  * another replica publishes an old version at the same time. Streams on air do not suffer. Pods are built from `status.playing`,
- * which names renditions, and the sweep keeps those that it and the pods name (operator/sweep.ts). A version whose upload is gone
+ * which names renditions, and the sweep keeps those that it and the pods name (operator/upload/sweep.ts). A version whose upload is gone
  * does not go on air: readiness reports it, and the stream keeps its current program. A lock would have to be held by all replicas
  * for every write to a playlist, so there is none.
  */

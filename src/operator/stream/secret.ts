@@ -59,7 +59,7 @@ async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name
 const findStreamSecret = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
   findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
-/** The destinations as the streamer reads them (streamer/files.ts). One whose Secret is missing is left out. */
+/** The destinations as the streamer reads them (media/streamer/mounted-files.ts). One whose Secret is missing is left out. */
 async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(
@@ -154,7 +154,7 @@ export async function fetchPods({ kube }: Pick<Tools, 'kube'>, { metadata }: Loo
  * another pod's while anything of that may still run, and whether the lock has changed hands just now. One publisher for one
  * stream rests on this function and on acquireFirstPublisher alone:
  *
- * - A pod publishes only when the Secret names it (streamer/gate.ts).
+ * - A pod publishes only when the Secret names it (media/streamer/control/publisher-lock.ts).
  * - Another pod is named only when the one before is over (pods/status.ts). A pod that is over never runs again, so it does not
  *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
  * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.

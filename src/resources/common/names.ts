@@ -30,7 +30,7 @@ export const DISRUPTION_LABEL = `${GROUP}/disruption`;
 
 /** The streamer's Program (spec.ts) as JSON; the pod reads it as a file through the downward API. */
 export const PROGRAM_ANNOTATION = `${GROUP}/program`;
-/** When (RFC 3339) the pod was last handed another version of its program; what joins waits from then on (operator/joining.ts). */
+/** When (RFC 3339) the pod was last handed another version of its program; what joins waits from then on. */
 export const PROGRAM_CHANGED_ANNOTATION = `${GROUP}/program-changed-at`;
 /** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */
 export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
@@ -46,7 +46,7 @@ export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-
  * let go when it is old.
  */
 export const TEST_ANNOTATION = `${GROUP}/test`;
-/** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (playlists/spec.ts). */
+/** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (resources/playlist/spec.ts). */
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
 /** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
 export const INTENT_ANNOTATION = `${GROUP}/intent`;

@@ -123,7 +123,7 @@ function checkState({ stream, liveStats }: Facts): Finding[] {
   return findings;
 }
 
-/** Advice on the condition that a stream reports while on air (operator/news.ts). */
+/** Advice on the condition that a stream reports while on air (operator/stream/conditions.ts). */
 const DEGRADED = new Map([
   ['nothing_playable', { fix: 'Give the stream a file that plays.', tool: 'create_upload_from_link' }],
   ['items_left_out', { fix: 'Upload the file again, and replace the item with it.', tool: 'create_upload_from_link' }],

@@ -1,6 +1,6 @@
 /**
  * An RTMP server of the tests' own that writes down what a publisher says: `connect` with its application and tcUrl, and `publish` with
- * its stream name. It may ask for a login in either of the two ways that clients know (rtmp-login.ts has one that others made). What
+ * its stream name. It may ask for a login in either of the two ways that clients know (test/kit/real/rtmp-login has one that others made). What
  * it asks of a client is held against ffmpeg and librtmp (test/system/streamer/login.test.ts).
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
  * Tests the permissions of every operation of REST and every root field of GraphQL, with each kind of credential,
- * against the table of auth/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
+ * against the table of server/operations/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

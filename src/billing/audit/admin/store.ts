@@ -99,7 +99,7 @@ export async function listFlags(db: Db): Promise<FlagRow[]> {
 }
 
 /**
- * Finds the accounts of the subjects that reconciling names (reconcile/store.ts). Some subjects have none, or one that
+ * Finds the accounts of the subjects that reconciling names (billing/audit/store.ts). Some subjects have none, or one that
  * is no longer known.
  */
 export async function findAccounts(db: Db, subjects: readonly string[]): Promise<Map<string, string>> {

@@ -7,7 +7,7 @@
  *   acquired  this pod publishes
  *   released  for ever: this pod was told to stop, or another pod was named
  *
- * The operator names another pod only when no container of the one before runs any more (operator/secret.ts), so a name in the
+ * The operator names another pod only when no container of the one before runs any more (operator/stream/secret.ts), so a name in the
  * file is never wrong; this pod only reads it late. A restarted container reads it again.
  */
 import { readFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
  * Turns a destination's URL and key into ffmpeg's arguments and options. Everybody on a node can read an argument list,
  * so it holds scheme, host and port alone. The application, the key and the rest are protocol options in a preset file
  * (`-fpre`, one `name=value` a line, ffmpeg 5.1 and newer). A preset can set every option of ffmpeg, including files to
- * write and libraries to load. So option names come from this file and from destinations/srt.ts, never from a URL.
+ * write and libraries to load. So option names come from this file and from resources/destination/srt.ts, never from a URL.
  * Pure: no I/O, no clock.
  */
 import type { Ingest } from '../../../resources/destination/ingest.ts';
