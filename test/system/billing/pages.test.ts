@@ -105,7 +105,7 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
     const raw = await anvil.rawOf(txid);
     await anvil.reorg(1);
     await scan();
-    await line.filter({ hasText: 'changed its mind' }).waitFor();
+    await line.filter({ hasText: 'reorganized its blocks' }).waitFor();
     await anvil.rpc('eth_sendRawTransaction', raw);
     for (const confirmations of [1, 2]) {
       await mineAndScan();
