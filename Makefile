@@ -46,7 +46,7 @@ stop: node_modules/.installed ## stop what `make run` started
 reset: node_modules/.installed ## stop it and forget its state (.loopstream/)
 	@exec $(LOCAL) reset
 
-# Lanes whose files have not changed since they passed are not run again (`wireit` in package.json); `make clean` forgets that.
+# A lane is skipped while no file has changed since it passed (`wireit` in package.json); `make clean` forgets that.
 # The files that failed in a lane run once more, alone, where they are few: what passes then is named, and is a bug all the same.
 test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed"
 	@rm -rf test-reports

@@ -3,7 +3,7 @@
  * and prints `N passed, N failed` as the last line; the exit status is 0 only when nothing failed.
  *
  *     test-report.ts          sums up
- *     test-report.ts again    first runs the files that failed once more, one lane at a time, where a lane has few of them
+ *     test-report.ts again    runs the files that failed once more, one lane at a time, where a lane has few of them
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -42,30 +42,35 @@ const describeReason = (message = '') =>
     .map((line) => `\n      ${line.trim()}`)
     .join('');
 
-function readOutcome(file: string): Outcome | undefined {
-  if (!existsSync(file)) return undefined;
-  const { numPassedTests, testResults } = JSON.parse(readFileSync(file, 'utf8')) as Report;
+const readText = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+/** `run`: a lane, or a lane and `.again`. */
+function readOutcome(run: string): Outcome | undefined {
+  const report = readText(`test-reports/${run}.json`);
+  if (report === '') return undefined;
+  const { numPassedTests, testResults } = JSON.parse(report) as Report;
   const failed = testResults.filter(({ status }) => status === 'failed');
+  // vitest may fail without a failed test, e.g. by an unhandled error.
+  const status = readText(`test-reports/${run}.status`).trim();
+  const ended = failed.length === 0 && status !== '0' ? [`${run}: vitest ended with status ${status}`] : [];
   return {
     passed: numPassedTests,
     failedFiles: failed.map(({ name }) => relative('.', name)),
-    failures: failed.flatMap(({ name, message, assertionResults }) => {
-      const tests = assertionResults.filter(({ status }) => status === 'failed');
-      if (tests.length === 0) return [`${relative('.', name)} did not load${describeReason(message)}`];
-      return tests.map(
-        ({ fullName, failureMessages }) => `${relative('.', name)}: ${fullName}${describeReason(failureMessages?.[0])}`,
-      );
-    }),
+    failures: ended.concat(
+      failed.flatMap(({ name, message, assertionResults }) => {
+        const tests = assertionResults.filter(({ status }) => status === 'failed');
+        if (tests.length === 0) return [`${relative('.', name)} did not load${describeReason(message)}`];
+        return tests.map(
+          ({ fullName, failureMessages }) =>
+            `${relative('.', name)}: ${fullName}${describeReason(failureMessages?.[0])}`,
+        );
+      }),
+    ),
   };
 }
 
-const readLog = (lane: Lane) => {
-  const file = `test-reports/${lane}.log`;
-  return existsSync(file) ? readFileSync(file, 'utf8') : '';
-};
-
 function runAgain(lane: Lane): void {
-  const { failedFiles = [] } = readOutcome(`test-reports/${lane}.json`) ?? {};
+  const { failedFiles = [] } = readOutcome(lane) ?? {};
   if (failedFiles.length === 0 || failedFiles.length > FEW_FILES) return;
   process.stdout.write(`  … again, alone: ${failedFiles.join(', ')}\n`);
   spawnSync(join(import.meta.dirname, 'test-lane'), [lane, ...failedFiles], { stdio: 'ignore' });
@@ -76,9 +81,9 @@ function summarize(): number {
   const failures: string[] = [];
   const passedAlone: string[] = [];
   for (const lane of LANES) {
-    const first = readOutcome(`test-reports/${lane}.json`);
-    const again = readOutcome(`test-reports/${lane}.again.json`);
-    const skipped = /^skipped: .*$/m.exec(readLog(lane))?.[0];
+    const first = readOutcome(lane);
+    const again = readOutcome(`${lane}.again`);
+    const skipped = /^skipped: .*$/m.exec(readText(`test-reports/${lane}.log`))?.[0];
     if (first) {
       const isMended = again?.failures.length === 0 && again.passed > 0;
       passed += first.passed + (isMended ? first.failures.length : 0);
