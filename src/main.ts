@@ -104,7 +104,7 @@ const ROLES: Record<string, Role> = {
     async () => (await import('./media/probe/run.ts')).runProbe,
   ),
   migrate: async () => (await import('./server/migrate.ts')).migrateCommand(),
-  keys: async (args) => (await import('./auth/command.ts')).keysCommand(args),
+  keys: async (args) => (await import('./auth/keys-command.ts')).keysCommand(args),
   admin: async (args) => (await import('./billing/audit/admin/command.ts')).adminCommand(args),
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
   'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),

@@ -1,6 +1,6 @@
 /** Lists the addresses of the authorization server. The paths are the contract's. Pure: no I/O, no clock. */
 
-/** Below it are the paths of doors.ts. */
+/** Below it are the paths of server/auth/paths.ts. */
 export const AUTH_PATH = '/api/auth';
 /** Pages of the dashboard, which send the query they were opened with back as `oauth_query`. */
 export const SIGN_IN_PAGE = '/sign-in';

@@ -1,6 +1,6 @@
 /**
  * Configures better-auth: users, their sessions and API keys, and the OAuth 2.1 authorization server, all in Postgres.
- * doors.ts and mount.ts decide which of its paths can be reached, and check requests before it.
+ * server/auth/paths.ts and mount.ts decide which of its paths can be reached, and check requests before it.
  */
 import { apiKey } from '@better-auth/api-key';
 import { oauthProvider } from '@better-auth/oauth-provider';
@@ -11,6 +11,7 @@ import type { Pool } from 'pg';
 import { createDb, type Db } from '../db/pool.ts';
 import { describePassword, type NoticeKind } from '../lib/mail/notices.ts';
 import { SCOPES } from '../lib/scopes.ts';
+import { type RulesDeps, rules } from './account-rules.ts';
 import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessionCookieName } from './addresses.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
@@ -21,7 +22,6 @@ import { PASSKEY_COOKIE, PASSKEY_SIGN_IN_PATH, passkeyCookie, passkeys } from '.
 import { MAX_PASSWORD, MIN_PASSWORD } from './password.ts';
 import { GRANTS } from './requests.ts';
 import { passwordResets, type Revoke } from './reset-password.ts';
-import { type RulesDeps, rules } from './rules.ts';
 import { findOwnSignUp, signUps } from './sign-up.ts';
 import { findConsent, findEmailOfJoined, forgetSignUps, readList, revokeAccess } from './store.ts';
 

@@ -3,7 +3,7 @@
  * the source address with the fewest requests at work, and there to the account with the fewest. The queue is limited.
  */
 import { AppError } from '../lib/errors.ts';
-import { Places, PlacesFull } from '../lib/places.ts';
+import { Places, PlacesFull } from '../lib/fair-slots.ts';
 
 export interface ConcurrencyOptions {
   /** At work at once, and of these from one source address. */

@@ -14,7 +14,7 @@ interface Site {
 
 const ownScopes = (prefix: string): string[] => SCOPES.map((scope) => `${prefix}:${scope}`);
 
-/** Only what can be reached (doors.ts) and what is taken is named. */
+/** Only what can be reached (server/auth/paths.ts) and what is taken is named. */
 export function serverMetadata({ publicUrl, scopePrefix }: Site) {
   const at = (path: string) => `${publicUrl}${AUTH_PATH}${path}`;
   return {

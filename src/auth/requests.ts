@@ -3,7 +3,7 @@
  * no I/O, no clock.
  */
 import { listResources } from './addresses.ts';
-import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirects.ts';
+import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirect-uris.ts';
 
 /** The error document of RFC 7591, section 3.2.2. */
 export interface RegistrationError {

@@ -18,7 +18,7 @@ export function passwordResets(revoke: Revoke): BetterAuthPlugin {
   const resetPassword = createAuthEndpoint('/reset-password', { method: 'POST' }, async (context) => {
     const { token, newPassword, keepAccess } = (context.body ?? {}) as Record<string, unknown>;
     if (typeof token !== 'string' || token.length > MAX_TOKEN) throw gone();
-    // The rules (rules.ts) have checked it.
+    // The rules (account-rules.ts) have checked it.
     const password = String(newPassword);
     const { internalAdapter, password: passwords } = context.context;
     const link = await internalAdapter.consumeVerificationValue(`reset-password:${token}`);

@@ -7,8 +7,8 @@ import { type Principal, SCOPES } from '../lib/scopes.ts';
 import { listResources, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { createPrograms } from './client-requests.ts';
 import { createCredentialCache } from './credential-cache.ts';
-import { createPrograms } from './programs.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {

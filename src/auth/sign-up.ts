@@ -41,7 +41,7 @@ interface Chosen {
   lastName: string | null;
 }
 
-/** The rules (rules.ts) have checked names and passwords. */
+/** The rules (account-rules.ts) have checked names and passwords. */
 function readChosen({ password, firstName, lastName }: SignUpFields): Chosen {
   if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a password.');
   if (typeof firstName !== 'string') throw refuse('INVALID_NAME', 'Enter your first name.');

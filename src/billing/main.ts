@@ -31,7 +31,6 @@ import { createEstimates } from './metering/estimate.ts';
 import { createMeter } from './metering/meter.ts';
 import { type BillingMetrics, createBillingMetrics } from './metering/metrics.ts';
 import { type PodCache, watchProfiles } from './metering/profiles.ts';
-import { createStreamMarks } from './metering/stream-marks.ts';
 import {
   attend,
   BY_ACCOUNT,
@@ -40,7 +39,8 @@ import {
   meterJob,
   type StreamCache,
   type WorkDeps,
-} from './metering/work.ts';
+} from './metering/stream-jobs.ts';
+import { createStreamMarks } from './metering/stream-marks.ts';
 import type { BillingConfig } from './settings.ts';
 
 /** A write that Kubernetes does not answer is retried in the next run. */

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches/caches.ts';
-import type { Tools } from './caches/tools.ts';
+import type { Tools } from './caches/controller-deps.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -23,7 +23,7 @@ import { createRollout } from './stream/rollout.ts';
 import { findViewToken } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
-import { type Fractions, followProgress } from './upload/follow.ts';
+import { type Fractions, followProgress } from './upload/follow-progress.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
 

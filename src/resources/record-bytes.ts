@@ -1,8 +1,8 @@
 /** Computes how many bytes an object takes in Kubernetes' database. Pure: no I/O, no clock. */
 import type { KubeObject, Stored } from '../kube/types.ts';
 import { memoize } from '../lib/memoize.ts';
-import { keptBytes } from './playlist/kept.ts';
 import type { Playlist } from './playlist/resource.ts';
+import { keptBytes } from './playlist/version-bytes.ts';
 
 /** Besides what we write of an object: its metadata, who manages which field, and its status. */
 const OVERHEAD = 1024;

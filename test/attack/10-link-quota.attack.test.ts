@@ -3,7 +3,7 @@
  * uploads of the account alone, so that no order of events, and no number of imports at once, leads past what it may keep.
  */
 import { expect, test } from 'vitest';
-import { grantRoom } from '../../src/operator/upload/room.ts';
+import { grantRoom } from '../../src/operator/upload/storage-grant.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { preparedBytes } from '../../src/resources/upload/size.ts';
 

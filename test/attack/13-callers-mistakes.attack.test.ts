@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS } from '../../src/server/auth/doors.ts';
+import { DOORS } from '../../src/server/auth/paths.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
 import { badRequests } from '../kit/make/bad-input.ts';
 import { ownPage } from '../kit/make/oauth.ts';

@@ -10,7 +10,7 @@ import { createLedger } from '../../src/billing/ledger/ledger.ts';
 import { parsePrices } from '../../src/billing/ledger/prices.ts';
 import { createEstimates } from '../../src/billing/metering/estimate.ts';
 import { createMeter } from '../../src/billing/metering/meter.ts';
-import { byAccount } from '../../src/billing/metering/work.ts';
+import { byAccount } from '../../src/billing/metering/stream-jobs.ts';
 import { createDb, createPool, type Db } from '../../src/db/pool.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';

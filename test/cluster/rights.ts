@@ -1,7 +1,7 @@
 /** What the service accounts of the release may do, beside what they did while all the tests before ran. */
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, importJobName } from '../../src/resources/common/names.ts';
-import { HISTORY_LIMIT } from '../../src/resources/playlist/kept.ts';
+import { HISTORY_LIMIT } from '../../src/resources/playlist/version-bytes.ts';
 import { type Asked, rightOf } from '../kit/real/cluster/audit.ts';
 import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
 import { createStream, PATIENCE_MS, type Scene } from '../kit/real/cluster/scene.ts';

@@ -2,7 +2,7 @@
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { findAccount } from '../metering/accounts.ts';
-import { toTenths } from '../metering/count.ts';
+import { toTenths } from '../metering/session-charges.ts';
 import type { ReportedSession } from './store.ts';
 
 /** For streams of paying accounts. */

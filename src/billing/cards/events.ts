@@ -1,7 +1,7 @@
 /** Handles an event of the payment provider, from a webhook or a poll: settles the payment that it names. */
 import type { Logger } from '../../lib/log.ts';
 import { EVENT_TYPES } from './event-types.ts';
-import { type PostDeps, settleTopUp } from './post.ts';
+import { type PostDeps, settleTopUp } from './post-top-up.ts';
 import type { Payments, StripeEvent } from './stripe.ts';
 
 /** `ignored`: it is about something else. */

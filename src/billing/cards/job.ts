@@ -4,7 +4,7 @@
  */
 import type { Job } from '../ledger/jobs.ts';
 import { type EventDeps, takeEvent } from './events.ts';
-import { settleTopUp } from './post.ts';
+import { settleTopUp } from './post-top-up.ts';
 import * as store from './store.ts';
 import type { StripeEvent } from './stripe.ts';
 

@@ -12,7 +12,7 @@ import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordere
 import type { Principal } from '../../lib/scopes.ts';
 import { formatMinor } from '../ledger/money.ts';
 import { type EventOutcome, takeEvent } from './events.ts';
-import { type PostDeps, settleTopUp } from './post.ts';
+import { type PostDeps, settleTopUp } from './post-top-up.ts';
 import type { TopUp, TopUpCreate } from './record.ts';
 import * as store from './store.ts';
 import type { Payments, StripeEvent } from './stripe.ts';

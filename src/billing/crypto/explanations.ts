@@ -1,6 +1,6 @@
 /** Describes unusual states of deposits and payments for users. Pure: no I/O, no clock. */
 import { formatRate, formatUnits } from './amounts.ts';
-import type { DepositView } from './machine.ts';
+import type { DepositView } from './payment-states.ts';
 import type { Explanation } from './record.ts';
 import { IGNORED } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';

@@ -9,7 +9,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Job } from '../ledger/jobs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Chain } from './chain.ts';
-import { createFollower } from './follow.ts';
+import { createFollower } from './follow-chain.ts';
 import type { ScanMetrics } from './metrics.ts';
 import type { Crypto } from './open.ts';
 import type { Rates } from './rates.ts';

@@ -1,9 +1,9 @@
 /**
- * Returns the current price of a coin: from a fixed table, or from a source by HTTP (ratetable.ts has its document).
+ * Returns the current price of a coin: from a fixed table, or from a source by HTTP (rate-table.ts has its document).
  */
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import { type RateTable, ratesAt, rateTable } from './ratetable.ts';
+import { type RateTable, ratesAt, rateTable } from './rate-table.ts';
 
 /** Quotes within this time have the same rate. */
 const KEPT_MS = 30_000;

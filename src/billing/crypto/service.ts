@@ -1,10 +1,10 @@
 /**
  * Creates crypto deposits: an address of its own for each, with a quote. The scanner finds and credits payments
- * (follow.ts, settle.ts), and this service never waits for it.
+ * (follow-chain.ts, settle.ts), and this service never waits for it.
  */
 
 import type { Db } from '../../db/pool.ts';
-import { newId } from '../../domain/owned.ts';
+import { newId } from '../../domain/owned-resources.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -13,11 +13,11 @@ import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordere
 import { creditsOfMinor } from '../ledger/money.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
 import { explainDeposit, explainPayment } from './explanations.ts';
-import { confirmations, view } from './machine.ts';
 import type { Crypto } from './open.ts';
+import { payment } from './payment-rows.ts';
+import { confirmations, view } from './payment-states.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
 import type { Network } from './settings.ts';
-import { payment } from './sightings.ts';
 import { type AssetSetting, addressKey, listAssets, MAX_OPEN } from './spec.ts';
 import type { AddressPlace, DepositRow, PaymentRow } from './store.ts';
 import * as store from './store.ts';

@@ -7,7 +7,7 @@ import { Value } from 'typebox/value';
 import { ConfigError } from '../../settings/settings.ts';
 import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
-import { FixedRates, type RateTable, rateTable } from './ratetable.ts';
+import { FixedRates, type RateTable, rateTable } from './rate-table.ts';
 import { listAssets, type NetworkSetting, NetworkSettings } from './spec.ts';
 
 /** The settings as config.ts reads them. */

@@ -18,7 +18,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { isWanted, type Phase } from '../../resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
-import { type CountedSession, toTenths } from './count.ts';
+import { type CountedSession, toTenths } from './session-charges.ts';
 
 /** Hours of credit left at which streams say so, the most first. */
 export const WARN_HOURS = [24, 1] as const;

@@ -23,7 +23,7 @@ import {
   secondsText,
   signature,
   toTenths,
-} from './count.ts';
+} from './session-charges.ts';
 import * as store from './store.ts';
 
 /** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */

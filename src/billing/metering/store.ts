@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import { type CountedSession, type Played, secondsText, toTenths } from './count.ts';
 import type { Credit } from './credit.ts';
+import { type CountedSession, type Played, secondsText, toTenths } from './session-charges.ts';
 
 /** Sessions of a stream, from one number through another. */
 export interface Range {

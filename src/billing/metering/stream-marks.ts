@@ -14,7 +14,7 @@ import {
 } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { findAccount } from './accounts.ts';
-import { acknowledgeable } from './count.ts';
+import { acknowledgeable } from './session-charges.ts';
 
 /** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
 export function findMissing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {

@@ -2,7 +2,7 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { useBilling } from '../features/billing/queries.ts';
 import classes from './navigation.module.css';
-import { type NavigationPlace, PLACES } from './places.ts';
+import { type NavigationPlace, PLACES } from './navigationItems.ts';
 
 const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: NavigationPlace }) => (
   <li>

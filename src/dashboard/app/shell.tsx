@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'react';
 import { ApiProvider, useSession, useWho } from '../api/context.tsx';
 import { useMe } from '../api/me.ts';
 import { isOpenPage } from '../features/account/addresses.ts';
-import { people } from '../features/account/people.ts';
+import { people } from '../features/account/authApi.ts';
 import { SignInAgain } from '../features/account/signInAgain.tsx';
 import { SignInPage } from '../features/account/signInPage.tsx';
 import { CreditBanner } from '../features/billing/creditBanner.tsx';
@@ -17,8 +17,8 @@ import { Announcer } from '../ui/announce.tsx';
 import { Logo } from '../ui/logo.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { SchemeToggle } from '../ui/schemeToggle.tsx';
-import { useChanges } from './changes.ts';
 import { ConnectionBanner } from './connectionBanner.tsx';
+import { useChanges } from './followChanges.ts';
 import { Navigation } from './navigation.tsx';
 import classes from './shell.module.css';
 

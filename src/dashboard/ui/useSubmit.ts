@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { newKey } from '../../client/send.ts';
-import { type Mistakes, mistakesOf } from './mistakes.ts';
+import { type Mistakes, mistakesOf } from './fieldErrors.ts';
 
 interface SubmitOptions<Values, Result> {
   /** Sends it. With the same key the server does the same thing once, however often it is sent. */

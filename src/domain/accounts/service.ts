@@ -2,7 +2,7 @@
 
 import type { AuthService } from '../../auth/service.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import type { ReadLimits } from './allowance.ts';
+import type { ReadLimits } from './limits.ts';
 import type { AccountLimits, User } from './record.ts';
 
 export interface AccountServiceDeps {

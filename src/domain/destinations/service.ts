@@ -20,9 +20,9 @@ import { DESTINATIONS, type Destination as Resource } from '../../resources/dest
 import type { DestinationStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import { newId, type Owned } from '../owned.ts';
-import { readChanges, type SecretChanges } from './changes.ts';
+import { newId, type Owned } from '../owned-resources.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
+import { readChanges, type SecretChanges } from './secret-changes.ts';
 import { createTests } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;

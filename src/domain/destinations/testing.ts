@@ -11,8 +11,8 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import { newId, type Owned } from '../owned.ts';
-import { createPace } from './pace.ts';
+import { newId, type Owned } from '../owned-resources.ts';
+import { createPace } from './minute-counter.ts';
 import type { DestinationTest } from './record.ts';
 
 /** Time limit: a failing attempt takes a few seconds at most, and the start of its pod as long again. */

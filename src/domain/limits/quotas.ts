@@ -7,7 +7,7 @@ import type { Leases } from '../../db/leases.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type AccountClass, type Claim, type LimitName, type Limits, limitExceeded } from '../../settings/limits.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 import type { Noun, Usage } from './usage.ts';
 
 /** Longest wait for a turn; a turn takes a few writes. */

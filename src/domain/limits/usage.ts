@@ -6,11 +6,11 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { draftBytes, recordBytes } from '../../resources/record-bytes.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { isRetryAsked } from '../../resources/upload/asked.ts';
+import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { countedBytes, isFetching, preparedBytes } from '../../resources/upload/size.ts';
 import type { Claim, LimitName } from '../../settings/limits.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 
 export interface UsageDeps {
   streams: Owned<LoopStream>;

@@ -7,9 +7,9 @@ import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.t
 import { apiVersionOf } from '../../kube/paths.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
-import { HISTORY_LIMIT } from '../../resources/playlist/kept.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
+import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
 
 export interface KeptVersion {
   version: number;

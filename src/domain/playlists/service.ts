@@ -5,14 +5,14 @@ import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../../resources/common/names.ts';
-import { keepingFirst, keepingNext } from '../../resources/playlist/kept.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
 import { type PlaylistSpec, type Published, playedOf, publishedOf } from '../../resources/playlist/spec.ts';
+import { keepingFirst, keepingNext } from '../../resources/playlist/version-bytes.ts';
 import { profileOf } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 import { createAttaching } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { type History, type KeptVersion, readVersion } from './history.ts';

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { operationsOf, page, record } from '../../lib/operation.ts';
-import { HISTORY_LIMIT } from '../../resources/playlist/kept.ts';
+import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
 import { PlaylistDiff, PlaylistVersion, PlaylistVersionSummary } from './record.ts';
 import type { PlaylistService } from './service.ts';
 

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { AppError } from '../../lib/errors.ts';
-import { Places, PlacesFull } from '../../lib/places.ts';
+import { Places, PlacesFull } from '../../lib/fair-slots.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { Broadcast } from './broadcast.ts';
 

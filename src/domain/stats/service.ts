@@ -9,11 +9,11 @@ import { STREAM_LABEL, STREAMER_PORT } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
-import type { ViewTokens } from './tokens.ts';
 import { listLeftOut, liveStats, NOT_LIVE } from './view.ts';
+import type { ViewTokens } from './view-tokens.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
 /** A pod sends the first bytes of a preview at once, so a silent one is given up. */

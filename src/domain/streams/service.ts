@@ -12,7 +12,7 @@ import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from '../../resources/common/names
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 import {
   type Readiness,
   type Stream,

@@ -19,13 +19,13 @@ import { nameFrom } from '../../resources/upload/name.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { countedBytes } from '../../resources/upload/size.ts';
 import { incomingKey, isArriving } from '../../resources/upload/spec.ts';
-import type { Owned } from '../owned.ts';
-import { type Arrivals, memoryRefusal } from './arrivals.ts';
+import type { Owned } from '../owned-resources.ts';
+import { type Arrivals, memoryRefusal } from './admission.ts';
 import { type Checksum, summed } from './checksum.ts';
-import { type Metadata, readKind, readName } from './kind.ts';
+import { growingRoom } from './growing-reservation.ts';
 import { findParts, type Parts, takenOver, toPart } from './parts.ts';
 import type { Within } from './quota.ts';
-import { growingRoom } from './room.ts';
+import { type Metadata, readKind, readName } from './tus-metadata.ts';
 
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;

@@ -6,7 +6,7 @@
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
-import type { Owned } from '../owned.ts';
+import type { Owned } from '../owned-resources.ts';
 
 const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
 

@@ -8,7 +8,7 @@ import { AppError } from '../../lib/errors.ts';
 import { parseAs } from '../../lib/parse.ts';
 import { indexKey, RenditionIndex } from '../../media/rendition/index.ts';
 import { type Storage, StorageError } from '../../media/storage/storage.ts';
-import { previewOf } from '../../resources/upload/asked.ts';
+import { previewOf } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from '../../resources/upload/spec.ts';
 

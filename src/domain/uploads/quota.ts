@@ -56,7 +56,7 @@ export function createWithin(quotas: Quotas, usage: Usage) {
 
     /**
      * Creates an upload from a link. Its size is unknown, so waiting links take no room; each takes its share when its import
-     * begins (operator/upload/room.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
+     * begins (operator/upload/storage-grant.ts). Throws `upload_quota_exceeded` and `quota_exceeded`.
      */
     async link(
       accountId: string,

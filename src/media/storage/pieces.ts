@@ -4,7 +4,7 @@
  * appends at a time.
  */
 import type { Readable } from 'node:stream';
-import { settlesWithin } from '../../lib/settles.ts';
+import { settlesWithin } from '../../lib/settle-within.ts';
 import type { Storage } from './storage.ts';
 
 /** Limit of the bytes that a killed server loses, and of the memory of one arrival. */

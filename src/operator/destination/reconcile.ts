@@ -11,7 +11,7 @@ import { DESTINATIONS, type Destination } from '../../resources/destination/reso
 import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
-import type { Tools } from '../caches/tools.ts';
+import type { Tools } from '../caches/controller-deps.ts';
 import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
 import { buildDestinationStatus } from './status.ts';

@@ -5,7 +5,7 @@ import { ACCOUNT_LABEL, testPodName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
-import type { Tools } from '../caches/tools.ts';
+import type { Tools } from '../caches/controller-deps.ts';
 import { isReason, isRefusal, splitKey } from '../runtime/controller.ts';
 import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';

@@ -7,10 +7,10 @@ import { BY_STREAM } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';
+import type { StreamTools } from './controller-deps.ts';
 import type { Observation } from './observation.ts';
 import { listCachedPods } from './observe.ts';
 import { fetchPods } from './secret.ts';
-import type { StreamTools } from './tools.ts';
 
 /** Sets the finalizers of exactly this version of the stream; fails with Conflict where there is a newer one. */
 const setFinalizers = ({ kube }: StreamTools, stream: LoopStream, finalizers: string[]) => {

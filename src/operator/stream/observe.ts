@@ -8,10 +8,10 @@ import { playlistNames, uploadNames } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
+import type { StreamTools } from './controller-deps.ts';
 import { isOutdated } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { type PodTime, readPodTime } from './sessions.ts';
-import type { StreamTools } from './tools.ts';
 
 /** The objects of these names that exist. */
 function collect<T>(names: readonly string[], get: (name: string) => T | undefined): Map<string, T> {

@@ -2,14 +2,14 @@
 
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
-import { act, type Done } from './act.ts';
+import { act, type Done } from './apply.ts';
+import type { StreamTools } from './controller-deps.ts';
 import { decide } from './decide.ts';
 import { removePodFinalizers, restoreFinalizers } from './finalizers.ts';
 import type { Observation } from './observation.ts';
 import { findEndedPods, observePodTimes, observeStream } from './observe.ts';
 import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus, sameSessions } from './status.ts';
-import type { StreamTools } from './tools.ts';
 
 export const reconcileStream =
   (tools: StreamTools): Reconcile =>

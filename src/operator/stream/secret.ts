@@ -25,7 +25,7 @@ import {
 } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { viewToken } from '../../resources/stream/view-token.ts';
-import type { Tools } from '../caches/tools.ts';
+import type { Tools } from '../caches/controller-deps.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';

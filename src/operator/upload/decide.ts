@@ -6,7 +6,7 @@
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
-import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/asked.ts';
+import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   isArriving,
@@ -23,12 +23,12 @@ import {
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { buildConditions, pascalCase, type Verdict } from '../runtime/controller.ts';
-import { believable } from './believable.ts';
 import { asBegun, fits, importWish, readGeneration, readRetry, readTask, renditionWish, type Wish } from './job.ts';
 import { readOutcome } from './job-result.ts';
 import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
 import { computeProgress, isActive } from './progress.ts';
-import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './room.ts';
+import { believable } from './result-bounds.ts';
+import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './storage-grant.ts';
 
 export interface UploadObservation {
   /** Profiles that the streams which play this upload ask for. */
@@ -47,7 +47,7 @@ export interface UploadObservation {
   fractions: ReadonlyMap<string, number>;
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
-  /** Grants the import of a link its room (room.ts), when it is about to begin. */
+  /** Grants the import of a link its room (storage-grant.ts), when it is about to begin. */
   grant: () => Grant;
   /** Whether the account may have more prepared media than it has. */
   hasPreparedRoom: () => boolean;

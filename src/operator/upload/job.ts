@@ -41,7 +41,7 @@ export interface Wish {
   deadlineSeconds: number;
   /** A stream that was started waits for it. */
   urgent: boolean;
-  /** The wish for another try that it meets (asked.ts). */
+  /** The wish for another try that it meets (requested.ts). */
   retry?: string;
 }
 

@@ -16,9 +16,9 @@ import {
 } from '../caches/caches.ts';
 import { findProfile, graceEnd } from '../media/items.ts';
 import { keyIn } from '../runtime/controller.ts';
+import type { UploadTools } from './controller-deps.ts';
 import type { UploadObservation } from './decide.ts';
-import { grantRoom } from './room.ts';
-import type { UploadTools } from './tools.ts';
+import { grantRoom } from './storage-grant.ts';
 
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
 function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {

@@ -4,15 +4,15 @@ import { JOBS, type Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL, importJobName } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
-import type { Tools } from '../caches/tools.ts';
+import type { Tools } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isReason, isRefusal, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import type { UploadTools } from './controller-deps.ts';
 import { decideUpload, type UploadDecision, whileWaiting } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
 import { buildJob, type Wish } from './job.ts';
 import { observeUpload } from './observe.ts';
 import { isActive } from './progress.ts';
-import type { UploadTools } from './tools.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
 const RETRY_MS = 60_000;

@@ -13,7 +13,7 @@ import { itemsOf, programOfPod } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
-import type { Tools } from '../caches/tools.ts';
+import type { Tools } from '../caches/controller-deps.ts';
 import { isReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { buildSweepJob, readTask, type SweepTask } from './job.ts';

@@ -1,12 +1,12 @@
-/** Mounts the authorization server on Fastify. Each door of doors.ts applies its checks before the library sees a request. */
+/** Mounts the authorization server on Fastify. Each path of paths.ts applies its checks before the library sees a request. */
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AUTH_PATH, failedOutside, readCookie } from '../../auth/addresses.ts';
 import { parseBearer } from '../../auth/bearer.ts';
+import { type Programs, registrationForLibrary } from '../../auth/client-requests.ts';
 import type { RequestSource } from '../../auth/concurrency.ts';
 import { OIDC_CALLBACK_PATH } from '../../auth/oidc.ts';
-import { type Programs, registrationForLibrary } from '../../auth/programs.ts';
 import {
   completeAuthorization,
   completeTokenRequest,
@@ -22,7 +22,7 @@ import { openToPages } from '../http/cors.ts';
 import { answerError } from '../http/errors.ts';
 import { type Counter, limitRate, type Quota, readAddress } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
-import { type Allowance, DOORS, type Door } from './doors.ts';
+import { type Allowance, DOORS, type Door } from './paths.ts';
 
 const BODY_LIMIT = 64 * 1024;
 
@@ -159,7 +159,7 @@ interface Asked {
   countRegistration: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined;
 }
 
-/** Returns the library's response, with the additions of programs.ts for programs. */
+/** Returns the library's response, with the additions of client-requests.ts for programs. */
 function answerProgram({ request, reply, door, routes, ask, countRegistration }: Asked): Promise<Response> {
   const { programs } = routes;
   const { authorization } = request.headers;

@@ -8,10 +8,10 @@ import {
   type TokenResource,
 } from '../../auth/addresses.ts';
 import { AUTH_CONNECTIONS, type Auth } from '../../auth/better-auth.ts';
+import type { Programs } from '../../auth/client-requests.ts';
 import { createConcurrencyLimit } from '../../auth/concurrency.ts';
 import { resourceMetadata, serverMetadata } from '../../auth/documents.ts';
 import type { AuthMetrics } from '../../auth/metrics.ts';
-import type { Programs } from '../../auth/programs.ts';
 import { openToPages } from '../http/cors.ts';
 import type { Methods } from '../http/methods.ts';
 import { type Counter, limitRate } from '../http/ratelimit.ts';

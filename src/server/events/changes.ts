@@ -5,10 +5,10 @@
  * Pure: no I/O, no clock.
  */
 
-import type { OwnedChange } from '../../domain/owned.ts';
+import type { OwnedChange } from '../../domain/owned-resources.ts';
 import { AppError } from '../../lib/errors.ts';
+import { Places, PlacesFull } from '../../lib/fair-slots.ts';
 import { CHANGING_NOUNS, type Change, type ChangingNoun } from '../../lib/paging/change.ts';
-import { Places, PlacesFull } from '../../lib/places.ts';
 
 /** `reset`: everything that the client read before may be old. */
 export type News = Change | 'reset';

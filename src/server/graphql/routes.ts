@@ -5,7 +5,7 @@ import { createHandler } from 'graphql-http';
 import type { Db } from '../../db/pool.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import type { KeyedDeps } from '../http/keyed.ts';
+import type { KeyedDeps } from '../http/idempotency-keys.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';

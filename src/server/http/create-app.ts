@@ -17,7 +17,7 @@ import { answerError } from './errors.ts';
 import { overrideMethod } from './method-override.ts';
 import { parseQuery } from './query.ts';
 import { RequestLog } from './requestlog.ts';
-import { readTrace } from './trace.ts';
+import { readTrace } from './trace-context.ts';
 import { compileBody, compileParameters, compileQuery } from './validation.ts';
 
 /** Compilers by the part of a request that a schema describes. */
@@ -42,7 +42,7 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
       overrideMethod(request);
       return request.url ?? '/';
     },
-    // We return 503 as a problem document until all requests have ended (stopping.ts).
+    // We return 503 as a problem document until all requests have ended (graceful-stop.ts).
     return503OnClosing: false,
     requestTimeout: timeouts.requestMs,
     keepAliveTimeout: timeouts.keepAliveMs,

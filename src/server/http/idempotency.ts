@@ -1,8 +1,8 @@
-/** Handles Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header) with keyed.ts. */
+/** Handles Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header) with idempotency-keys.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../lib/context.ts';
 import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
-import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './keyed.ts';
+import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './idempotency-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -9,7 +9,7 @@ import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { brokenRule, DISPLAY_NAME, patternSentence, SENTENCES as SHARED } from '../../lib/sentences.ts';
 import { isTime } from '../../lib/time.ts';
 import { pointerPart } from './json.ts';
-import { type SchemaError, withUnions } from './unions.ts';
+import { type SchemaError, withUnions } from './union-errors.ts';
 
 // The library also accepts times with the suffix of RFC 9557, which neither JavaScript nor Kubernetes can parse.
 Format.Set('date-time', isTime);

@@ -7,7 +7,7 @@ import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { Deleted, idArgument, PAGE, progressSchema, readPage, sayDeleted, sayPage, waitFor } from './inputs.ts';
 import { type Call, type Tool, tool } from './tool.ts';
-import { waiting } from './waiting.ts';
+import { waiting } from './wait.ts';
 
 type Arguments = Record<string, unknown> & { id?: string; wait?: number };
 

@@ -8,10 +8,10 @@ import { AGENTS_PATH } from '../../auth/addresses.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import { createKeyed, type KeyedDeps } from '../http/keyed.ts';
+import { createKeyed, type KeyedDeps } from '../http/idempotency-keys.ts';
 import { toAppError, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
-import { createCancellations } from './cancel.ts';
+import { createCancellations } from './cancellation.ts';
 import { createAgentServers, type Observe } from './server.ts';
 
 export const MCP = AGENTS_PATH;

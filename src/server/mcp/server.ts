@@ -13,7 +13,7 @@ import { within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import { isHeld, type Keyed } from '../http/keyed.ts';
+import { isHeld, type Keyed } from '../http/idempotency-keys.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';

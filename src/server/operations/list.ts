@@ -12,8 +12,8 @@ import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import type { Access, OperationDeclaration } from '../../lib/operation.ts';
+import { personOperations } from './account-owner.ts';
 import { metaOperations, watchChanges } from './meta.ts';
-import { personOperations } from './person.ts';
 
 const ALL = [
   ...metaOperations,

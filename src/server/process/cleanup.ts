@@ -4,7 +4,7 @@ import type { UploadService } from '../../domain/uploads/service.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ApiConfig } from '../settings.ts';
-import type { Identity } from './identity.ts';
+import type { Identity } from './auth.ts';
 import type { Resources } from './kubernetes.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,7 @@
 /** Opens the client of Kubernetes, and reads the resources of all accounts into caches. */
-import { createOwned, type OwnedOptions } from '../../domain/owned.ts';
+import { createOwned, type OwnedOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
-import { listUploads } from '../../domain/uploads/held.ts';
+import { listUploads } from '../../domain/uploads/holders.ts';
 import { createKube } from '../../kube/client.ts';
 import { PODS } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';

@@ -3,7 +3,7 @@
 import { createAccountClasses } from '../../billing/ledger/account-class.ts';
 import { createLeases } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
-import { createAllowance } from '../../domain/accounts/allowance.ts';
+import { createAllowance } from '../../domain/accounts/limits.ts';
 import { createQuotas, type QuotasDeps } from '../../domain/limits/quotas.ts';
 import { createUsage, type UsageDeps } from '../../domain/limits/usage.ts';
 import type { Limits } from '../../settings/limits.ts';

@@ -5,7 +5,7 @@ import { type Call, type Output, readRoute } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
-import { kept, keptList } from '../http/kept.ts';
+import { kept, keptList } from '../http/memoized-json.ts';
 import { isDescribedLast } from '../operations/description-order.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { answerError } from '../http/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import type { KeyedDeps } from '../http/keyed.ts';
+import type { KeyedDeps } from '../http/idempotency-keys.ts';
 import type { Methods } from '../http/methods.ts';
 import type { ApiConfig } from '../settings.ts';
 import { nounRoutes, type RouteDeps } from './routes.ts';

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../../src/auth/better-auth.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import { DOORS } from '../../../src/server/auth/doors.ts';
+import { DOORS } from '../../../src/server/auth/paths.ts';
 import { shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 
 const secret = 'a secret of the test, long enough for the auth library';

@@ -6,7 +6,7 @@ import { currentTrace } from '../../../src/lib/context.ts';
 import { AppError } from '../../../src/lib/errors.ts';
 import type { Principal, Scope } from '../../../src/lib/scopes.ts';
 import { toAppError } from '../../../src/server/http/problem.ts';
-import { readTrace } from '../../../src/server/http/trace.ts';
+import { readTrace } from '../../../src/server/http/trace-context.ts';
 import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
 import { buildTestServer } from '../../kit/system/server.ts';
 

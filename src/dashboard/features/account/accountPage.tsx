@@ -5,9 +5,9 @@ import classes from './account.module.css';
 import { DeletePanel, ExportPanel } from './leavePanels.tsx';
 import { LimitsPanel } from './limitsPanel.tsx';
 import { PasskeysPanel } from './passkeysPanel.tsx';
-import { PersonOnly } from './personOnly.tsx';
 import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
 import { SessionsPanel } from './sessionsPanel.tsx';
+import { PersonOnly } from './userOnly.tsx';
 
 export function AccountPage() {
   const costs = useBilling().data !== undefined;

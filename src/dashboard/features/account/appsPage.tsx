@@ -10,9 +10,9 @@ import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import classes from './account.module.css';
-import { PersonOnly } from './personOnly.tsx';
 import { keys, useConnectedApps } from './queries.ts';
 import { meaningsOf } from './scopes.ts';
+import { PersonOnly } from './userOnly.tsx';
 
 const LEAD = 'Apps that may act for you, within the access that you allowed.';
 const nameOf = ({ name }: ConnectedApp): string => name ?? 'An app without a name';

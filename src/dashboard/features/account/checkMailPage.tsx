@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { askAgain } from './addresses.ts';
+import { people } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { findPendingRequest } from './pendingRequest.ts';
-import { people } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 const TEXTS = {

@@ -6,13 +6,13 @@ import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
 import { describingHost, mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
+import { type AskingClient, people } from './authApi.ts';
+import { peopleText } from './authErrors.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { keepPendingRequest } from './pendingRequest.ts';
-import { type AskingClient, people } from './people.ts';
 import { meaningsOf } from './scopes.ts';
-import { peopleText } from './sentences.ts';
 import { SignInPage } from './signInPage.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 

@@ -3,9 +3,9 @@ import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { findWeakness } from '../../../auth/password.ts';
 import { brokenRule, DISPLAY_NAME } from '../../../lib/sentences.ts';
+import { asSentence } from '../../ui/fieldErrors.ts';
 import forms from '../../ui/form.module.css';
-import { asSentence } from '../../ui/mistakes.ts';
-import { peopleMistakes } from './sentences.ts';
+import { peopleMistakes } from './authErrors.ts';
 
 /** Field → what is wrong with it; a field that is right has none. */
 export type Wrong = Readonly<Record<string, string | undefined>>;

@@ -16,8 +16,8 @@ import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './account.module.css';
-import { PersonOnly } from './personOnly.tsx';
 import { keys, useApiKeys } from './queries.ts';
+import { PersonOnly } from './userOnly.tsx';
 
 const LEAD = 'Keys for your own programs. A key has your full access, so keep it as secret as your password.';
 

@@ -7,8 +7,8 @@ import { saveFile } from '../../lib/download.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { AccountPanel } from './accountPanel.tsx';
+import { people } from './authApi.ts';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
-import { people } from './people.ts';
 import { usePasskeys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 

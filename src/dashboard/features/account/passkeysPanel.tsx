@@ -11,11 +11,11 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
 import { hasPasskeys } from './addresses.ts';
+import { type Passkey, people } from './authApi.ts';
+import { peopleText } from './authErrors.ts';
 import { browserOf } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
-import { type Passkey, people } from './people.ts';
 import { keys, usePasskeys } from './queries.ts';
-import { peopleText } from './sentences.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 const MAX_NAME = 64;

@@ -2,9 +2,9 @@
 import { Button } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
+import { people, type SignInResult } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
-import { people, type SignInResult } from './people.ts';
 import { useOptions } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 

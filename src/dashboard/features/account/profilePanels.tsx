@@ -5,6 +5,7 @@ import { useRef } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
+import { people } from './authApi.ts';
 import {
   AddressField,
   KeepAccess,
@@ -17,7 +18,6 @@ import {
   wrongNewPassword,
   wrongText,
 } from './fields.tsx';
-import { people } from './people.ts';
 import { keys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createClient, type SignInOptions } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { people } from './people.ts';
+import { people } from './authApi.ts';
 
 /** Asks without saying who is asking. */
 const open = createClient({ baseUrl: `${location.origin}/v1`, maxRetries: 1, timeoutMs: 15_000 });

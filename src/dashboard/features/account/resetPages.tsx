@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { oauthQueryOf, tokenIn } from './addresses.ts';
+import { people } from './authApi.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
@@ -17,7 +18,6 @@ import {
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
-import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';

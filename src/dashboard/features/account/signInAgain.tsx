@@ -6,9 +6,9 @@ import { useSession } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
+import { PeopleError, people, type SignInResult } from './authApi.ts';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { PasswordlessSignIn } from './passwordless.tsx';
-import { PeopleError, people, type SignInResult } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 /** Gives the page back to its person. The owner of another passkey is not let in here: the page is not theirs. */

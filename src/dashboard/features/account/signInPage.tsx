@@ -3,6 +3,8 @@ import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import { isByLetter, mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
+import { PeopleError, people, type SignInResult } from './authApi.ts';
+import { outsideText } from './authErrors.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
@@ -10,9 +12,7 @@ import { Frame } from './frame.tsx';
 import { KeyForm } from './keyForm.tsx';
 import { PasswordlessSignIn } from './passwordless.tsx';
 import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
-import { PeopleError, people, type SignInResult } from './people.ts';
 import { useOptions } from './queries.ts';
-import { outsideText } from './sentences.ts';
 import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 

@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { oauthQueryOf } from './addresses.ts';
+import { people } from './authApi.ts';
 import {
   AddressField,
   NameField,
@@ -15,7 +16,6 @@ import {
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { keepPendingRequest } from './pendingRequest.ts';
-import { people } from './people.ts';
 import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
 import { useAuthAction } from './useAuthAction.ts';

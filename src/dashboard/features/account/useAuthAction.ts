@@ -1,5 +1,5 @@
 import { useOnce } from '../../ui/useOnce.ts';
-import { peopleText } from './sentences.ts';
+import { peopleText } from './authErrors.ts';
 
 /** Sends something to the authorization server once, and explains its refusals. */
 export const useAuthAction = <Input, Result>(

@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { tokenIn } from './addresses.ts';
+import { PeopleError, people } from './authApi.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
@@ -17,7 +18,6 @@ import {
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { findPendingRequest } from './pendingRequest.ts';
-import { PeopleError, people } from './people.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 const back = <Link to="/sign-in">Back to sign-in</Link>;

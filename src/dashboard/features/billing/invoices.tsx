@@ -15,7 +15,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useOnce } from '../../ui/useOnce.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './billing.module.css';
-import { Entries } from './entries.tsx';
+import { Entries } from './panelList.tsx';
 import { useInvoices } from './queries.ts';
 
 function Pdf({ id, number }: InvoiceSummary) {

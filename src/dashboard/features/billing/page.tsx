@@ -12,7 +12,7 @@ import { useOpen } from '../../ui/useOpen.ts';
 import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
-import { Booked, Deposits, TopUps } from './lists.tsx';
+import { Booked, Deposits, TopUps } from './paymentLists.tsx';
 import { useBilling, useMoneyChanged } from './queries.ts';
 import { outlookOf } from './text.ts';
 import { TopUpForm } from './topUpForm.tsx';

@@ -5,7 +5,7 @@ import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { findTimeZone } from '../../lib/format.ts';
 
-/** The feed reports changes (app/changes.ts); these hold while it is away. A balance changes slowly. */
+/** The feed reports changes (app/followChanges.ts); these hold while it is away. A balance changes slowly. */
 const BALANCE_MS = 30_000;
 /** A person who pays looks at the page meanwhile. */
 const PAYING_MS = 3_000;

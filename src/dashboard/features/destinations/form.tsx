@@ -12,10 +12,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
+import { changesOf, type DestinationValues, FIELDS, mayLackKey } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
-import { changesOf, type DestinationValues, FIELDS, mayLackKey } from './values.ts';
 
 const LABELS = { name: 'Name', rtmpUrl: 'Address' };
 type DestinationFormState = UseFormReturnType<DestinationValues>;

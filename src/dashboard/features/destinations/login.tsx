@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import forms from '../../ui/form.module.css';
 import classes from './destinations.module.css';
-import type { DestinationValues } from './values.ts';
+import type { DestinationValues } from './formValues.ts';
 
 interface LoginFieldsProps {
   form: UseFormReturnType<DestinationValues>;

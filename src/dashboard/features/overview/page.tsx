@@ -11,7 +11,7 @@ import { Needing, NextStarts } from './attention.tsx';
 import { OnAir } from './onAir.tsx';
 import classes from './overview.module.css';
 import { useFailedUploads, useOverview } from './queries.ts';
-import { overviewOf, summaryOf } from './select.ts';
+import { overviewOf, summaryOf } from './selectStreams.ts';
 
 function Loading() {
   return (

@@ -4,7 +4,7 @@ import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
-import { OVERVIEW_PHASES } from './select.ts';
+import { OVERVIEW_PHASES } from './selectStreams.ts';
 
 const PAGE_SIZE = 100;
 const REFRESH_MS = 3000;

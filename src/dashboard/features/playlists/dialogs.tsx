@@ -6,7 +6,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { usePlaylistsChanged } from './queries.ts';
-import type { PlaylistActs } from './useActs.ts';
+import type { PlaylistActs } from './useActions.ts';
 
 export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts: PlaylistActs }) {
   if (asked === undefined) return null;

@@ -17,7 +17,7 @@ import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
 import { SaveBar } from './saveBar.tsx';
 import { KIND_WORDS } from './text.ts';
-import { useActs } from './useActs.ts';
+import { useActs } from './useActions.ts';
 import { useEditing } from './useEditing.ts';
 import { Versions } from './versions.tsx';
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import classes from './playlists.module.css';
-import type { PlaylistActs } from './useActs.ts';
+import type { PlaylistActs } from './useActions.ts';
 import type { Editing } from './useEditing.ts';
 
 /** Stays in sight while there are changes that are not saved. */

@@ -9,8 +9,8 @@ import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
 import { restingLine } from './offAir.ts';
 import { isRunning, lookOf } from './phase.ts';
-import { PowerButtons } from './power.tsx';
 import { useReadiness, useShownPhase } from './queries.ts';
+import { PowerButtons } from './startStop.tsx';
 import { Uptime } from './uptime.tsx';
 
 /** `Main channel`, `Main channel + 2 more`; ids where the names are not known. */

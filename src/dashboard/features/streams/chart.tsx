@@ -1,5 +1,5 @@
 /** One number over the last minutes: a line, its newest value, and between what it moved. */
-import { lineOf, type Point } from './line.ts';
+import { lineOf, type Point } from './chartLine.ts';
 import classes from './numbers.module.css';
 
 const WIDTH = 300;

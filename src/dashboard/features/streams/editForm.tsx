@@ -6,14 +6,14 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
+import { Ticks } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
-import { Ticks } from '../../ui/ticks.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
-import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './edit.ts';
+import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './editValues.ts';
 
 /** Field → what people call it. */
 const LABELS = {

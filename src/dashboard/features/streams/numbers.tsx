@@ -3,8 +3,8 @@ import { IconCircleCheck, IconCircleX, IconSend } from '@tabler/icons-react';
 import type { LiveStats } from '../../api/api.ts';
 import { formatBitrate, formatBytes, formatCount, formatFps, formatMs, formatUptime, NONE } from '../../lib/format.ts';
 import { Chart } from './chart.tsx';
+import { pointsOf } from './chartLine.ts';
 import { useHistory } from './history.ts';
-import { pointsOf } from './line.ts';
 import classes from './numbers.module.css';
 
 function Tile({ label, value, hint }: { label: string; value: string; hint?: string }) {

@@ -24,10 +24,10 @@ import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
 import { isRunning, lookOf } from './phase.ts';
-import { PowerButtons } from './power.tsx';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
+import { PowerButtons } from './startStop.tsx';
 import classes from './streamPage.module.css';
 
 /** Stands in a panel before its data is there, or when it did not come. */

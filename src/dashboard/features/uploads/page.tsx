@@ -7,7 +7,7 @@ import { More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
-import { Drop } from './drop.tsx';
+import { Drop } from './dropZone.tsx';
 import { LinkForm } from './linkForm.tsx';
 import { useUploads, useUploadsChanged } from './queries.ts';
 import { UploadRow } from './row.tsx';

@@ -6,7 +6,7 @@ import { toHex } from 'viem/utils';
 import { describe, expect, test } from 'vitest';
 import { amountFor, creditsFor, formatUnits, parseRate } from '../../../../src/billing/crypto/amounts.ts';
 import { createAddresses } from '../../../../src/billing/crypto/keys.ts';
-import { rateTable } from '../../../../src/billing/crypto/ratetable.ts';
+import { rateTable } from '../../../../src/billing/crypto/rate-table.ts';
 import { type CryptoConfig, cryptoSettings } from '../../../../src/billing/crypto/settings.ts';
 import type { BtcNetwork } from '../../../../src/billing/crypto/spec.ts';
 import { paymentUri } from '../../../../src/billing/crypto/uri.ts';

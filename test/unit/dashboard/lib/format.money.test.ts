@@ -1,7 +1,7 @@
 /** Money as the pages write and read it: to the last digit, and never more than there is. */
 import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
-import { staleAfter } from '../../../../src/dashboard/app/stale.ts';
+import { staleAfter } from '../../../../src/dashboard/app/staleQueries.ts';
 import {
   depositLine,
   depositLook,

@@ -1,6 +1,6 @@
 /** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
-import type { Owned } from '../../../../src/domain/owned.ts';
+import type { Owned } from '../../../../src/domain/owned-resources.ts';
 import { createStreamService } from '../../../../src/domain/streams/service.ts';
 import { isSettled, toReadiness } from '../../../../src/domain/streams/view.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';

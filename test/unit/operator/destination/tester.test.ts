@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { KubeError } from '../../../../src/kube/types.ts';
-import type { Tools } from '../../../../src/operator/caches/tools.ts';
+import type { Tools } from '../../../../src/operator/caches/controller-deps.ts';
 import { Tester } from '../../../../src/operator/destination/tester.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Destination } from '../../../../src/resources/destination/resource.ts';

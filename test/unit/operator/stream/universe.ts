@@ -6,8 +6,8 @@
 
 import type { Pod, Secret } from '../../../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../../../src/kube/types.ts';
+import type { StreamTools } from '../../../../src/operator/stream/controller-deps.ts';
 import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
-import type { StreamTools } from '../../../../src/operator/stream/tools.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { destination, NAMESPACE, SETTINGS, stream, upload } from '../../../kit/make/operator.ts';

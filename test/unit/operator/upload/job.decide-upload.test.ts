@@ -6,7 +6,7 @@ import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { previewOf, previewWish } from '../../../../src/resources/upload/asked.ts';
+import { previewOf, previewWish } from '../../../../src/resources/upload/requested.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { warn } from '../../../../src/resources/upload/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';

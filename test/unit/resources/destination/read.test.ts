@@ -1,7 +1,7 @@
 /** What people paste as a destination, and what becomes of it: what is sent, what is kept, or what they are told to do. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readChanges } from '../../../../src/domain/destinations/changes.ts';
+import { readChanges } from '../../../../src/domain/destinations/secret-changes.ts';
 import { readDestination } from '../../../../src/resources/destination/read.ts';
 
 const read = (rtmpUrl: string, rtmpKey = '', login = {}) => readDestination({ rtmpUrl, rtmpKey, ...login });

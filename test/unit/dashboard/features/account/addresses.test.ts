@@ -12,10 +12,10 @@ import {
   signInAgain,
   tokenIn,
 } from '../../../../../src/dashboard/features/account/addresses.ts';
+import { PeopleError } from '../../../../../src/dashboard/features/account/authApi.ts';
+import { outsideText, peopleMistakes, peopleText } from '../../../../../src/dashboard/features/account/authErrors.ts';
 import { browserOf } from '../../../../../src/dashboard/features/account/browsers.ts';
-import { PeopleError } from '../../../../../src/dashboard/features/account/people.ts';
 import { meaningsOf } from '../../../../../src/dashboard/features/account/scopes.ts';
-import { outsideText, peopleMistakes, peopleText } from '../../../../../src/dashboard/features/account/sentences.ts';
 
 const ORIGIN = 'https://loops.example.com';
 

@@ -5,12 +5,12 @@ import { listCommands, playlistCommands } from '../../../../../src/dashboard/fea
 import { draftFrom, EMPTY_DRAFT } from '../../../../../src/dashboard/features/create/draft.ts';
 import { stagesOf } from '../../../../../src/dashboard/features/create/stages.ts';
 import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../../../../src/dashboard/features/create/steps.ts';
-import { overviewOf, summaryOf } from '../../../../../src/dashboard/features/overview/select.ts';
+import { overviewOf, summaryOf } from '../../../../../src/dashboard/features/overview/selectStreams.ts';
+import { lineOf } from '../../../../../src/dashboard/features/streams/chartLine.ts';
 import { checksOf } from '../../../../../src/dashboard/features/streams/checklist.ts';
 import { kubectlSnippet, restSnippet } from '../../../../../src/dashboard/features/streams/commands.ts';
-import { changesOf, valuesOf } from '../../../../../src/dashboard/features/streams/edit.ts';
+import { changesOf, valuesOf } from '../../../../../src/dashboard/features/streams/editValues.ts';
 import { searchOf } from '../../../../../src/dashboard/features/streams/filter.ts';
-import { lineOf } from '../../../../../src/dashboard/features/streams/line.ts';
 import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({

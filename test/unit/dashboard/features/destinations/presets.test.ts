@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { problems } from '../../../../../src/client/index.ts';
 import { PRESETS, presetOf } from '../../../../../src/dashboard/features/destinations/presets.ts';
 import { stepsOf } from '../../../../../src/dashboard/features/destinations/stages.ts';
-import { mistakesOf } from '../../../../../src/dashboard/ui/mistakes.ts';
+import { mistakesOf } from '../../../../../src/dashboard/ui/fieldErrors.ts';
 import { ingestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
 import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
 

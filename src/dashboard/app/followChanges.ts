@@ -1,0 +1,128 @@
+/**
+ * Follows the account's changes and reads anew what is shown of what has changed. While the feed is away the queries ask by
+ * the clock (`unlessFollowed`), so that a page is never older than that, whatever stands between it and the server.
+ */
+import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { type FeedNews, problems } from '../../client/index.ts';
+import { sleep } from '../../lib/clock.ts';
+import type { Api } from '../api/api.ts';
+import { useApi } from '../api/context.tsx';
+import { setFollows } from '../api/feed.ts';
+import { staleAfter } from './staleQueries.ts';
+
+/** Between two looks at the same thing: a stream that changes ten times a second is read twice. */
+const SPACING_MS = 500;
+const FIRST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 5_000;
+/** A feed that lasted this long was a good one: the next pause begins with the shortest again. */
+const GOOD_MS = 10_000;
+/** A tab that nobody looks at for this long gives its connection back. */
+const HIDDEN_MS = 60_000;
+/** Events are written a moment after the change that they tell of. */
+const LATE_MS = 1_500;
+
+/** Reads the stale queries anew, each at most once in SPACING_MS, and once more when it changed meanwhile. */
+export function createRefresher(queries: Pick<QueryClient, 'invalidateQueries'>, signal: AbortSignal) {
+  const atWork = new Set<string>();
+  const again = new Set<string>();
+
+  async function run(name: string, queryKey: QueryKey): Promise<void> {
+    atWork.add(name);
+    try {
+      do {
+        again.delete(name);
+        await Promise.all([queries.invalidateQueries({ queryKey }), sleep(SPACING_MS, signal)]);
+      } while (again.has(name));
+    } catch {
+      // The page is left; errors of reading are shown where the reading is.
+    } finally {
+      atWork.delete(name);
+    }
+  }
+  return (queryKey: QueryKey): void => {
+    const name = JSON.stringify(queryKey);
+    if (atWork.has(name)) again.add(name);
+    else void run(name, queryKey);
+  };
+}
+
+/** Resolves when somebody looks at the page. */
+const seen = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (!document.hidden) return resolve();
+    const look = () => {
+      if (document.hidden) return;
+      document.removeEventListener('visibilitychange', look);
+      resolve();
+    };
+    document.addEventListener('visibilitychange', look, { signal });
+  });
+
+/** Aborts with `signal`, and when nobody has looked at the page for a while. */
+function whileSeen(signal: AbortSignal): AbortController {
+  const stop = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => stop.abort(), HIDDEN_MS);
+  };
+  const end = () => stop.abort();
+  document.addEventListener('visibilitychange', look, { signal: stop.signal });
+  signal.addEventListener('abort', end, { signal: stop.signal });
+  stop.signal.addEventListener('abort', () => clearTimeout(timer));
+  return stop;
+}
+
+/** One connection; resolves when it is over, for any reason, with whether it makes sense to connect again. */
+async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSignal): Promise<boolean> {
+  const connection = whileSeen(signal);
+  try {
+    for await (const news of api.changes(connection.signal)) {
+      setFollows(true);
+      hear(news);
+    }
+  } catch (error) {
+    if (error instanceof problems.Unauthenticated || error instanceof problems.InsufficientScope) return false;
+  } finally {
+    connection.abort();
+    setFollows(false);
+  }
+  return !signal.aborted;
+}
+
+async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal): Promise<void> {
+  const refresh = createRefresher(queries, signal);
+  const hear = (news: FeedNews) => {
+    const stale = staleAfter(news);
+    if (!stale) return refresh([]);
+    for (const key of stale) refresh(key);
+    const events = stale.find(([noun]) => noun === 'events');
+    if (events)
+      void sleep(LATE_MS, signal).then(
+        () => refresh(events),
+        () => undefined,
+      );
+  };
+  for (let failures = 0; ; ) {
+    await seen(signal);
+    const since = Date.now();
+    if (!(await follow(api, hear, signal))) return;
+    // The queries on screen begin to ask by the clock.
+    refresh([]);
+    failures = Date.now() - since > GOOD_MS ? 0 : failures + 1;
+    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
+    await sleep(pause * (0.5 + Math.random() / 2), signal);
+  }
+}
+
+/** For the frame around all pages: once for each signed-in user. */
+export function useChanges(): void {
+  const api = useApi();
+  const queries = useQueryClient();
+  useEffect(() => {
+    const stop = new AbortController();
+    followForEver(api, queries, stop.signal).catch(() => undefined);
+    return () => stop.abort();
+  }, [api, queries]);
+}

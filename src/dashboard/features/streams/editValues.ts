@@ -1,0 +1,71 @@
+/** Converts a stream to a form's values, and a form's values to changes. Pure: no I/O, no clock. */
+import type { PlaylistSummary, StreamUpdate, Upload } from '../../../client/index.ts';
+import type { Stream } from '../../api/api.ts';
+import { formatLength } from '../../lib/format.ts';
+import type { Tick } from '../../ui/checkboxItem.ts';
+
+export interface EditValues {
+  name: string;
+  quality: Stream['quality'];
+  framerate: Stream['framerate'];
+  kind: 'video' | 'playlists';
+  videoUploadObjectID: string;
+  playlistIDs: string[];
+  /** Played over its pictures in place of their own sound. */
+  audioPlaylistIDs: string[];
+  destinationIDs: string[];
+  onItemFailure: Stream['onItemFailure'];
+}
+
+export const valuesOf = (stream: Stream): EditValues => ({
+  name: stream.name,
+  quality: stream.quality,
+  framerate: stream.framerate,
+  kind: stream.videoUploadObjectID === null && stream.playlistIDs.length > 0 ? 'playlists' : 'video',
+  videoUploadObjectID: stream.videoUploadObjectID ?? '',
+  playlistIDs: stream.playlistIDs,
+  audioPlaylistIDs: stream.audioPlaylistIDs,
+  destinationIDs: stream.destinationIDs,
+  onItemFailure: stream.onItemFailure,
+});
+
+const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
+
+/** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
+export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
+  const name = after.name.trim();
+  const switched = before.kind !== after.kind;
+  const { kind, videoUploadObjectID, playlistIDs } = after;
+  const video = kind === 'video' && (switched || videoUploadObjectID !== before.videoUploadObjectID);
+  const lists = kind === 'playlists' && (switched || !same(playlistIDs, before.playlistIDs));
+  return {
+    ...(name !== before.name && { name }),
+    ...(after.quality !== before.quality && { quality: after.quality }),
+    ...(after.framerate !== before.framerate && { framerate: after.framerate }),
+    ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
+    ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
+    ...(after.onItemFailure !== before.onItemFailure && { onItemFailure: after.onItemFailure }),
+    ...(video && { videoUploadObjectID }),
+    ...(lists && { playlistIDs }),
+  };
+}
+
+/** Videos that can be looped; a chosen one stays on the list, also when it failed. */
+export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: string): Tick[] =>
+  (uploads ?? [])
+    .filter(({ type, state, objectID }) => objectID === chosen || (type === 'VIDEO' && state !== 'failed'))
+    .map(({ objectID, name, state, durationSeconds }) => ({
+      value: objectID,
+      label: name,
+      hint: durationSeconds !== null ? formatLength(durationSeconds) : state,
+    }));
+
+/** Playlists of a kind; those that are chosen stay on the list. */
+export const playlistTicks = (
+  playlists: readonly PlaylistSummary[] | undefined,
+  chosen: readonly string[],
+  wanted: PlaylistSummary['kind'] = 'video',
+): Tick[] =>
+  (playlists ?? [])
+    .filter(({ id, kind }) => kind === wanted || chosen.includes(id))
+    .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));

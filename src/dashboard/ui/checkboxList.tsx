@@ -1,0 +1,56 @@
+/** Several of a list that is seen as a whole: check boxes. */
+import type { ReactNode } from 'react';
+import type { Tick } from './checkboxItem.ts';
+import classes from './ticks.module.css';
+
+interface TicksProps {
+  legend: string;
+  ticks: readonly Tick[];
+  values: readonly string[];
+  onChange: (values: string[]) => void;
+  /** More than this cannot be chosen. */
+  most: number;
+  /** One only: radio buttons. */
+  single?: boolean;
+  name: string;
+  error?: ReactNode;
+}
+
+export function Ticks({ legend, ticks, values, onChange, most, single = false, name, error }: TicksProps) {
+  const full = !single && values.length >= most;
+  const change = (value: string, on: boolean) => {
+    if (single) return onChange([value]);
+    onChange(on ? [...values, value] : values.filter((one) => one !== value));
+  };
+  return (
+    <fieldset className={classes.ticks} aria-describedby={error ? `${name}-error` : undefined}>
+      <legend>{legend}</legend>
+      <div className={classes.list}>
+        {ticks.map(({ value, label, hint }) => {
+          const checked = values.includes(value);
+          return (
+            <label key={value} className={classes.tick}>
+              <input
+                type={single ? 'radio' : 'checkbox'}
+                name={name}
+                value={value}
+                checked={checked}
+                disabled={full && !checked}
+                onChange={(event) => change(value, event.currentTarget.checked)}
+              />
+              <span>
+                {label}
+                {hint && <small>{hint}</small>}
+              </span>
+            </label>
+          );
+        })}
+      </div>
+      {error && (
+        <p id={`${name}-error`} className={classes.error} role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

@@ -1,0 +1,230 @@
+/** Carries out the one action that was decided for a stream. */
+
+import { PODS, type Pod } from '../../kube/core.ts';
+import {
+  DISRUPTION_LABEL,
+  ON_AIR_ANNOTATION,
+  PROGRAM_ANNOTATION,
+  PROGRAM_CHANGED_ANNOTATION,
+} from '../../resources/common/names.ts';
+import { type Program, programOfPod } from '../../resources/stream/program.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { isOwnedBy } from '../pods/security.ts';
+import { isOver } from '../pods/status.ts';
+import { isReason, isRefusal } from '../runtime/controller.ts';
+import type { StreamTools } from './controller-deps.ts';
+import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
+import { addFinalizer, removeFinalizer } from './finalizers.ts';
+import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
+import type { Observation } from './observation.ts';
+import { buildPod, readDisruption } from './pod.ts';
+import { pickPlayhead, withClock } from './program.ts';
+import {
+  acquireFirstPublisher,
+  acquirePublisher,
+  ensureSecret,
+  fetchPods,
+  readControlToken,
+  updateSecret,
+} from './secret.ts';
+
+/** The stream's pod after the action, and the decision as it turned out. */
+export interface Done {
+  decision: Decision;
+  pod: Pod | undefined;
+  /** The stream as its status is to be written: of the version that a write of the action left. */
+  stream: LoopStream;
+}
+
+/** An action leaves a status to write, or nothing but another run. */
+export type Outcome = Done | { requeueAfterMs?: number };
+
+const RETRY_MS = 500;
+/** The caches were out of date: no conclusion is drawn, and the stream is reconciled again. */
+const STALE: Outcome = { requeueAfterMs: RETRY_MS };
+/** The rest of the work for this stream comes after the streams that wait in the queue. */
+const YIELD: Outcome = { requeueAfterMs: 0 };
+const FINISHED: Outcome = {};
+
+interface Scene {
+  tools: StreamTools;
+  observed: Observation;
+  decision: Decision;
+  /** `pod` after the action; the stream as it was observed. */
+  done: (pod: Pod | undefined, decision?: Decision) => Done;
+}
+
+export async function act(tools: StreamTools, observed: Observation, decision: Decision): Promise<Outcome> {
+  const { stream, pod: main, other } = observed;
+  const { action } = decision;
+  const done = (pod: Pod | undefined, turnedOut = decision): Done => ({ decision: turnedOut, pod, stream });
+  const scene: Scene = { tools, observed, decision, done };
+  const own = [main, other].filter((pod) => pod !== undefined).filter((pod) => isOwnedBy(pod, stream));
+  const pod = 'podUid' in action ? own.find(({ metadata }) => metadata.uid === action.podUid) : own[0];
+  switch (action.do) {
+    case 'nothing':
+      return done(pod);
+    case 'prepare':
+      return prepareStart(scene, pod);
+    case 'create':
+      return createPod(scene, action);
+    case 'removeFinalizer':
+      return (await removeFinalizer(tools, stream)) ? FINISHED : STALE;
+    case 'expire':
+      return deleteStream(scene);
+  }
+  if (!pod) return STALE;
+  switch (action.do) {
+    case 'publish':
+      return publish(scene, pod);
+    case 'stop':
+      return (await isFollowed(scene, pod)) ? stop(scene, pod) : STALE;
+    case 'delete':
+      return deletePod(scene, pod, action.retire);
+    case 'patch':
+      return patchProgram(scene, pod, action.program);
+    case 'skip':
+      return skip(scene, pod, action);
+  }
+}
+
+/** Makes ahead of the first pod what it needs. A stream that has the finalizer has the Secret too, or had it. */
+async function prepareStart({ tools, observed, done }: Scene, pod: Pod | undefined): Promise<Done> {
+  await ensureSecret(tools, observed);
+  return { ...done(pod), stream: await addFinalizer(tools, observed.stream) };
+}
+
+/** Deletes a stream whose time is up, in the version that was observed: one that has been edited since fails with Conflict. */
+async function deleteStream({ tools, observed }: Scene): Promise<Outcome> {
+  const { name, namespace = '', uid, resourceVersion } = observed.stream.metadata;
+  const options = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
+  await tools.kube.delete(LOOPSTREAMS, namespace, name, options);
+  return FINISHED;
+}
+
+/**
+ * Makes the pod and acquires the publisher lock for it, unless it is a standby. A pod of its name that exists is ours only if our
+ * UID owns it. Where a window begins, others may begin as well: all have their pods before anything else is done for one of them.
+ * Until then the pod, which is on its way to a node, is held; the next run finds a pod without the lock. The status of a first pod
+ * is written after those who wait for theirs, too: of many, most are live by then, and one write serves instead of two.
+ */
+async function createPod(scene: Scene, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
+  const { tools, observed, decision, done } = scene;
+  const { stream, freeName: name, now } = observed;
+  const { namespace = '' } = stream.metadata;
+  if (name === undefined) return STALE;
+  // The finalizer comes before any pod: if it was missing, this is the first one of all.
+  const isFirst = (await addFinalizer(tools, stream)) !== stream;
+  try {
+    // A standby reads its files before it has the lock; those of an older operator lack the view token.
+    if (action.standby) await updateSecret(tools, observed);
+    const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
+    tools.caches.pods.upsert(pod);
+    if (action.standby) return done(observed.pod);
+    if (stream.status?.phase === 'scheduled') return YIELD;
+    const { uid } = pod.metadata;
+    if (isFirst) {
+      await acquireFirstPublisher(tools, observed, uid);
+      return YIELD;
+    }
+    const { publisherUid } = await acquirePublisher(tools, observed, uid);
+    return publisherUid === uid ? done(pod) : STALE;
+  } catch (error) {
+    if (isRefusal(error)) {
+      return action.standby
+        ? done(observed.pod, withoutStandby(decision, error.message, now))
+        : done(undefined, withoutPod(observed, decision, error.message));
+    }
+    if (!isReason(error, 'AlreadyExists')) throw error;
+  }
+  const own = await fetchPods(tools, stream);
+  for (const pod of own) tools.caches.pods.upsert(pod);
+  if (own.some((pod) => pod.metadata.name === name) || action.standby) return STALE;
+  return done(undefined, withoutPod(observed, decision));
+}
+
+/** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
+async function publish({ tools, observed, decision, done }: Scene, pod: Pod): Promise<Outcome> {
+  const { stream, report, now } = observed;
+  const { name, namespace = '', uid } = pod.metadata;
+  const { publisherUid, isNew } = await acquirePublisher(tools, observed, uid);
+  if (publisherUid !== uid) {
+    const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
+    return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) }) : STALE;
+  }
+  // A pod without a node reads its files later. A pod that had the lock before may have read so; it reports if it has not.
+  if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);
+  const token = await readControlToken(tools, stream);
+  if (token !== undefined) await tools.streamers.release(pod, token);
+  const annotations = { [ON_AIR_ANNOTATION]: now.toISOString() };
+  const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
+  tools.caches.pods.upsert(patched);
+  return done(patched);
+}
+
+/** Tells a pod to publish no more. The pod need not hear it: it is going, or is deleted with little time. */
+async function stop({ tools, observed, done }: Scene, pod: Pod): Promise<Done> {
+  const token = await readControlToken(tools, observed.stream);
+  if (token !== undefined) await tools.streamers.stop(pod, token);
+  return done(pod);
+}
+
+/**
+ * Whether another pod is there to take over, by the API server: a pod that was removed a moment ago may still be in the cache, and
+ * the one that publishes is not stopped for its sake.
+ */
+async function isFollowed({ tools, observed }: Scene, pod: Pod): Promise<boolean> {
+  const others = (await fetchPods(tools, observed.stream)).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+  for (const other of others) tools.caches.pods.upsert(other);
+  return others.some((other) => !isOver(other) && other.metadata.deletionTimestamp === undefined);
+}
+
+/** Deletes a pod: at once, or so that it publishes until another one is ready. */
+async function deletePod(scene: Scene, pod: Pod, retire: boolean): Promise<Outcome> {
+  const { tools, observed, done } = scene;
+  const { name, namespace = '', uid } = pod.metadata;
+  if (retire && !(await isFollowed(scene, pod))) return STALE;
+  if (!retire) await stop(scene, pod);
+  await tools.kube.delete(PODS, namespace, name, { uid, ...(!retire && { gracePeriodSeconds: STOP_GRACE_SECONDS }) });
+  // The other one is ready already.
+  if (retire) await stop(scene, pod);
+  // The next run must see that the pod is going, however late the watch is.
+  for (const fetched of await fetchPods(tools, observed.stream)) tools.caches.pods.upsert(fetched);
+  return done(observed.pod);
+}
+
+/** Hands the pod another program, which it takes up without a restart. The destinations of that are in the Secret before. */
+async function patchProgram(scene: Scene, pod: Pod, program: Program, decision = scene.decision): Promise<Done> {
+  const { tools, observed, done } = scene;
+  const findMain = (patched: Pod) => (pod === observed.other ? observed.pod : patched);
+  const { name, namespace = '', uid } = pod.metadata;
+  const before = programOfPod(pod);
+  const isChanged = program.version !== before?.version;
+  const annotations = {
+    [PROGRAM_ANNOTATION]: JSON.stringify(program),
+    ...(isChanged && { [PROGRAM_CHANGED_ANNOTATION]: observed.now.toISOString() }),
+  };
+  const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
+  try {
+    if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(tools, observed);
+    const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
+    tools.caches.pods.upsert(patched);
+    return done(findMain(patched), decision);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    return done(findMain(pod), withoutProgram(decision, error.message));
+  }
+}
+
+/** Passes a skip on to the pod. The program says afterwards that it is done, and where the stream stands now. */
+async function skip(scene: Scene, pod: Pod, action: Extract<Action, { do: 'skip' }>): Promise<Done> {
+  const { tools, observed, decision, done } = scene;
+  const token = await readControlToken(tools, observed.stream);
+  const clock = token && (await tools.streamers.skip(pod.metadata.uid, action.address, token, action.skip));
+  if (!clock) return done(pod);
+  const program = withClock(action.program, clock);
+  const { requeueAt: _, ...rest } = decision;
+  const message = `Went on to the next ${action.skip.track} item, as was asked.`;
+  const events: Decision['events'] = [{ type: 'Normal', reason: 'Skipped', message }];
+  return patchProgram(scene, pod, program, { ...rest, ...pickPlayhead(program), events });
+}

@@ -1,0 +1,13 @@
+/** Names the tools that the controller of streams works with. */
+
+import type { Tools } from '../caches/controller-deps.ts';
+import type { Rollout } from './rollout.ts';
+import type { Streamers } from './streamers.ts';
+
+export interface StreamTools extends Tools {
+  /** The pods of streams on air. */
+  streamers: Pick<Streamers, 'report' | 'skip' | 'release' | 'stop'>;
+  rollout: Pick<Rollout, 'mayRoll' | 'requeueAfterMs'>;
+  /** Sessions are kept until somebody acknowledges them. */
+  metered: boolean;
+}

@@ -1,0 +1,14 @@
+/** Names the tools that the controller of uploads works with. */
+
+import type { Tools } from '../caches/controller-deps.ts';
+import type { Admission } from './admission.ts';
+
+export interface UploadTools extends Tools {
+  admission: Admission;
+  /** How far the active Jobs are, by UID, as far as they could be asked. */
+  fractions: ReadonlyMap<string, number>;
+  /** How long a rendition stays that no stream asks for, in milliseconds. */
+  keepUnusedMs: number;
+  /** Of prepared media that an account may have. */
+  maxPreparedBytes: number;
+}

@@ -1,0 +1,61 @@
+/** Deletes all resources of a deleted account. Nobody uses the account any more, so the usual conditions of a delete do not apply. */
+
+import type { Owned } from '../../domain/owned-resources.ts';
+import { SECRETS } from '../../kube/core.ts';
+import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
+import { AppError } from '../../lib/errors.ts';
+
+/** Grace period of a stream that stops, and a little more. */
+const OFF_AIR_MS = 60_000;
+
+type AnyOwned = Pick<Owned<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
+
+export interface Belongings {
+  streams: AnyOwned;
+  playlists: AnyOwned;
+  destinations: AnyOwned;
+  uploads: AnyOwned;
+}
+
+/** The resource is gone, or another server deletes it. */
+const isOver = (error: unknown): boolean => error instanceof AppError && [404, 409].includes(error.status);
+
+async function clearKind(
+  owned: AnyOwned,
+  accountId: string,
+  before?: (id: string) => Promise<unknown>,
+): Promise<boolean> {
+  const all = [...owned.list(accountId)];
+  for (const object of all) {
+    const { name, deletionTimestamp } = object.metadata;
+    await before?.(name);
+    if (deletionTimestamp !== undefined) continue;
+    await owned.delete(object).catch((error: unknown) => {
+      if (!isOver(error)) throw error;
+    });
+  }
+  const gone = await Promise.all(
+    all.map(({ metadata }) => owned.until(metadata.name, (it) => it === undefined, OFF_AIR_MS)),
+  );
+  return gone.every(Boolean);
+}
+
+/**
+ * Deletes streams first, since they refer to the rest; a stream is gone when it is off air. The sweep deletes media of deleted
+ * uploads. Resolves with whether everything is gone; the next try continues. Rejects with the error of a failed delete.
+ */
+export async function clearBelongings(kube: Kube, belongings: Belongings, accountId: string): Promise<boolean> {
+  const { streams, playlists, destinations, uploads } = belongings;
+  if (!(await clearKind(streams, accountId))) return false;
+  // A stream key must not outlive its destination, so it does not wait for the garbage collector.
+  const forgetKey = (id: string) =>
+    kube.delete(SECRETS, destinations.namespace, id).catch((error: unknown) => {
+      if (!(error instanceof KubeError && error.status === 404)) throw error;
+    });
+  const rest = [
+    await clearKind(playlists, accountId),
+    await clearKind(destinations, accountId, forgetKey),
+    await clearKind(uploads, accountId),
+  ];
+  return rest.every(Boolean);
+}

@@ -1,0 +1,59 @@
+/** Opens the services of accounts and of the four nouns. */
+import { createAccountService } from '../../domain/accounts/service.ts';
+import { createDestinationService } from '../../domain/destinations/service.ts';
+import { createHistory } from '../../domain/playlists/history.ts';
+import { createPlaylistService } from '../../domain/playlists/service.ts';
+import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
+import { createViewTokens } from '../../domain/stats/view-tokens.ts';
+import { createStreamService } from '../../domain/streams/service.ts';
+import { createUploadService } from '../../domain/uploads/service.ts';
+import { SECRETS } from '../../kube/core.ts';
+import type { Kube } from '../../kube/types.ts';
+import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { openStorage } from '../../media/storage/open.ts';
+import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../resources/common/names.ts';
+import type { Services } from '../services.ts';
+import type { ApiConfig } from '../settings.ts';
+import type { Identity } from './auth.ts';
+import type { Resources } from './kubernetes.ts';
+import type { openQuotas } from './quotas.ts';
+
+type NounServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
+
+interface NounDeps {
+  config: ApiConfig;
+  kube: Kube;
+  resources: Resources;
+  limits: ReturnType<typeof openQuotas>;
+  auth: Identity['auth'];
+  lifecycle: Lifecycle;
+}
+
+export async function openNouns(deps: NounDeps): Promise<NounServices> {
+  const { config, kube, resources, limits, auth, lifecycle } = deps;
+  const { pods, destinations, uploads, playlists, streams } = resources;
+  const { leases, quotas, usage, readLimits } = limits;
+  const { storageUrl, storageCredentials: credentials } = config;
+  const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
+  const references = {
+    destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
+    upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
+    playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
+  };
+  const tokens = createViewTokens(async () => {
+    const secret = await kube.get(SECRETS, streams.namespace, VIEW_KEY_SECRET);
+    return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  });
+  const { previewLimits, allowPrivateDestinations: allowPrivate } = config;
+  const stats = createStatsService({ streams, destinations, pods, tokens, quotas, previewLimits });
+  lifecycle.defer('stats', () => stats.close());
+  const history = createHistory(kube, playlists.namespace);
+  return {
+    stats,
+    account: createAccountService({ auth, readLimits }),
+    streams: createStreamService({ kube, streams, references, quotas, paid: config.billing }),
+    destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
+    uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits: config, leases, quotas, usage }),
+    playlists: createPlaylistService({ playlists, uploads, streams, history, quotas }),
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * Tests the rules of payments: whatever the chain shows in whatever order, the books agree with the chain in the end.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  begin,
+  confirmations,
+  judge,
+  lose,
+  type Payment,
+  type PaymentFacts,
+  seeAgain,
+  view,
+} from '../../../../src/billing/crypto/payment-states.ts';
+
+const NEEDED = 3;
+const HOUR_MS = 3_600_000;
+
+/** A chain of one payment: each step adds a block (with the payment or not), takes some away, or only looks. */
+type Step = { do: 'mine'; has: boolean } | { do: 'reorg'; depth: number } | { do: 'look' };
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ do: fc.constant('mine' as const), has: fc.boolean() }),
+    fc.record({ do: fc.constant('reorg' as const), depth: fc.integer({ min: 1, max: 6 }) }),
+    fc.record({ do: fc.constant('look' as const) }),
+  ),
+  { maxLength: 60 },
+);
+
+/** Runs the machine as the scanner does; answers what was booked, in order. */
+function run(all: readonly Step[]) {
+  const chain: boolean[] = [false];
+  let payment: Payment | undefined;
+  const booked: (1 | -1)[] = [];
+  for (const step of all) {
+    if (step.do === 'reorg') {
+      const depth = Math.min(step.depth, chain.length - 1);
+      chain.splice(chain.length - depth);
+      if (payment && payment.height !== null && payment.height >= chain.length) payment = lose(payment);
+    }
+    if (step.do === 'mine') {
+      // A transaction is in a chain once.
+      const has = step.has && !chain.includes(true);
+      chain.push(has);
+      const sighting = { height: chain.length - 1 };
+      if (has) payment = payment ? seeAgain(payment, sighting) : begin(sighting, undefined);
+    }
+    const verdict = payment ? judge(payment, chain.length - 1, NEEDED) : 'wait';
+    if (payment && verdict === 'credit') payment = { ...payment, state: 'credited' };
+    if (payment && verdict === 'reverse') payment = { ...payment, state: 'reversed', reversals: payment.reversals + 1 };
+    if (payment && verdict === 'drop') payment = { ...payment, state: 'dropped' };
+    if (verdict === 'credit' || verdict === 'reverse') booked.push(verdict === 'credit' ? 1 : -1);
+  }
+  return { chain, payment, booked };
+}
+
+describe('a payment', () => {
+  test('is credited and taken back by turns, never twice in a row, and in the end as the chain has it', () => {
+    fc.assert(
+      fc.property(steps, (all) => {
+        // Enough blocks after whatever happened, so that all is decided.
+        const quiet = Array.from({ length: 2 * NEEDED + 8 }, (): Step => ({ do: 'mine', has: false }));
+        const { chain, booked } = run([...all, ...quiet]);
+        expect(booked).toEqual(booked.map((_, i) => (i % 2 === 0 ? 1 : -1)));
+        expect(booked.reduce((sum: number, one) => sum + one, 0)).toBe(chain.includes(true) ? 1 : 0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('is credited with the last of its confirmations and not before', () => {
+    const payment = begin({ height: 10 }, undefined);
+    expect([10, 11].map((height) => judge(payment, height, NEEDED))).toEqual(['wait', 'wait']);
+    expect(judge(payment, 12, NEEDED)).toBe('credit');
+    expect([9, 10, 12].map((height) => confirmations(10, height))).toEqual([0, 1, 3]);
+  });
+
+  test('that is ignored stays so, wherever its block goes', () => {
+    const payment = seeAgain(lose(begin({ height: 10 }, 'dust')), { height: 12 });
+    expect(payment).toMatchObject({ state: 'ignored', height: 12 });
+    expect(judge(payment, 100, NEEDED)).toBe('wait');
+  });
+
+  test('that was in a block is not taken for one that waits, because a server still lists it as waiting', () => {
+    const credited: Payment = { ...begin({ height: 10 }, undefined), state: 'credited' };
+    for (const one of [begin({ height: 10 }, undefined), credited, lose(credited)])
+      expect(seeAgain(one, 'pending')).toEqual(one);
+  });
+});
+
+describe('a deposit', () => {
+  const now = new Date('2027-01-31T12:00:00Z');
+  const deposit = { amount: 100n, expiresAt: new Date(now.getTime() + HOUR_MS) };
+  const paid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
+    state,
+    height: 10,
+    lostHeight: null,
+    reversals: 0,
+    isAsked: true,
+    amount: 100n,
+    ...more,
+  });
+  const after = new Date(now.getTime() + 2 * HOUR_MS);
+
+  test.each<[string, PaymentFacts[], Date]>([
+    ['waiting', [], now],
+    ['expired', [], after],
+    ['waiting', [paid('ignored')], now],
+    ['waiting', [paid('dropped', { height: null })], now],
+    ['seen', [paid('seen', { height: null })], now],
+    ['confirming', [paid('seen', { height: null }), paid('confirming')], now],
+    ['confirming', [paid('confirming'), paid('credited')], after],
+    ['credited', [paid('credited')], after],
+    ['credited', [paid('credited', { amount: 60n }), paid('credited', { amount: 60n })], now],
+    ['underpaid', [paid('credited', { amount: 99n })], now],
+    ['underpaid', [paid('credited', { isAsked: false })], now],
+    ['reorged', [paid('reorged', { height: null })], now],
+    ['reorged', [paid('credited', { height: null, lostHeight: 9 })], now],
+    ['reorged', [paid('reversed', { height: null })], after],
+  ])('is %s', (state, payments, at) => {
+    expect(view(deposit, payments, 11, at).state).toBe(state);
+  });
+
+  test('tells the fewest confirmations of what is on its way', () => {
+    expect(view(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now)).toEqual({
+      state: 'confirming',
+      confirmations: 1,
+      received: 0n,
+    });
+  });
+});

@@ -1,0 +1,31 @@
+/** What an account begins again and again within a minute. */
+import { expect, test } from 'vitest';
+import { createPace } from '../../../../src/domain/destinations/minute-counter.ts';
+import type { Clock } from '../../../../src/lib/clock.ts';
+
+function clockAt() {
+  let ms = 1_000_000;
+  const clock = { monotonicMs: () => ms, now: () => new Date(ms) } as unknown as Clock;
+  return { clock, pass: (more: number) => (ms += more) };
+}
+
+test('each counts for a minute, for its own account alone', () => {
+  const { clock, pass } = clockAt();
+  const pace = createPace(clock);
+  expect([pace.begin('ada').before, pace.begin('ada').before, pace.begin('bob').before]).toEqual([0, 1, 0]);
+  pass(59_000);
+  expect(pace.begin('ada').before).toBe(2);
+  pass(2_000);
+  expect([pace.count('ada'), pace.count('bob')]).toEqual([1, 0]);
+});
+
+test('what was refused is taken back, so that trying on does not keep an account out', () => {
+  const { clock } = clockAt();
+  const pace = createPace(clock);
+  pace.begin('ada');
+  for (let i = 0; i < 10; i += 1) {
+    const { before, undo } = pace.begin('ada');
+    expect(before).toBe(1);
+    undo();
+  }
+});

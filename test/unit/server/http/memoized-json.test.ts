@@ -1,0 +1,17 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { kept, keptList } from '../../../../src/server/http/memoized-json.ts';
+
+const records = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 }));
+const pages = fc.record({ hasMore: fc.boolean(), nextCursor: fc.option(fc.string({ unit: 'binary' })) });
+
+test('the text that is kept of a record or a list is what JSON.stringify makes of it, the first time and each time after', () => {
+  fc.assert(
+    fc.property(records, pages, (data, page) => {
+      for (const _ of [1, 2]) {
+        expect(keptList()({ data, page })).toBe(JSON.stringify({ data, page }));
+        for (const record of data) expect(kept()(record)).toBe(JSON.stringify(record));
+      }
+    }),
+  );
+});
