@@ -47,7 +47,7 @@ import type {
 import type { Upload, UploadFromLink } from '../domain/uploads/record.ts';
 import type { Phase } from '../resources/stream/spec.ts';
 import { type FeedNews, readFeed } from './feed.ts';
-import { type List, listOf, type Page } from './list.ts';
+import { createList, type List, type Page } from './list.ts';
 import { type CallOptions, type ClientOptions, createSend, openBody, type Send } from './send.ts';
 
 export interface ListQuery {
@@ -164,7 +164,7 @@ export function createClient(options: ClientOptions) {
 }
 
 const listCall = <T>(send: Send, path: string, query: ListQuery | undefined, call?: CallOptions): List<T> =>
-  listOf((cursor) => send<Page<T>>('GET', path, { ...call, query: { limit: PAGE_SIZE, ...query, cursor } }));
+  createList((cursor) => send<Page<T>>('GET', path, { ...call, query: { limit: PAGE_SIZE, ...query, cursor } }));
 
 /** The methods of all nouns: `list` sends no request by itself, see List. */
 const readCalls = <T, Listed, Query extends ListQuery = ListQuery>(send: Send, path: string) => ({

@@ -9,7 +9,7 @@ export type FeedNews = Change | 'reset';
 const SILENCE_MS = 25_000;
 
 /** Parses the text of an event stream; an event that is cut off or of another kind yields nothing. Pure. */
-export function newsOf(event: string): FeedNews | undefined {
+export function parseFeedEvent(event: string): FeedNews | undefined {
   const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(event)?.[1];
   if (field('event') === 'reset') return 'reset';
   return field('event') === 'change' ? (JSON.parse(field('data') ?? 'null') as Change) : undefined;
@@ -39,7 +39,7 @@ export async function* readFeed(body: ReadableStream<Uint8Array>, signal?: Abort
       const events = text.split('\n\n');
       text = events.pop() ?? '';
       for (const event of events) {
-        const news = newsOf(event);
+        const news = parseFeedEvent(event);
         if (news !== undefined) yield news;
       }
     }

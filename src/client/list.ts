@@ -13,7 +13,7 @@ export interface List<T> extends AsyncIterable<T> {
 }
 
 /** `read` asks for the page at a cursor. */
-export const listOf = <T>(read: (cursor: string | undefined) => Promise<Page<T>>): List<T> => ({
+export const createList = <T>(read: (cursor: string | undefined) => Promise<Page<T>>): List<T> => ({
   page: (cursor) => read(cursor ?? undefined),
   async *[Symbol.asyncIterator]() {
     let cursor: string | undefined;

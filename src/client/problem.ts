@@ -72,13 +72,13 @@ type Problems = { readonly [Code in ErrorCode as Pascal<Code>]: typeof ProblemEr
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
 
-const classNameOf = (code: string): string =>
+const formatClassName = (code: string): string =>
   code.replace(/(?:^|_)(.)/g, (_all, letter: string) => letter.toUpperCase());
 
 /** For `instanceof`: each code's own class. A code that is newer than this client is a plain ProblemError. */
 export const problems = Object.fromEntries(
   Object.keys(ERRORS).map((code) => {
-    const name = classNameOf(code);
+    const name = formatClassName(code);
     return [
       name,
       class extends ProblemError {
@@ -99,7 +99,7 @@ function retryAfter(value: string | null, now: number): number | undefined {
 }
 
 /** The error of an answer; `body` as parsed, undefined when it is no JSON, `now` in milliseconds since 1970. */
-export function problemOf(status: number, headers: Headers, body: unknown, now: number): ProblemError {
+export function createProblem(status: number, headers: Headers, body: unknown, now: number): ProblemError {
   const about = {
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfterSeconds: retryAfter(headers.get('retry-after'), now),
@@ -108,6 +108,6 @@ export function problemOf(status: number, headers: Headers, body: unknown, now: 
   const detail = `The server answered ${status} without saying why.`;
   const base = { type: 'about:blank', title, status, detail, code: `http_${status}` };
   if (!isDocument(body)) return new ProblemError(base, about);
-  const { [classNameOf(body.code) as keyof Problems]: Known = ProblemError } = isKnown(body.code) ? problems : {};
+  const { [formatClassName(body.code) as keyof Problems]: Known = ProblemError } = isKnown(body.code) ? problems : {};
   return new Known({ ...base, ...body, status }, about);
 }

@@ -3,7 +3,7 @@
  * Idempotency-Key, the same in each of its tries, so that trying again never does anything twice.
  */
 import { sleep } from '../lib/clock.ts';
-import { ConnectionError, LoopstreamError, problemOf } from './problem.ts';
+import { ConnectionError, createProblem, LoopstreamError } from './problem.ts';
 
 export interface ClientOptions {
   /** With the version: `https://loops.example.com/v1`. */
@@ -64,14 +64,14 @@ export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** `?a=b`, without what is undefined; '' when nothing is left. */
-function queryOf(values: object = {}): string {
+function formatQuery(values: object = {}): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.length === 0
     ? ''
     : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
 }
 
-async function bodyOf(response: Response): Promise<unknown> {
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   if (text === '') return undefined;
   try {
@@ -81,13 +81,13 @@ async function bodyOf(response: Response): Promise<unknown> {
   }
 }
 
-async function credentialsOf({ apiKey, accessToken }: ClientOptions): Promise<Record<string, string>> {
+async function readCredentials({ apiKey, accessToken }: ClientOptions): Promise<Record<string, string>> {
   if (apiKey !== undefined) return { 'x-api-key': apiKey };
   const token = typeof accessToken === 'function' ? await accessToken() : accessToken;
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-const addressOf = ({ baseUrl }: ClientOptions, path: string): string => baseUrl.replace(/\/+$/, '') + path;
+const buildUrl = ({ baseUrl }: ClientOptions, path: string): string => baseUrl.replace(/\/+$/, '') + path;
 
 /**
  * Asks once for an answer that is read as it comes, of `type`. Rejects with LoopstreamError when none begins in time, or with
@@ -103,13 +103,13 @@ export async function openBody(
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
-    const headers = { accept: `${type}, application/problem+json`, ...(await credentialsOf(options)) };
-    const response = await send(addressOf(options, path), {
+    const headers = { accept: `${type}, application/problem+json`, ...(await readCredentials(options)) };
+    const response = await send(buildUrl(options, path), {
       headers,
       signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
     });
     if (response.ok && response.body && response.headers.get('content-type')?.startsWith(type)) return response.body;
-    throw problemOf(response.status, response.headers, await bodyOf(response), Date.now());
+    throw createProblem(response.status, response.headers, await readBody(response), Date.now());
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;
     if (cause instanceof LoopstreamError) throw cause;
@@ -127,17 +127,17 @@ export function createSend(options: ClientOptions): Send {
     const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraMs = 0 } = call;
     const timeout = AbortSignal.timeout(timeoutMs + extraMs);
     try {
-      const headers = { ...init.headers, ...(await credentialsOf(options)) };
+      const headers = { ...init.headers, ...(await readCredentials(options)) };
       const response = await send(url, {
         ...init,
         headers,
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      const body = await bodyOf(response);
+      const body = await readBody(response);
       if (response.ok && (body !== undefined || response.status === 204)) return body as T;
       // Of a 202 only the status counts; any other success without JSON came from elsewhere.
       if (response.status === 202 && body === undefined) return undefined as T;
-      return problemOf(response.status, response.headers, body, Date.now());
+      return createProblem(response.status, response.headers, body, Date.now());
     } catch (cause) {
       if (signal?.aborted) throw signal.reason;
       const how = timeout.aborted ? 'in time' : 'at all';
@@ -155,7 +155,7 @@ export function createSend(options: ClientOptions): Send {
     const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
     for (let tried = 0; ; tried += 1) {
       signal?.throwIfAborted();
-      const outcome = await exchange<T>(addressOf(options, `${path}${queryOf(query)}`), init, call);
+      const outcome = await exchange<T>(buildUrl(options, `${path}${formatQuery(query)}`), init, call);
       if (!(outcome instanceof LoopstreamError)) return outcome;
       // The try before, whose answer was lost, has deleted it.
       if (method === 'DELETE' && tried > 0 && 'status' in outcome && outcome.status === 404) return undefined as T;

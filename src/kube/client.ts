@@ -1,6 +1,6 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
 import { loadAccess } from './kubeconfig.ts';
-import { apiVersionOf, collectionPath, objectPath, query, selectors, strip } from './paths.ts';
+import { collectionPath, formatApiVersion, objectPath, query, selectors, strip } from './paths.ts';
 import { createTransport, errorCode, type OnRequest } from './transport.ts';
 import {
   type Kube,
@@ -47,7 +47,7 @@ export function createKube(
     const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
     const list = await http.json<RawList<T>>('GET', path, timeoutMs === undefined ? {} : { timeoutMs });
     // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.
-    const apiVersion = apiVersionOf(resource);
+    const apiVersion = formatApiVersion(resource);
     const items = (list.items ?? []).map((item) => strip({ ...item, apiVersion, kind: resource.kind }));
     return {
       items,

@@ -13,7 +13,7 @@ export function objectPath(resource: Resource, namespace: string, name: string, 
   return subresource ? `${object}/${subresource}` : object;
 }
 
-export const apiVersionOf = (resource: Resource): string =>
+export const formatApiVersion = (resource: Resource): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 
 type Value = string | number | boolean | undefined;

@@ -250,7 +250,7 @@ export interface OperationDeclaration<Id extends string = string, A extends Acce
 }
 
 /** Returns the function that declares operations of one noun, which call `Services`. */
-export const operationsOf =
+export const createOperationBuilder =
   <Services>(group: Group) =>
   <
     const Id extends string,

@@ -10,7 +10,7 @@ import { renditionWish, type Wish, workKey } from '../../src/operator/upload/job
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/upload/sweep.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
-import { renditionKey, renditionOf } from '../../src/resources/upload/spec.ts';
+import { findRendition, renditionKey } from '../../src/resources/upload/spec.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 import { media, room } from '../kit/make/prepare.ts';
 import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
@@ -96,7 +96,7 @@ describe('a file that another account has too', () => {
 describe('an installation that shared everything before', () => {
   test('keeps what is ready: on air, in the status, and in the storage', () => {
     const before = of('victim', 'tv', [{ key: SHARED }]);
-    expect(renditionOf(before, '720p30')).toMatchObject({ state: 'ready', key: SHARED });
+    expect(findRendition(before, '720p30')).toMatchObject({ state: 'ready', key: SHARED });
     const { create, remove, status } = decide(before);
     expect([create, remove]).toEqual([[], []]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);
@@ -128,6 +128,6 @@ describe('an installation that shared everything before', () => {
       `renditions/../${SHARED}`,
       `renditions/not-a-scope/${MEDIA.sha256}/video-720p30.flv`,
     ])
-      expect(renditionOf(of('victim', 'tv', [{ key }]), '720p30'), key).toBeUndefined();
+      expect(findRendition(of('victim', 'tv', [{ key }]), '720p30'), key).toBeUndefined();
   });
 });

@@ -30,7 +30,7 @@ export interface GoModule<Name extends string> {
 }
 
 /** Where the programs of this go.sum are, built or not. */
-function dirOf({ moduleDir, file, sources = [], programs }: GoModule<string>): string {
+function findProgramsDir({ moduleDir, file, sources = [], programs }: GoModule<string>): string {
   const hash = createHash('sha256');
   for (const { linkerFlags = '' } of Object.values<GoProgram>(programs)) hash.update(linkerFlags);
   for (const name of ['go.mod', 'go.sum', ...sources]) hash.update(readFileSync(join(moduleDir, name)));
@@ -45,7 +45,7 @@ export async function ensureGoModule<Name extends string>(
   module: GoModule<Name>,
   onProgress?: (step: string) => void,
 ): Promise<Record<Name, string>> {
-  const dir = dirOf(module);
+  const dir = findProgramsDir(module);
   const files = Object.keys(module.programs) as Name[];
   const missing = () => files.filter((file) => !isExecutable(join(dir, file)));
   const build = () =>

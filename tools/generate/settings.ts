@@ -50,7 +50,7 @@ function formatDefault(name: string, setting: Setting): string {
     .join(', ');
 }
 
-function nameOf(name: string, setting: Setting): string {
+function formatName(name: string, setting: Setting): string {
   const variable = code(`LOOPSTREAM_${name}`);
   return setting.type === 'secret' && setting.file ? `${variable}, ${code('…_FILE')}` : variable;
 }
@@ -93,7 +93,7 @@ export function settingsDocument(): string {
     const rows = all
       .filter(([, setting]) => setting.section === section)
       .map(([name, setting]) => [
-        nameOf(name, setting),
+        formatName(name, setting),
         setting.roles.length > 5 ? 'all' : setting.roles.join(', '),
         formatDefault(name, setting),
         `${setting.description} ${formatType(setting)}`.trim(),

@@ -1,7 +1,7 @@
 /** Declares the operations on top-ups by card, and what the payment provider calls. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { TopUp, TopUpCreate } from './record.ts';
 import type { TopUpService } from './service.ts';
 
@@ -17,7 +17,7 @@ export const exampleTopUp: TopUp = {
   expiresAt: '2027-02-01T05:42:05Z',
 };
 
-const operation = operationsOf<{ topUps: TopUpService }>({
+const operation = createOperationBuilder<{ topUps: TopUpService }>({
   tag: 'billing',
   object: {
     idName: 'Top-up id',

@@ -42,7 +42,7 @@ export type TopUpService = ReturnType<typeof createTopUpService>;
 
 const LISTING: Listing<TopUp, 'createdAt'> = {
   list: 'top',
-  idOf: ({ id }) => id,
+  getId: ({ id }) => id,
   keys: { createdAt: ({ createdAt }) => createdAt },
   standard: { by: 'createdAt', descending: true },
 };

@@ -1,6 +1,6 @@
 /** Declares the operations on deposits of crypto currencies. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { CryptoAssets, CryptoDeposit, CryptoDepositCreate } from './record.ts';
 import type { CryptoService } from './service.ts';
 
@@ -39,7 +39,7 @@ export const exampleDeposit: CryptoDeposit = {
   createdAt: EXAMPLE.createdAt,
 };
 
-const operation = operationsOf<{ crypto: CryptoService }>({
+const operation = createOperationBuilder<{ crypto: CryptoService }>({
   tag: 'crypto',
   object: {
     idName: 'Deposit id',

@@ -34,7 +34,7 @@ export type CryptoService = ReturnType<typeof createCryptoService>;
 
 const LISTING: Listing<CryptoDeposit, 'createdAt'> = {
   list: 'dep',
-  idOf: ({ id }) => id,
+  getId: ({ id }) => id,
   keys: { createdAt: ({ createdAt }) => createdAt },
   standard: { by: 'createdAt', descending: true },
 };

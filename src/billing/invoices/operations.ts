@@ -1,7 +1,7 @@
 /** Declares the operations on invoices, and on the address that they are sent to. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import { type InvoiceService, summarize } from './service.ts';
 
@@ -56,7 +56,7 @@ export const exampleAddress: BillingAddress = {
   country: 'FR',
 };
 
-const operation = operationsOf<{ invoices: InvoiceService }>({
+const operation = createOperationBuilder<{ invoices: InvoiceService }>({
   tag: 'billing',
   object: {
     idName: 'Invoice id',

@@ -78,13 +78,13 @@ function createFaceFinder(doc: Doc, hasAdded: boolean): FaceOf {
 }
 
 /** Draws lines of text and measures their width, in all their fonts. */
-function createPen(doc: Doc, faceOf: FaceOf) {
+function createPen(doc: Doc, findFace: FaceOf) {
   const take = ({ face }: TextPiece, size: number, weight: Weight): Doc =>
     doc.font(face === 'own' ? weight : face).fontSize(size);
   // At size 1: the same beginnings of lines are measured again and again.
   const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
   const measureText = (text: string, weight: Weight): number =>
-    pieces(text, faceOf).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
+    pieces(text, findFace).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
   const measure: MeasureText = (text, size, weight) => {
     const width = widths[weight].get(text) ?? measureText(text, weight);
     widths[weight].set(text, width);
@@ -96,7 +96,7 @@ function createPen(doc: Doc, faceOf: FaceOf) {
       let at = align === 'left' ? x : x - measure(text, size, weight);
       // All stand on one line, however high the letters of a font reach.
       const baseline = y + (openFont(doc.font(weight)).ascender / 1000) * size;
-      for (const piece of pieces(text, faceOf)) {
+      for (const piece of pieces(text, findFace)) {
         const pen = take(piece, size, weight).fillColor(COLOURS[colour]);
         pen.text(piece.text, at, baseline, { lineBreak: false, baseline: 'alphabetic' });
         at += pen.widthOfString(piece.text);
@@ -131,15 +131,15 @@ export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffe
   for (const [weight, file] of Object.entries(FILES)) doc.registerFont(weight, readFileSync(file));
   if (added) doc.registerFont('added', added.bytes as Buffer, added.name);
 
-  const faceOf = createFaceFinder(doc, added !== undefined);
+  const findFace = createFaceFinder(doc, added !== undefined);
   let isComplete = true;
   const onMissing = () => {
     isComplete = false;
   };
-  const content = printed(kept, (text) => printable(text, faceOf, onMissing));
+  const content = printed(kept, (text) => printable(text, findFace, onMissing));
   if (!isComplete) content.notes.push(INCOMPLETE);
 
-  const pen = createPen(doc, faceOf);
+  const pen = createPen(doc, findFace);
   for (const page of layOut(content, pen.measure)) {
     doc.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
     for (const { x, y, width, height, colour } of page.boxes) doc.rect(x, y, width, height).fill(COLOURS[colour]);

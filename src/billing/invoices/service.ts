@@ -15,7 +15,7 @@ export type InvoiceService = ReturnType<typeof createInvoiceService>;
 
 const LISTING: Listing<Invoice, 'createdAt'> = {
   list: 'inv',
-  idOf: ({ id }) => id,
+  getId: ({ id }) => id,
   // Those of several months that were missed come at once.
   keys: { createdAt: ({ createdAt, number }) => `${createdAt} ${number}` },
   standard: { by: 'createdAt', descending: true },

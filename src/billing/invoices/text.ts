@@ -47,18 +47,18 @@ const CLUSTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 /** In the place of what no font has. */
 export const MISSING = '□';
 
-const hasAll = (text: string, faceOf: FaceOf): boolean =>
-  Array.from(text).every((sign) => faceOf(sign.codePointAt(0) ?? 0) !== undefined);
+const hasAll = (text: string, findFace: FaceOf): boolean =>
+  Array.from(text).every((sign) => findFace(sign.codePointAt(0) ?? 0) !== undefined);
 
 /**
  * Returns the printable form of a name: one line, in which MISSING replaces each sign that no font has. So no reader
  * takes the rest for the whole name. `onMissing` is called for a missing sign.
  */
-export function printable(text: string, faceOf: FaceOf, onMissing: () => void = () => undefined): string {
+export function printable(text: string, findFace: FaceOf, onMissing: () => void = () => undefined): string {
   const plain = text.normalize('NFC').replace(/\s+/gu, ' ');
   const shown = Array.from(CLUSTERS.segment(plain), ({ segment }) => {
     const seen = segment.replace(UNSEEN, '');
-    if (hasAll(seen, faceOf)) return seen;
+    if (hasAll(seen, findFace)) return seen;
     onMissing();
     return MISSING;
   });
@@ -100,7 +100,7 @@ export interface TextPiece {
 }
 
 /** A line as it is drawn from the left: the library draws the letters of a word in their order, and words in ours. */
-export function pieces(line: string, faceOf: FaceOf): TextPiece[] {
+export function pieces(line: string, findFace: FaceOf): TextPiece[] {
   // A space that ends a word of the one direction would be drawn at its beginning: there it is a piece by itself.
   const parts = RIGHT_TO_LEFT.test(line)
     ? inOrder(line.split(' '))
@@ -112,7 +112,7 @@ export function pieces(line: string, faceOf: FaceOf): TextPiece[] {
     for (const sign of part) {
       const last = all.at(-1);
       // Spaces go with what is before them.
-      const face = sign === ' ' && last ? last.face : (faceOf(sign.codePointAt(0) ?? 0) ?? 'own');
+      const face = sign === ' ' && last ? last.face : (findFace(sign.codePointAt(0) ?? 0) ?? 'own');
       if (last?.face === face) last.text += sign;
       else all.push({ text: sign, face });
     }

@@ -1,11 +1,11 @@
 /** Declares the operations on the balance, what was used and what was booked. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
 import { Billing, LedgerEntry, Usage, usageFields } from './record.ts';
 import type { BillingService } from './service.ts';
 
-const operation = operationsOf<{ billing: BillingService }>({ tag: 'billing' });
+const operation = createOperationBuilder<{ billing: BillingService }>({ tag: 'billing' });
 
 const exampleUsage: Usage = {
   from: '2027-01-31',

@@ -9,9 +9,9 @@ import { isTime } from '../../lib/time.ts';
 import {
   FRAMERATES,
   type Framerate,
+  formatProfile,
   PROFILES,
   type Profile,
-  profileOf,
   QUALITIES,
   type Quality,
 } from '../../resources/stream/profile.ts';
@@ -67,7 +67,7 @@ export function parsePrices(text?: string): PriceList {
     if (from !== undefined && !isTime(from))
       throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
     const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
-    const history = list.get(profileOf(quality, framerate)) ?? [];
+    const history = list.get(formatProfile(quality, framerate)) ?? [];
     if (history.some((other) => other.from === at))
       throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
     history.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
@@ -81,6 +81,8 @@ export function parsePrices(text?: string): PriceList {
 
 /** Credits for an hour on air at this time. */
 export function priceAt(list: PriceList, profile: { quality: Quality; framerate: Framerate }, at: Date): bigint {
-  const held = list.get(profileOf(profile.quality, profile.framerate))?.findLast(({ from }) => from <= at.getTime());
+  const held = list
+    .get(formatProfile(profile.quality, profile.framerate))
+    ?.findLast(({ from }) => from <= at.getTime());
   return held?.creditsPerHour ?? 0n;
 }

@@ -8,7 +8,7 @@
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { forEachConcurrently } from '../../lib/pool.ts';
-import { profileOf } from '../../resources/stream/profile.ts';
+import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import type { Charge, Ledger } from '../ledger/ledger.ts';
@@ -130,7 +130,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
   }
 
   function buildPostings(stream: LoopStream, rows: readonly CountedSession[], played: readonly Played[]): Posting[] {
-    const fallback = profileOf(stream.spec.quality, stream.spec.framerate);
+    const fallback = formatProfile(stream.spec.quality, stream.spec.framerate);
     const now = clock.now();
     return listSessions(stream).flatMap((entry) => {
       const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));

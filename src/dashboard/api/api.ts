@@ -14,7 +14,7 @@ import {
   type StreamEvent,
   type User,
 } from '../../client/index.ts';
-import { listOf } from '../../client/list.ts';
+import { createList } from '../../client/list.ts';
 import { openBody } from '../../client/send.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
@@ -73,7 +73,7 @@ function observed<Calls extends object>(calls: Calls, told: Told): Calls {
     (call: (...args: unknown[]) => Promise<unknown> | List<unknown>) =>
     (...args: unknown[]) => {
       const answer = call(...args);
-      return answer instanceof Promise ? told(answer) : listOf((cursor) => told(answer.page(cursor)));
+      return answer instanceof Promise ? told(answer) : createList((cursor) => told(answer.page(cursor)));
     };
   return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, observe(call)])) as Calls;
 }

@@ -4,17 +4,17 @@
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useParams } from '@tanstack/react-router';
 import { SignInPage } from '../features/account/signInPage.tsx';
-import { createSearchOf } from '../features/create/steps.ts';
-import { searchOf } from '../features/streams/filter.ts';
+import { parseCreateSearch } from '../features/create/steps.ts';
+import { parseSearch } from '../features/streams/filter.ts';
 import { NotFound } from '../ui/notices.tsx';
 import { PageFailure, PageLoading } from './pending.tsx';
 import { Shell } from './shell.tsx';
 
 /** `form`: the form of a page that is open, see ui/useOpen.ts. */
-const openFormOf = ({ form }: Record<string, unknown>): { form?: string | undefined } =>
+const parseOpenForm = ({ form }: Record<string, unknown>): { form?: string | undefined } =>
   typeof form === 'string' && form !== '' ? { form: form.slice(0, 300) } : {};
 
-const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: openFormOf });
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: parseOpenForm });
 const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRoute, path });
 
 const OverviewPage = lazyRouteComponent(() => import('../features/overview/page.tsx'), 'OverviewPage');
@@ -27,8 +27,8 @@ const PlaylistPage = lazyRouteComponent(() => import('../features/playlists/page
 const DestinationsPage = lazyRouteComponent(() => import('../features/destinations/page.tsx'), 'DestinationsPage');
 
 const homeRoute = createRoute({ ...at('/'), component: OverviewPage });
-const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage, validateSearch: searchOf });
-const newStreamRoute = createRoute({ ...at('/create'), component: CreatePage, validateSearch: createSearchOf });
+const streamsRoute = createRoute({ ...at('/streams'), component: StreamsPage, validateSearch: parseSearch });
+const newStreamRoute = createRoute({ ...at('/create'), component: CreatePage, validateSearch: parseCreateSearch });
 const streamRoute = createRoute({
   ...at('/streams/$id'),
   component: function StreamRoute() {

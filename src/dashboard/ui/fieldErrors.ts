@@ -22,7 +22,7 @@ function fieldAt(path: string, names: readonly string[]): string | undefined {
 }
 
 /** The first complaint about a field stands. */
-export function mistakesOf(error: unknown, names: readonly string[]): Mistakes {
+export function findFieldErrors(error: unknown, names: readonly string[]): Mistakes {
   const errors = error instanceof ProblemError ? error.errors : [];
   const fields: Record<string, string> = {};
   const others: string[] = [];

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { newKey } from '../../client/send.ts';
-import { type Mistakes, mistakesOf } from './fieldErrors.ts';
+import { findFieldErrors, type Mistakes } from './fieldErrors.ts';
 
 interface SubmitOptions<Values, Result> {
   /** Sends it. With the same key the server does the same thing once, however often it is sent. */
@@ -29,7 +29,7 @@ export function useSubmit<Values, Result>(options: SubmitOptions<Values, Result>
       return send(values, sent.current.key);
     },
     onSuccess: (result) => onDone(result),
-    onError: (failure) => onMistakes(mistakesOf(failure, fields).fields),
+    onError: (failure) => onMistakes(findFieldErrors(failure, fields).fields),
     onSettled: () => {
       sending.current = false;
     },
@@ -37,7 +37,7 @@ export function useSubmit<Values, Result>(options: SubmitOptions<Values, Result>
   return {
     busy: isPending,
     /** The part of the error that belongs to no field. */
-    problem: error ? mistakesOf(error, fields).rest : undefined,
+    problem: error ? findFieldErrors(error, fields).rest : undefined,
     submit: (values: Values) => {
       if (sending.current) return;
       sending.current = true;

@@ -1,5 +1,5 @@
 /** Declares the operations on an account's credentials: keys, sessions and connected programs. Pure: no I/O, no clock. */
-import { created, deleted, operationsOf, PAGED, page } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, PAGED, page } from '../../lib/operation.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AccessService } from './access.ts';
 import { exampleApiKey, exampleApp, exampleSession } from './examples.ts';
@@ -9,15 +9,15 @@ interface Services {
   access: AccessService;
 }
 
-const keyOperation = operationsOf<Services>({
+const keyOperation = createOperationBuilder<Services>({
   tag: 'account',
   object: { exampleId: exampleApiKey.id, notFound: 'api_key_not_found' },
 });
-const sessionOperation = operationsOf<Services>({
+const sessionOperation = createOperationBuilder<Services>({
   tag: 'account',
   object: { exampleId: exampleSession.id, notFound: 'session_not_found' },
 });
-const appOperation = operationsOf<Services>({
+const appOperation = createOperationBuilder<Services>({
   tag: 'account',
   object: { exampleId: exampleApp.id, notFound: 'connected_app_not_found' },
 });

@@ -1,10 +1,10 @@
 /** Declares the operations on the caller's account. Pure: no I/O, no clock. */
-import { operationsOf, record } from '../../lib/operation.ts';
+import { createOperationBuilder, record } from '../../lib/operation.ts';
 import { exampleUser } from './examples.ts';
 import { AccountLimits, User } from './record.ts';
 import type { AccountService } from './service.ts';
 
-const operation = operationsOf<{ account: AccountService }>({ tag: 'account' });
+const operation = createOperationBuilder<{ account: AccountService }>({ tag: 'account' });
 
 export const getMe = operation({
   id: 'getMe',

@@ -1,10 +1,10 @@
 /** Declares the operations on destinations. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, deleted, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
-const operation = operationsOf<{ destinations: DestinationService }>({
+const operation = createOperationBuilder<{ destinations: DestinationService }>({
   tag: 'destinations',
   object: {
     idName: 'Destination id',

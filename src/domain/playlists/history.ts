@@ -4,7 +4,7 @@
  */
 
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.ts';
-import { apiVersionOf } from '../../kube/paths.ts';
+import { formatApiVersion } from '../../kube/paths.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
@@ -43,13 +43,15 @@ export function createHistory(kube: Kube, namespace: string) {
       const { name, uid, annotations = {} } = playlist.metadata;
       const intent = annotations[INTENT_ANNOTATION];
       const revision: Omit<ControllerRevision, 'spec'> = {
-        apiVersion: apiVersionOf(CONTROLLER_REVISIONS),
+        apiVersion: formatApiVersion(CONTROLLER_REVISIONS),
         kind: CONTROLLER_REVISIONS.kind,
         metadata: {
           name: buildName(playlist, version),
           // The request's intent identifies a retry after others have written.
           labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
-          ownerReferences: [{ apiVersion: apiVersionOf(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true }],
+          ownerReferences: [
+            { apiVersion: formatApiVersion(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true },
+          ],
         },
         revision: version,
         data: playlist.spec,

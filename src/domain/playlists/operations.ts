@@ -1,6 +1,6 @@
 /** Declares the operations on playlists; those on their old versions are in version-operations.ts. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, deleted, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -12,7 +12,7 @@ import {
 } from './record.ts';
 import type { PlaylistService } from './service.ts';
 
-const operation = operationsOf<{ playlists: PlaylistService }>({
+const operation = createOperationBuilder<{ playlists: PlaylistService }>({
   tag: 'playlists',
   object: {
     idName: 'Playlist id',

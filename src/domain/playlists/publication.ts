@@ -1,6 +1,6 @@
 /** Computes how much of the published version is prepared for the streams that play it. Pure: no I/O, no clock. */
 import type { Upload } from '../../resources/upload/resource.ts';
-import { renditionOf } from '../../resources/upload/spec.ts';
+import { findRendition } from '../../resources/upload/spec.ts';
 import type { Publication } from './record.ts';
 
 /** Combines the states of one upload in all requested profiles; without profiles, the upload only has to be imported. */
@@ -11,7 +11,7 @@ function computeState(
   if (!upload) return { state: 'failed', progress: 0 };
   const { status } = upload;
   if (!status?.media) return { state: status?.error ? 'failed' : 'preparing', progress: 0 };
-  const renditions = profiles.map((profile) => renditionOf(upload, profile)?.state);
+  const renditions = profiles.map((profile) => findRendition(upload, profile)?.state);
   if (renditions.includes('failed')) return { state: 'failed', progress: 0 };
   if (renditions.every((state) => state === 'ready')) return { state: 'ready', progress: 1 };
   return { state: 'preparing', progress: status.state === 'preparing' ? (status.progress ?? 0) : 0 };

@@ -6,9 +6,9 @@ import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
-import { type PlaylistSpec, type Published, playedOf, publishedOf } from '../../resources/playlist/spec.ts';
+import { type PlaylistSpec, type Published, readPlayed, readPublished } from '../../resources/playlist/spec.ts';
 import { keepingFirst, keepingNext } from '../../resources/playlist/version-bytes.ts';
-import { profileOf } from '../../resources/stream/profile.ts';
+import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -79,16 +79,16 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       mode: playlist.spec.mode,
       streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
       version: readVersion(playlist),
-      publishedVersion: publishedOf(playlist)?.version ?? null,
+      publishedVersion: readPublished(playlist)?.version ?? null,
     });
 
   const show = (accountId: string, playlist: Resource): Playlist => {
-    const profiles = findStreams(accountId, playlist).map(({ spec }) => profileOf(spec.quality, spec.framerate));
-    const played = playedOf(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
+    const profiles = findStreams(accountId, playlist).map(({ spec }) => formatProfile(spec.quality, spec.framerate));
+    const played = readPlayed(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),
-      publication: computePublication(publishedOf(playlist)?.version ?? null, played, [...new Set(profiles)]),
+      publication: computePublication(readPublished(playlist)?.version ?? null, played, [...new Set(profiles)]),
     };
   };
 
@@ -183,7 +183,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     createdAt,
     mode: spec.mode,
     itemCount: spec.items.length,
-    published: publishedOf(playlist)?.version === version,
+    published: readPublished(playlist)?.version === version,
   });
 
   return {
@@ -260,7 +260,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     ): Promise<Connection<PlaylistVersionSummary>> {
       const playlist = playlists.get(accountId, id);
       const all = (await history.list(playlist)).map((kept) => showVersion(playlist, kept));
-      return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, idOf: () => id }, all, args, where);
+      return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, getId: () => id }, all, args, where);
     },
 
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {

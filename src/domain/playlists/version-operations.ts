@@ -1,12 +1,12 @@
 /** Declares the operations on the versions of a playlist. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { operationsOf, page, record } from '../../lib/operation.ts';
+import { createOperationBuilder, page, record } from '../../lib/operation.ts';
 import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
 import { PlaylistDiff, PlaylistVersion, PlaylistVersionSummary } from './record.ts';
 import type { PlaylistService } from './service.ts';
 
-const operation = operationsOf<{ playlists: PlaylistService }>({
+const operation = createOperationBuilder<{ playlists: PlaylistService }>({
   tag: 'playlists',
   object: {
     idName: 'Playlist id',

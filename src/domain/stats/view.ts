@@ -2,7 +2,7 @@
  * Converts the statistics of a streamer pod (GET /stats) to the public shape. A pod may be older or newer than this server, so a
  * missing or unknown number becomes null. Pure: no I/O, no clock.
  */
-import { codeOf } from '../../resources/stream/readiness.ts';
+import { getReasonCode } from '../../resources/stream/readiness.ts';
 import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
 import type { LiveStats } from './record.ts';
 
@@ -68,7 +68,7 @@ export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>
   (unplayable?.items ?? []).map(({ field, playlist = null, index = null, upload, name, reason, message }): Broken => {
     const id = upload ?? playlist ?? '';
     const track = field === 'audioPlaylistRefs' ? 'audio' : 'video';
-    return { id, name: name ?? id, playlistID: playlist, index, track, code: codeOf(reason), message };
+    return { id, name: name ?? id, playlistID: playlist, index, track, code: getReasonCode(reason), message };
   });
 
 const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;

@@ -1,6 +1,6 @@
 /** Converts the conditions of a stream to the issues and warnings that clients see. Pure: no I/O, no clock. */
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
-import { codeOf, fieldOf, fixOf } from '../../resources/stream/readiness.ts';
+import { findField, getFix, getReasonCode } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MEDIA_FIELDS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import type { ReadinessIssue, ReadinessWarning } from './record.ts';
@@ -10,10 +10,10 @@ export function toIssue(
   stream?: Pick<LoopStream, 'spec' | 'status'>,
 ): ReadinessIssue {
   return {
-    code: codeOf(reason),
+    code: getReasonCode(reason),
     message,
-    fix: fixOf({ type, status, reason }),
-    field: fieldOf(type, stream, reason),
+    fix: getFix({ type, status, reason }),
+    field: findField(type, stream, reason),
     since: lastTransitionTime,
   };
 }
@@ -25,9 +25,9 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   if (!unplayable || media?.status !== 'True') return [];
   const warnings = unplayable.items.map(
     ({ field, playlist, index, upload, name, reason, message, since }): ReadinessWarning => {
-      const code = codeOf(reason);
+      const code = getReasonCode(reason);
       const fix = Object.hasOwn(READINESS_ISSUES, reason)
-        ? fixOf({ type: 'MediaReady', status: 'False', reason })
+        ? getFix({ type: 'MediaReady', status: 'False', reason })
         : ITEM_FIX;
       const item = {
         playlistID: playlist ?? null,
@@ -42,7 +42,7 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   if (more <= 0) return warnings;
   const message = `${more} more of ${unplayable.total} items are left out.`;
   const fix = 'Check the uploads of the playlist. Each item joins automatically when it can be played.';
-  const field = fieldOf('MediaReady', stream);
+  const field = findField('MediaReady', stream);
   return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
 }
 

@@ -4,9 +4,9 @@ import { EXAMPLE } from '../../lib/examples.ts';
 import {
   content,
   created,
+  createOperationBuilder,
   deletedInTime,
   OWNED,
-  operationsOf,
   PAGED,
   page,
   progress,
@@ -35,7 +35,7 @@ import {
 } from './record.ts';
 import type { Progress, StreamService } from './service.ts';
 
-const operation = operationsOf<{ streams: StreamService; stats: Pick<StatsService, 'live'> }>({
+const operation = createOperationBuilder<{ streams: StreamService; stats: Pick<StatsService, 'live'> }>({
   tag: 'streams',
   object: {
     idName: 'Stream id',

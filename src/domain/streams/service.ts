@@ -50,7 +50,7 @@ export type EventOrder = 'time' | 'createdAt' | 'count';
 /** Event times have whole or fractional seconds. */
 const seconds = (time: string): string => time.slice(0, 19);
 const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
-  idOf: ({ id }) => id,
+  getId: ({ id }) => id,
   keys: {
     time: ({ time }) => seconds(time),
     createdAt: ({ createdAt }) => seconds(createdAt),

@@ -4,7 +4,7 @@ import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
-import { fieldOf, gatesOf } from '../../resources/stream/readiness.ts';
+import { findField, readGates } from '../../resources/stream/readiness.ts';
 import { nextStart, nextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
@@ -107,13 +107,13 @@ export function toReadiness(stream: LoopStream): Readiness {
         code: 'not_checked',
         message: 'The operator has not checked this stream yet.',
         fix: 'Wait a moment and read it again. If this persists, check whether the operator runs.',
-        field: fieldOf(type, stream),
+        field: findField(type, stream),
         since,
       },
     ];
   });
   const scheduled = findCondition(status?.conditions, 'PodScheduled');
-  const gates = gatesOf(spec, status?.conditions).filter((gate) => gate.status !== 'True');
+  const gates = readGates(spec, status?.conditions).filter((gate) => gate.status !== 'True');
   const issues = [
     ...own,
     ...gates.map((gate) =>

@@ -16,7 +16,7 @@ import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { PROGRAM_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { itemsOf, programOfPod } from '../../resources/stream/program.ts';
+import { listItems, programOfPod } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Owned } from '../owned-resources.ts';
 
@@ -31,7 +31,7 @@ export interface HoldersDeps {
 /** Lists the uploads that a stream needs besides those of its playlists. */
 export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
   ...(spec.uploadRef ? [spec.uploadRef] : []),
-  ...(status?.playing ? itemsOf(status.playing).map(({ id }) => id) : []),
+  ...(status?.playing ? listItems(status.playing).map(({ id }) => id) : []),
 ];
 
 export interface Holders {
@@ -46,7 +46,7 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
   const plays = (pod: KubeObject, id: string): boolean => {
     if (!pod.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes(JSON.stringify(id))) return false;
     const program = programOfPod(pod);
-    return program !== undefined && itemsOf(program).some((item) => item.id === id);
+    return program !== undefined && listItems(program).some((item) => item.id === id);
   };
 
   /**

@@ -1,11 +1,11 @@
 /** Declares the operations on uploads; resumable.ts has those of the tus protocol. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, created, deleted, OWNED, operationsOf, PAGED, page, record } from '../../lib/operation.ts';
+import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { Upload, UploadFromLink } from './record.ts';
 import type { UploadService } from './service.ts';
 
-const operation = operationsOf<{ uploads: UploadService }>({
+const operation = createOperationBuilder<{ uploads: UploadService }>({
   tag: 'uploads',
   object: {
     idName: 'objectID of the upload',

@@ -8,9 +8,9 @@ import { AppError } from '../../lib/errors.ts';
 import { parseAs } from '../../lib/parse.ts';
 import { indexKey, RenditionIndex } from '../../media/rendition/index.ts';
 import { type Storage, StorageError } from '../../media/storage/storage.ts';
-import { previewOf } from '../../resources/upload/requested.ts';
+import { getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { PREVIEW_PROFILE, PREVIEW_SECONDS, renditionOf } from '../../resources/upload/spec.ts';
+import { findRendition, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../resources/upload/spec.ts';
 
 /** `1080p30` → 1080; 0 for the preview rendition, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
@@ -18,7 +18,7 @@ const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 /** Returns the key of the smallest playable rendition. */
 function findKey(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
-    .map(({ profile }) => renditionOf(upload, profile))
+    .map(({ profile }) => findRendition(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;
 }
@@ -27,9 +27,9 @@ function findKey(upload: Upload): string | undefined {
 function whyNot(upload: Upload): string {
   if (!upload.status?.media)
     return 'The file of the upload has not been read yet; `state` shows whether the import continues or failed.';
-  if (previewOf(upload) !== 'failed')
+  if (getPreviewState(upload) !== 'failed')
     return 'The preview of the upload is being prepared; `preview` shows when it is ready.';
-  return `The preview of the upload could not be prepared: ${renditionOf(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
+  return `The preview of the upload could not be prepared: ${findRendition(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
 }
 
 /**

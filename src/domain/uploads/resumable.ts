@@ -5,10 +5,10 @@
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { headers, operationsOf } from '../../lib/operation.ts';
+import { createOperationBuilder, headers } from '../../lib/operation.ts';
 import { CHECKSUM_ALGORITHMS } from './checksum.ts';
 
-const operation = operationsOf({
+const operation = createOperationBuilder({
   tag: 'uploads',
   object: { idName: 'objectID of the upload', exampleId: EXAMPLE.upload, notFound: 'upload_not_found' },
 });

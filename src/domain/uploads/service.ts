@@ -11,7 +11,7 @@ import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { linkRefusal } from '../../resources/upload/link.ts';
 import { nameOfLink, nameOfUpload } from '../../resources/upload/name.ts';
-import { isRetryAsked, previewOf, previewWish } from '../../resources/upload/requested.ts';
+import { getPreviewState, isRetryAsked, previewWish } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { incomingKeys } from '../../resources/upload/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -79,7 +79,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
-  preview: previewOf({ spec, ...(status && { status }) }),
+  preview: getPreviewState({ spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
   error: status?.error ?? null,

@@ -14,7 +14,7 @@ export interface ListArgs<By extends string> extends Omit<PageArgs, 'orderBy'> {
 export interface Listing<T, By extends string> {
   /** Names it, so that a cursor of another one is refused. */
   list: string;
-  idOf: (item: T) => string;
+  getId: (item: T) => string;
   /** The orders, each with a text that compares like the value it stands for. */
   keys: Record<By, (item: T) => string>;
   standard: OrderOf<By>;
@@ -25,13 +25,13 @@ export const numberKey = (number: number): string => String(number).padStart(16,
 
 /** One page of those of `items` that `where` holds for. */
 export function connectAll<T, By extends string>(
-  { list, idOf, keys, standard }: Listing<T, By>,
+  { list, getId, keys, standard }: Listing<T, By>,
   items: readonly T[],
   args: ListArgs<By>,
   where: (item: T) => boolean = () => true,
 ): Connection<T> {
   const { by, descending } = args.orderBy ?? standard;
-  const place = (item: T) => ({ key: keys[by](item), id: idOf(item) });
+  const place = (item: T) => ({ key: keys[by](item), id: getId(item) });
   // By name, a place has any text for its key.
   const order = { ...args, orderBy: { by: 'name', descending } } as const;
   return connect(`${list}.${by}`, inOrder(items.filter(where), place), order, place, (item) => item);

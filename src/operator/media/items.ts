@@ -7,15 +7,15 @@
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { playedOf } from '../../resources/playlist/spec.ts';
-import { type Profile, profileOf } from '../../resources/stream/profile.ts';
+import { readPlayed } from '../../resources/playlist/spec.ts';
+import { formatProfile, type Profile } from '../../resources/stream/profile.ts';
 import type { Playing, Track } from '../../resources/stream/program.ts';
-import { gatesOf } from '../../resources/stream/readiness.ts';
+import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
 import { nameOfUpload } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { renditionOf } from '../../resources/upload/spec.ts';
+import { findRendition } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
 
 /** One place of a list, or a playlist that has none. */
@@ -40,7 +40,7 @@ export interface Assessed {
 }
 
 export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
-  profileOf(stream.spec.quality, stream.spec.framerate);
+  formatProfile(stream.spec.quality, stream.spec.framerate);
 
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
 const called = (id: string, displayName: string | undefined): string =>
@@ -78,7 +78,7 @@ function uploadProblem(
       ? finding('MediaFailed', `${what} could not be imported: ${status.error.message}`)
       : finding('MediaImporting', `${what} is still being imported.${importNote(upload)}`);
   }
-  const rendition = renditionOf(upload, profile);
+  const rendition = findRendition(upload, profile);
   if (rendition?.state === 'ready') return undefined;
   if (rendition?.state === 'failed') {
     return finding('MediaFailed', `${what} could not be prepared: ${rendition.error?.message ?? ''}`.trim());
@@ -110,7 +110,7 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
       if (!playlist) return fault('PlaylistNotFound', `Playlist "${name}" does not exist.`);
       if (playlist.spec.kind !== kind)
         return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
-      const played = playedOf(playlist);
+      const played = readPlayed(playlist);
       if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
       mode ??= played.mode;
       return played.items.map(({ uploadRef: upload }, index) =>
@@ -228,7 +228,7 @@ export function findHold({
 }: Pick<LoopStream, 'metadata' | 'spec' | 'status'>): Hold | undefined {
   if (metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined)
     return { reason: 'MediaAwaitsGate', once: 'when the account is no longer suspended', isUnknown: false };
-  const gate = gatesOf(spec, status?.conditions).find((one) => one.status !== 'True');
+  const gate = readGates(spec, status?.conditions).find((one) => one.status !== 'True');
   if (!gate) return undefined;
   const since = findCondition(status?.conditions, gate.type)?.lastTransitionTime;
   const isCredit = gate.type === CREDIT_CONDITION;
@@ -271,7 +271,7 @@ export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
 
 /** Names of the uploads that streams play of a playlist, in order. */
 export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
-  playedOf(playlist).items.map((item) => item.uploadRef);
+  readPlayed(playlist).items.map((item) => item.uploadRef);
 
 /** Names of all uploads that a stream plays, each once. */
 export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {

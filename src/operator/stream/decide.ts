@@ -9,8 +9,8 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/names.ts';
-import { type Playing, type Program, playingOf, programOfPod } from '../../resources/stream/program.ts';
-import { gatesOf } from '../../resources/stream/readiness.ts';
+import { type Playing, type Program, programOfPod, toPlaying } from '../../resources/stream/program.ts';
+import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
 import { losesItems } from '../media/items.ts';
@@ -107,7 +107,7 @@ function assess(observed: Observation, settings: PodSettings): Situation {
     ownPods,
     program: ownPod && programOfPod(ownPod),
     readiness: checkReadiness(observed),
-    gates: gatesOf(stream.spec, stream.status?.conditions),
+    gates: readGates(stream.spec, stream.status?.conditions),
     airtime: airtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
     wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
   };
@@ -338,7 +338,7 @@ function describeLeftOutNow(situation: Situation, stays: boolean): string | unde
  */
 function findPlaying(situation: Situation): Playing | undefined {
   const { stream, program } = situation;
-  const playing = program ? playingOf(program) : stream.status?.playing;
+  const playing = program ? toPlaying(program) : stream.status?.playing;
   return playing && goesOnWith(playing, situation) ? playing : undefined;
 }
 

@@ -11,7 +11,7 @@ import { PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/co
 import type { Profile } from '../../resources/stream/profile.ts';
 import { isLeftOut, type Playing, type Program, type Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { renditionOf } from '../../resources/upload/spec.ts';
+import { findRendition } from '../../resources/upload/spec.ts';
 import { type Assessed, assessTracks, findProfile, isOnTheWay } from '../media/items.ts';
 import type { Observation, StreamObjects } from './observation.ts';
 import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
@@ -28,7 +28,7 @@ function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile
     const last = lists.at(-1);
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
-    return [{ id, name, rendition: (upload && renditionOf(upload, profile)?.key) ?? '' }];
+    return [{ id, name, rendition: (upload && findRendition(upload, profile)?.key) ?? '' }];
   });
   return { mode, items, ...(lists.length > 0 && { lists }) };
 }

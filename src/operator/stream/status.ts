@@ -8,7 +8,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
-import { fixOf, gatesOf } from '../../resources/stream/readiness.ts';
+import { getFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import { countRestarts, readySince } from '../pods/status.ts';
@@ -66,7 +66,7 @@ const findMessage = (status: { conditions?: Condition[] }, type: string): string
 const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
 
 /** The problem, and the fix that REST and GraphQL give too. */
-const withFix = (condition: Verdict): string => `${condition.message} ${fixOf(condition)}`;
+const withFix = (condition: Verdict): string => `${condition.message} ${getFix(condition)}`;
 const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
 
 const findObstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>
@@ -141,4 +141,4 @@ function hasNewFault(before: LoopStreamStatus | undefined, { unplayable }: LoopS
 
 /** The Events of a stream whose status becomes this one. */
 export const buildEvents = ({ spec, status: before }: LoopStream, status: LoopStreamStatus): EventInput[] =>
-  buildStreamEvents(before, status, gatesOf(spec, before?.conditions));
+  buildStreamEvents(before, status, readGates(spec, before?.conditions));

@@ -6,14 +6,14 @@
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
-import { previewOf, previewWantedUntil, retryOf } from '../../resources/upload/requested.ts';
+import { getPreviewState, previewWantedUntil, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
+  findRendition,
   isArriving,
   type MediaInfo,
   PREVIEW_PROFILE,
   type RenditionStatus,
-  renditionOf,
   sourceKey,
   type UPLOAD_ERRORS,
   type UploadState,
@@ -86,7 +86,7 @@ class Plan {
   constructor(upload: Upload, observed: UploadObservation) {
     this.#upload = upload;
     this.#observed = observed;
-    this.retry = retryOf(upload, observed.now);
+    this.retry = readRetryRequest(upload, observed.now);
   }
 
   /** Removes a Job that has said what it had to say. */
@@ -208,7 +208,7 @@ function rendition(
   plan: Plan,
   edited: boolean,
 ): RenditionStatus | undefined {
-  const current = renditionOf(upload, profile);
+  const current = findRendition(upload, profile);
   const hadNoRoom = current?.error?.message === noPreparedRoom.message;
   if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
     const { unwantedSince: _, ...wanted } = current;
@@ -248,7 +248,7 @@ function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObserv
  */
 function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
   const until = previewWantedUntil(upload, observed.now);
-  if (!until || previewOf(upload) === 'ready') return [];
+  if (!until || getPreviewState(upload) === 'ready') return [];
   plan.requeue(until);
   const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
   return shown ? [shown] : [];
@@ -264,7 +264,8 @@ function renditions(upload: Upload, media: MediaInfo, observed: UploadObservatio
   const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
   const kept = (upload.status?.renditions ?? [])
     .filter(
-      ({ profile, state }) => state === 'ready' && !now.includes(profile) && renditionOf(upload, profile) !== undefined,
+      ({ profile, state }) =>
+        state === 'ready' && !now.includes(profile) && findRendition(upload, profile) !== undefined,
     )
     .flatMap((made) => keepUnwanted(made, observed, plan));
   plan.removeUnwanted();

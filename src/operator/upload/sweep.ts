@@ -9,7 +9,7 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { keysOf } from '../../media/prepare/job/join-upload.ts';
 import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../media/prepare/job/keep-list.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
-import { itemsOf, programOfPod } from '../../resources/stream/program.ts';
+import { listItems, programOfPod } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
@@ -60,7 +60,7 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])
-    if (played) for (const { rendition } of itemsOf(played)) if (rendition !== '') keys.push(rendition);
+    if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);
   return new Set(keys.map(baseOf));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
-import { apiVersionOf } from '../../kube/paths.ts';
+import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
 import { GROUP, VERSION } from '../common/names.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
@@ -286,7 +286,7 @@ function crd(definition: KindDefinition): CustomResourceDefinition {
   const { resource, shortNames, columns, selectable, scale } = definition;
   const { group, version, kind, plural } = resource;
   return {
-    apiVersion: apiVersionOf(CRDS),
+    apiVersion: formatApiVersion(CRDS),
     kind: CRDS.kind,
     metadata: { name: `${plural}.${group}` },
     spec: {

@@ -53,7 +53,7 @@ const read = new WeakMap<Annotated, { published: Published | undefined }>();
  * Reads the published part of a playlist from an annotation, since a change of the spec would be a version of its own.
  * An unreadable annotation counts as none. Objects do not change, so each is read once.
  */
-export function publishedOf(playlist: Annotated): Published | undefined {
+export function readPublished(playlist: Annotated): Published | undefined {
   const known = read.get(playlist);
   if (known) return known.published;
   const published = parseAs(Published, playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
@@ -66,10 +66,10 @@ type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
 /**
  * Returns the part that streams play: the published version, or the spec where nothing was ever published (kubectl).
  */
-export const playedOf = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
-  publishedOf(playlist) ?? playlist.spec;
+export const readPlayed = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
+  readPublished(playlist) ?? playlist.spec;
 
 /** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
 export const heldUploads = (playlist: WithSpec): string[] => [
-  ...new Set([...playedOf(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
+  ...new Set([...readPlayed(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
 ];

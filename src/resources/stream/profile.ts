@@ -17,10 +17,10 @@ export const DIMENSIONS: Record<Quality, { width: number; height: number }> = {
   '2160p': { width: 3840, height: 2160 },
 };
 
-export const profileOf = (quality: Quality, framerate: Framerate): Profile => `${quality}${framerate}`;
+export const formatProfile = (quality: Quality, framerate: Framerate): Profile => `${quality}${framerate}`;
 
 export const PROFILES: readonly Profile[] = QUALITIES.flatMap((quality) =>
-  FRAMERATES.map((framerate) => profileOf(quality, framerate)),
+  FRAMERATES.map((framerate) => formatProfile(quality, framerate)),
 );
 
 /** Splits `1080p30`; undefined when it is not a profile. */

@@ -101,7 +101,7 @@ export const Playing = Type.Object(
 );
 export type Playing = Static<typeof Playing>;
 
-export const playingOf = ({ version, profile, video, audio }: Program): Playing => ({
+export const toPlaying = ({ version, profile, video, audio }: Program): Playing => ({
   version,
   profile,
   video,
@@ -109,7 +109,7 @@ export const playingOf = ({ version, profile, video, audio }: Program): Playing 
 });
 
 /** All items of what is played, those of the sound too. */
-export const itemsOf = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): ProgramItem[] => [
+export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): ProgramItem[] => [
   ...video.items,
   ...(audio?.items ?? []),
 ];

@@ -27,7 +27,7 @@ const MEDIA: readonly string[] = Object.values(MEDIA_FIELDS);
  * The field that a condition of a stream is about. Media is named by one of three fields: the status says which of them has what
  * cannot be played.
  */
-export function fieldOf(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
+export function findField(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
   const known = Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].field : undefined;
   const field = known ?? (Object.hasOwn(FIELDS, type) ? FIELDS[type as IssueCondition] : '');
   if (!MEDIA.includes(field)) return field;
@@ -40,13 +40,13 @@ export function fieldOf(type: string, stream?: Pick<LoopStream, 'spec' | 'status
 const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, '_$&').toLowerCase();
 
 /** The public code of a reason. */
-export const codeOf = (reason: string): string =>
+export const getReasonCode = (reason: string): string =>
   Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].code : snakeCase(reason);
 
 type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Returns the fix for a condition that is not True. */
-export function fixOf({ type, status, reason }: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
+export function getFix({ type, status, reason }: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Make the condition "${type}" true; the stream then goes on air automatically.`;
@@ -59,7 +59,7 @@ const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as
  * Returns the conditions of others that a stream names as gates, as Pods do (`spec.readinessGates`). A stream starts
  * only when all are True, and stays on air while none is False. A missing condition is Unknown.
  */
-export const gatesOf = (
+export const readGates = (
   { readinessGates = [] }: Pick<LoopStreamSpec, 'readinessGates'>,
   conditions: readonly Condition[] | undefined,
 ): ReportedCondition[] =>

@@ -2,7 +2,7 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
 import type { Upload } from './resource.ts';
-import { PREVIEW_PROFILE, type PreviewState, renditionOf } from './spec.ts';
+import { findRendition, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
 
 /** A client does not wait longer, and may ask again: a failed try is repeated then. */
 const VALID_MS = 3_600_000;
@@ -17,17 +17,17 @@ export function previewWantedUntil({ metadata }: PreviewAnnotations, now: Date):
 }
 
 /** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
-export function previewOf(upload: Pick<Upload, 'spec' | 'status'>): PreviewState | null {
-  const all = (upload.status?.renditions ?? []).map(({ profile }) => renditionOf(upload, profile));
+export function getPreviewState(upload: Pick<Upload, 'spec' | 'status'>): PreviewState | null {
+  const all = (upload.status?.renditions ?? []).map(({ profile }) => findRendition(upload, profile));
   if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
-  const own = renditionOf(upload, PREVIEW_PROFILE);
+  const own = findRendition(upload, PREVIEW_PROFILE);
   if (own === undefined || own.state === 'ready') return null;
   return own.state === 'pending' ? 'preparing' : 'failed';
 }
 
 /** The wish to be written, where there is something to make a preview of and nobody has wished for one of late. */
 export function previewWish(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
-  if (!upload.status?.media || previewOf(upload) !== null || previewWantedUntil(upload, now)) return undefined;
+  if (!upload.status?.media || getPreviewState(upload) !== null || previewWantedUntil(upload, now)) return undefined;
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
 
@@ -35,7 +35,7 @@ export function previewWish(upload: Upload, now: Date): { annotations: Record<st
 const RETRY_VALID_MS = 120_000;
 
 /** Returns the retry request to record for the upload: a new one counts once the upload has failed. */
-export function retryOf({ metadata, spec, status }: Upload, now: Date): string | undefined {
+export function readRetryRequest({ metadata, spec, status }: Upload, now: Date): string | undefined {
   const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
   const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
   if (!isOpen || status?.state !== 'failed') return status?.retried;
@@ -44,4 +44,5 @@ export function retryOf({ metadata, spec, status }: Upload, now: Date): string |
 }
 
 /** Reports whether another try is requested and has not begun. */
-export const isRetryAsked = (upload: Upload, now: Date): boolean => retryOf(upload, now) !== upload.status?.retried;
+export const isRetryAsked = (upload: Upload, now: Date): boolean =>
+  readRetryRequest(upload, now) !== upload.status?.retried;

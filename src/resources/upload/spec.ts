@@ -282,7 +282,7 @@ export function isRenditionKey(
 }
 
 /** The rendition of an upload in a profile; one that is ready must be made of what the upload now is. */
-export function renditionOf(
+export function findRendition(
   { spec, status }: { spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
   profile: string,
 ): RenditionStatus | undefined {

@@ -17,7 +17,7 @@ import { exampleDestination } from '../../domain/destinations/operations.ts';
 import { exampleStream } from '../../domain/streams/examples.ts';
 import { exampleUpload } from '../../domain/uploads/operations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { deleted, operationsOf, record } from '../../lib/operation.ts';
+import { createOperationBuilder, deleted, record } from '../../lib/operation.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
 
 interface Services {
@@ -25,7 +25,7 @@ interface Services {
   exportAccount: (principal: Principal, now: Date) => Promise<Static<typeof Export>>;
 }
 
-const operation = operationsOf<Services>({ tag: 'account' });
+const operation = createOperationBuilder<Services>({ tag: 'account' });
 
 export const personOperations = [
   operation({

@@ -1,7 +1,7 @@
 /** Declares the operations on the service itself, and the feed of changes. */
 import { type Static, Type } from 'typebox';
 import type { Health } from '../../lib/health.ts';
-import { content, operationsOf, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, record } from '../../lib/operation.ts';
 
 export interface MetaServices {
   health: Health;
@@ -9,7 +9,7 @@ export interface MetaServices {
   openApi: () => unknown;
 }
 
-const operation = operationsOf<MetaServices>({ tag: 'meta' });
+const operation = createOperationBuilder<MetaServices>({ tag: 'meta' });
 
 const Component = Type.Enum(['ok', 'unavailable']);
 const Status = Type.Object(
@@ -72,7 +72,7 @@ const Event = Type.Object(
 );
 
 /** The response is endless, so its route is written by hand. */
-export const watchChanges = operationsOf({ tag: 'account' })({
+export const watchChanges = createOperationBuilder({ tag: 'account' })({
   id: 'watchChanges',
   scope: 'read',
   http: 'GET /changes',

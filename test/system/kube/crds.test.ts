@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createKube } from '../../../src/kube/client.ts';
 import { CRDS, NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
-import { apiVersionOf, collectionPath, objectPath } from '../../../src/kube/paths.ts';
+import { collectionPath, formatApiVersion, objectPath } from '../../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 const manifest = (resource: Resource, name: string, spec: unknown) => ({
-  apiVersion: apiVersionOf(resource),
+  apiVersion: formatApiVersion(resource),
   kind: resource.kind,
   metadata: { name },
   spec,
@@ -102,7 +102,7 @@ interface Published {
 
 describe('the OpenAPI document of the API server', () => {
   const kinds = async () => {
-    const { text } = await kube.raw('GET', `/openapi/v3/apis/${apiVersionOf(LOOPSTREAMS as Resource)}`);
+    const { text } = await kube.raw('GET', `/openapi/v3/apis/${formatApiVersion(LOOPSTREAMS as Resource)}`);
     const { schemas } = (JSON.parse(text) as { components: { schemas: Record<string, Published> } }).components;
     return OURS.map(({ kind }) => {
       const found = Object.values(schemas).find((one) => one['x-kubernetes-group-version-kind']?.[0]?.kind === kind);

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { PODS, type Pod } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { podNames } from '../../../src/resources/common/names.ts';
-import { playingOf, programOfPod } from '../../../src/resources/stream/program.ts';
+import { programOfPod, toPlaying } from '../../../src/resources/stream/program.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   answer,
@@ -44,7 +44,7 @@ it('a pod that is lost while another upload is prepared is made again with what 
     const stream = await getStream();
     return stream.status?.playing && stream;
   });
-  expect(status?.playing).toEqual(playingOf(program));
+  expect(status?.playing).toEqual(toPlaying(program));
 
   const other = await lose(pod);
   expect(programOfPod(other)).toEqual(program);

@@ -12,7 +12,7 @@ import {
   ProblemError,
   problems,
 } from '../../../src/client/index.ts';
-import { problemOf } from '../../../src/client/problem.ts';
+import { createProblem } from '../../../src/client/problem.ts';
 import { pauseMs } from '../../../src/client/send.ts';
 import { ERRORS, type ErrorCode } from '../../../src/lib/errors.ts';
 
@@ -165,7 +165,7 @@ describe('an error', () => {
     for (const [i, [code, { status, title, fix }]] of Object.entries(ERRORS).entries()) {
       const document = { type: '/x', title, status, detail: 'So.', code, errors: [{ path: '/a', message: 'is b' }] };
       const headers = new Headers({ 'x-request-id': 'r-1', 'retry-after': '7' });
-      const error = problemOf(status, headers, document, 0);
+      const error = createProblem(status, headers, document, 0);
       const Own = problems[names[i] as keyof typeof problems];
       expect(error).toBeInstanceOf(Own);
       expect(Object.values(problems).filter((Class) => error instanceof Class)).toEqual([Own]);
@@ -176,7 +176,7 @@ describe('an error', () => {
   });
 
   test('of a code that is not known yet, or of a proxy, is one all the same', async () => {
-    const newer = problemOf(409, new Headers(), { code: 'stream_haunted', detail: 'Boo.' }, 0);
+    const newer = createProblem(409, new Headers(), { code: 'stream_haunted', detail: 'Boo.' }, 0);
     expect(newer).toMatchObject({
       name: 'ProblemError',
       code: 'stream_haunted',
@@ -191,13 +191,18 @@ describe('an error', () => {
       expect(await failure(client.me())).toMatchObject({ name: 'ProblemError', code: `http_${status}` });
     }
     const date = new Date(90_000).toUTCString();
-    expect(problemOf(503, new Headers({ 'retry-after': date }), undefined, 60_000).retryAfterSeconds).toBe(30);
+    expect(createProblem(503, new Headers({ 'retry-after': date }), undefined, 60_000).retryAfterSeconds).toBe(30);
   });
 });
 
 test('pauses grow, are spread, never shorter than Retry-After, and never longer than the patience that there is', () => {
   const error = (status: number, retryAfter?: number) =>
-    problemOf(status, new Headers(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }), undefined, 0);
+    createProblem(
+      status,
+      new Headers(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      undefined,
+      0,
+    );
   fc.assert(
     fc.property(fc.nat(20), fc.double({ min: 0, max: 1, noNaN: true }), fc.nat(120), (tried, random, asked) => {
       const ms = pauseMs(error(503), tried, random) ?? 0;

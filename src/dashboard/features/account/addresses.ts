@@ -20,7 +20,7 @@ const OURS = ['error', 'next'];
  * The query of a program that has sent the person here, as the authorization server has signed it; it is sent back as it is.
  * Undefined for those who came by themselves.
  */
-export function oauthQueryOf(search: string): string | undefined {
+export function readOAuthQuery(search: string): string | undefined {
   const fields = new URLSearchParams(search);
   if (!fields.has('client_id') || !fields.has('sig')) return undefined;
   if (!OURS.some((name) => fields.has(name))) return search.replace(/^\?/, '');
@@ -47,13 +47,13 @@ export function askAgain(query: string): string {
 
 /** The page of signing in with the query of the way there: the program's, or where one goes on to. */
 export function signInAgain(search: string): string {
-  const [query, next] = [oauthQueryOf(search), new URLSearchParams(search).get('next')];
+  const [query, next] = [readOAuthQuery(search), new URLSearchParams(search).get('next')];
   if (query !== undefined) return `/sign-in?${query}`;
   return next === null ? '/sign-in' : `/sign-in?${new URLSearchParams({ next })}`;
 }
 
 /** Where `?next=` leads, within this site and to no page of signing in; the beginning otherwise. `origin`: of this site. */
-export function nextOf(search: string, origin: string): string {
+export function parseNext(search: string, origin: string): string {
   const next = new URLSearchParams(search).get('next') ?? '/';
   if (!next.startsWith('/') || !URL.canParse(next, origin)) return '/';
   const { origin: there, pathname, search: query, hash } = new URL(next, origin);
@@ -70,7 +70,7 @@ export function mayFollow(url: string): boolean {
 }
 
 /** The name that people know an address by: the host of a page, `this device` for a loopback one, the scheme of an app. */
-export function placeOf(url: string): string {
+export function describeUrl(url: string): string {
   if (!URL.canParse(url)) return 'an unreadable address';
   const { protocol, hostname, host } = new URL(url);
   if (!/^https?:$/.test(protocol)) return `the app ${protocol.slice(0, -1)} on this device`;

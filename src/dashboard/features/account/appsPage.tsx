@@ -11,18 +11,18 @@ import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import classes from './account.module.css';
 import { keys, useConnectedApps } from './queries.ts';
-import { meaningsOf } from './scopes.ts';
+import { listMeanings } from './scopes.ts';
 import { PersonOnly } from './userOnly.tsx';
 
 const LEAD = 'Apps that may act for you, within the access that you allowed.';
-const nameOf = ({ name }: ConnectedApp): string => name ?? 'An app without a name';
+const getName = ({ name }: ConnectedApp): string => name ?? 'An app without a name';
 
 function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: () => void }) {
   return (
     <li className={classes.row}>
       <div className={classes.rowMain}>
         <div className={classes.nameRow}>
-          <h2>{nameOf(app)}</h2>
+          <h2>{getName(app)}</h2>
           {!app.isVerified && (
             <Tag tone="attention" icon={IconShieldQuestion}>
               Unverified
@@ -30,7 +30,7 @@ function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: ()
           )}
         </div>
         <ul className={classes.allowed}>
-          {meaningsOf(app.scopes).map(({ text }) => (
+          {listMeanings(app.scopes).map(({ text }) => (
             <li key={text}>{text}</li>
           ))}
         </ul>
@@ -41,7 +41,7 @@ function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: ()
             : `last requested access ${formatAgo(new Date(app.lastUsedAt), new Date(now))}`}
         </p>
       </div>
-      <Button variant="default" size="sm" onClick={onCut} aria-label={`Disconnect ${nameOf(app)}`}>
+      <Button variant="default" size="sm" onClick={onCut} aria-label={`Disconnect ${getName(app)}`}>
         Disconnect
       </Button>
     </li>
@@ -73,7 +73,7 @@ function Apps() {
       {cutting && (
         <DeleteDialog
           noun="connection"
-          name={nameOf(cutting)}
+          name={getName(cutting)}
           remove={() => connectedApps.disconnect(cutting.id)}
           onClose={() => setCutting(undefined)}
           onDone={() => {

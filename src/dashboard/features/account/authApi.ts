@@ -64,13 +64,13 @@ async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise
 }
 
 /** Where the browser is to go next, where the server says so. */
-const nextOf = (answer: AuthAnswer): string | undefined => {
+const readNext = (answer: AuthAnswer): string | undefined => {
   const next = answer.url ?? answer.redirect_uri;
   return typeof next === 'string' && answer.redirect !== false ? next : undefined;
 };
 
-const arrivalOf = (answer: AuthAnswer): SignInResult => ({
-  next: nextOf(answer),
+const toSignInResult = (answer: AuthAnswer): SignInResult => ({
+  next: readNext(answer),
   person: answer.user as Person | undefined,
 });
 
@@ -85,7 +85,7 @@ export const people = {
   },
 
   async signIn(who: { email: string; password: string }, oauthQuery?: string): Promise<SignInResult> {
-    return arrivalOf(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
+    return toSignInResult(await ask('POST', '/sign-in/email', { ...who, ...withQuery(oauthQuery) }));
   },
 
   signUp: (who: { email: string; password: string; firstName: string; lastName?: string }) =>
@@ -126,7 +126,7 @@ export const people = {
   },
 
   consent: async (accept: boolean, oauthQuery: string): Promise<string | undefined> =>
-    nextOf(await ask('POST', '/oauth2/consent', { accept, oauth_query: oauthQuery })),
+    readNext(await ask('POST', '/oauth2/consent', { accept, oauth_query: oauthQuery })),
 
   /**
    * Begins to sign in with an account that somebody has elsewhere; answers where the browser goes for that. It comes back to
@@ -137,7 +137,7 @@ export const people = {
     { next, back }: { next: string; back: string },
     oauthQuery?: string,
   ): Promise<string | undefined> =>
-    nextOf(
+    readNext(
       await ask('POST', '/sign-in/social', {
         provider,
         callbackURL: next,
@@ -153,7 +153,7 @@ export const people = {
     // The server insists on it; its library does not ask the device for it.
     const optionsJSON = { ...options, userVerification: 'required' } as never;
     const response = await startAuthentication({ optionsJSON });
-    return arrivalOf(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));
+    return toSignInResult(await ask('POST', '/passkey/verify-authentication', { response, ...withQuery(oauthQuery) }));
   },
 
   /** Has the device make one for this account, under this name. */

@@ -1,7 +1,7 @@
 /** Explains the refusals of the authorization server, and what people can do. Pure: no I/O, no clock. */
 import { ProblemError } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
-import { type Mistakes, mistakesOf } from '../../ui/fieldErrors.ts';
+import { findFieldErrors, type Mistakes } from '../../ui/fieldErrors.ts';
 import { PeopleError } from './authApi.ts';
 
 const SENTENCES: Record<string, string> = {
@@ -86,7 +86,7 @@ const FIELDS = new Map([
 
 /** The same for a form with these fields: at the field, where it is about one. */
 export function peopleMistakes(error: unknown, names: readonly string[]): Mistakes {
-  if (error instanceof ProblemError) return mistakesOf(error, names);
+  if (error instanceof ProblemError) return findFieldErrors(error, names);
   const field = error instanceof PeopleError ? FIELDS.get(error.code) : undefined;
   const text = peopleText(error);
   if (field === undefined || !names.includes(field)) return { fields: {}, rest: text };

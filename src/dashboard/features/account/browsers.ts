@@ -18,7 +18,7 @@ const SYSTEMS: [RegExp, string][] = [
 const first = (table: readonly [RegExp, string][], text: string) => table.find(([sign]) => sign.test(text))?.[1];
 
 /** `Firefox on Linux`, as far as a browser tells the truth about itself. */
-export function browserOf(userAgent: string | null): string {
+export function nameBrowser(userAgent: string | null): string {
   if (userAgent === null) return 'A program';
   const [browser, system] = [first(BROWSERS, userAgent), first(SYSTEMS, userAgent)];
   if (!browser) return 'A program';

@@ -5,14 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
-import { describingHost, mayFollow, oauthQueryOf, placeOf } from './addresses.ts';
+import { describeUrl, describingHost, mayFollow, readOAuthQuery } from './addresses.ts';
 import { type AskingClient, people } from './authApi.ts';
 import { peopleText } from './authErrors.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
 import { keepPendingRequest } from './pendingRequest.ts';
-import { meaningsOf } from './scopes.ts';
+import { listMeanings } from './scopes.ts';
 import { SignInPage } from './signInPage.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
@@ -25,7 +25,7 @@ interface ConsentRequest {
 }
 
 function wishIn(search: string): ConsentRequest | undefined {
-  const query = oauthQueryOf(search);
+  const query = readOAuthQuery(search);
   if (query === undefined) return undefined;
   const fields = new URLSearchParams(query);
   return {
@@ -47,7 +47,7 @@ const Unanswerable = () => (
 
 const Allowances = ({ scopes }: { scopes: readonly string[] }) => (
   <ul className={classes.allowed}>
-    {meaningsOf(scopes).map(({ text, grave }) => (
+    {listMeanings(scopes).map(({ text, grave }) => (
       <li key={text} data-grave={grave || undefined}>
         {grave ? <IconAlertTriangle size={17} aria-label="Careful:" /> : <IconCheck size={17} aria-hidden />}
         {text}
@@ -82,7 +82,7 @@ function Origin({ clientId }: { clientId: string }) {
   );
 }
 
-const leadOf = (client: AskingClient | undefined): string | undefined =>
+const getLead = (client: AskingClient | undefined): string | undefined =>
   client?.isVerified
     ? 'The operators of this loopstream have verified the app’s developer. Allow access if you started this request ' +
       'there yourself.'
@@ -110,7 +110,7 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   if (client.error) return <Frame alert title="The app could not be shown" lead={peopleText(client.error)} />;
   if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, you can close this page." />;
   return (
-    <Frame title="An app asks for access" lead={leadOf(client.data)}>
+    <Frame title="An app asks for access" lead={getLead(client.data)}>
       {client.data ? (
         <Client name={client.data.name ?? 'An app without a name'} isVerified={client.data.isVerified} />
       ) : (
@@ -123,7 +123,7 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
       <div className={classes.facts}>
         <Origin clientId={wish.clientId} />
         <p>
-          You go back to <strong>{placeOf(wish.redirectUri)}</strong>
+          You go back to <strong>{describeUrl(wish.redirectUri)}</strong>
         </p>
         <p>
           Signed in as <strong>{person.email}</strong>.{' '}

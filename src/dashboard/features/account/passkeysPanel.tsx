@@ -13,7 +13,7 @@ import { AccountPanel } from './accountPanel.tsx';
 import { hasPasskeys } from './addresses.ts';
 import { type Passkey, people } from './authApi.ts';
 import { peopleText } from './authErrors.ts';
-import { browserOf } from './browsers.ts';
+import { nameBrowser } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
 import { keys, usePasskeys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
@@ -144,7 +144,7 @@ export function PasskeysPanel() {
         <NameDialog
           title="Add a passkey"
           action="Continue"
-          name={browserOf(navigator.userAgent)}
+          name={nameBrowser(navigator.userAgent)}
           send={(name) => people.addPasskey(name)}
           onClose={() => setAdding(false)}
           told="The passkey is added. You can sign in with it now."

@@ -1,7 +1,7 @@
 /** Signing in without the password: by a passkey, or with an account that somebody has elsewhere. */
 import { Button } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { hasPasskeys, mayFollow, nextOf, oauthQueryOf, signInAgain } from './addresses.ts';
+import { hasPasskeys, mayFollow, parseNext, readOAuthQuery, signInAgain } from './addresses.ts';
 import { people, type SignInResult } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
@@ -12,7 +12,7 @@ type Arrive = (arrival: SignInResult) => Promise<unknown>;
 
 function PasskeyButton({ arrive }: { arrive: Arrive }) {
   const { run, busy, problem } = useAuthAction(
-    async () => arrive(await people.signInWithPasskey(oauthQueryOf(location.search))),
+    async () => arrive(await people.signInWithPasskey(readOAuthQuery(location.search))),
     () => undefined,
   );
   return (
@@ -37,8 +37,8 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
   const { run, busy, problem } = useAuthAction(
     (id: string) => {
       const { pathname, search, hash, origin } = location;
-      const next = pathname === '/sign-in' ? nextOf(search, origin) : `${pathname}${search}${hash}`;
-      const query = oauthQueryOf(search);
+      const next = pathname === '/sign-in' ? parseNext(search, origin) : `${pathname}${search}${hash}`;
+      const query = readOAuthQuery(search);
       const isOwn = pathname === '/sign-in' || query !== undefined;
       const back = signInAgain(isOwn ? search : `?${new URLSearchParams({ next })}`);
       return people.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
-import { oauthQueryOf, tokenIn } from './addresses.ts';
+import { readOAuthQuery, tokenIn } from './addresses.ts';
 import { people } from './authApi.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import {
@@ -30,7 +30,7 @@ export function ForgotPasswordPage() {
   const { run, busy, error } = useAuthAction(
     (email: string) => people.requestReset(email).then(() => email),
     (email) => {
-      keepPendingRequest(oauthQueryOf(location.search));
+      keepPendingRequest(readOAuthQuery(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
     },
   );

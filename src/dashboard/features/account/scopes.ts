@@ -29,11 +29,11 @@ const OF_THE_PERSON: Record<string, ScopeMeaning> = {
 };
 
 /** One that is not known is shown by its own name, and taken to be grave. */
-export const meaningOf = (scope: string): ScopeMeaning =>
+export const getMeaning = (scope: string): ScopeMeaning =>
   OF_THE_PERSON[scope] ?? OF_THE_API[scope.slice(scope.indexOf(':') + 1)] ?? { text: scope, grave: true };
 
 /** Each once, the grave ones last. */
-export function meaningsOf(scopes: readonly string[]): ScopeMeaning[] {
-  const all = [...new Set(scopes)].map(meaningOf);
+export function listMeanings(scopes: readonly string[]): ScopeMeaning[] {
+  const all = [...new Set(scopes)].map(getMeaning);
   return [...all.filter(({ grave }) => !grave), ...all.filter(({ grave }) => grave)];
 }

@@ -6,7 +6,7 @@ import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
-import { browserOf } from './browsers.ts';
+import { nameBrowser } from './browsers.ts';
 import { Problem } from './fields.tsx';
 import { keys, useSessions } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
@@ -18,7 +18,7 @@ function SessionLine({ session, now }: { session: PersonSession; now: number }) 
     () => sessions.end(session.id),
     () => queries.invalidateQueries({ queryKey: keys.sessions }),
   );
-  const where = browserOf(session.userAgent);
+  const where = nameBrowser(session.userAgent);
   return (
     <li>
       <div>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { oauthQueryOf } from './addresses.ts';
+import { readOAuthQuery } from './addresses.ts';
 
 /**
  * A link from one page of signing in to another that keeps what a program has asked for. The router would write the query anew, in
@@ -13,6 +13,6 @@ export function SignInLink({
   to: '/sign-in' | '/sign-up' | '/forgot-password';
   children: ReactNode;
 }) {
-  const query = oauthQueryOf(location.search);
+  const query = readOAuthQuery(location.search);
   return query === undefined ? <Link to={to}>{children}</Link> : <a href={`${to}?${query}`}>{children}</a>;
 }

@@ -2,7 +2,7 @@ import { Button, UnstyledButton } from '@mantine/core';
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
-import { isByLetter, mayFollow, nextOf, oauthQueryOf } from './addresses.ts';
+import { isByLetter, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
 import { PeopleError, people, type SignInResult } from './authApi.ts';
 import { outsideText } from './authErrors.ts';
 import { ContinueToApp } from './continueToApp.tsx';
@@ -27,7 +27,7 @@ function useArrival() {
     if (next !== undefined && mayFollow(new URL(next, location.href).href)) return location.assign(next);
     // Where a page asked for signing in at its own address, it is that page which is shown now.
     const here = location.pathname === '/sign-in';
-    const path = here ? nextOf(location.search, location.origin) : undefined;
+    const path = here ? parseNext(location.search, location.origin) : undefined;
     session.knowPerson(person ?? (await people.session()) ?? null);
     if (path !== undefined) await navigate({ to: path, replace: true });
   };
@@ -37,7 +37,7 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
   const arrive = useArrival();
   const { run, busy, error } = useAuthAction(async (who: { email: string; password: string }) => {
     try {
-      return await people.signIn(who, oauthQueryOf(location.search));
+      return await people.signIn(who, readOAuthQuery(location.search));
     } catch (refusal) {
       if (refusal instanceof PeopleError && refusal.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
       throw refusal;
@@ -73,14 +73,14 @@ export function SignInPage() {
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
-  const forProgram = oauthQueryOf(location.search) !== undefined;
+  const forProgram = readOAuthQuery(location.search) !== undefined;
   if (asked !== undefined) return <ContinueToApp title="You already have an account" asked={asked} />;
   // A person who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
-    return <Navigate to={nextOf(location.search, location.origin)} replace />;
+    return <Navigate to={parseNext(location.search, location.origin)} replace />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
   const askToConfirm = (email: string) => {
-    keepPendingRequest(oauthQueryOf(location.search));
+    keepPendingRequest(readOAuthQuery(location.search));
     void navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
   };
   return (

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { oauthQueryOf } from './addresses.ts';
+import { readOAuthQuery } from './addresses.ts';
 import { people } from './authApi.ts';
 import {
   AddressField,
@@ -33,7 +33,7 @@ function SignUpForm() {
   const { run, busy, error } = useAuthAction(
     (who: NewPerson) => people.signUp(who).then(() => who.email),
     (email) => {
-      keepPendingRequest(oauthQueryOf(location.search));
+      keepPendingRequest(readOAuthQuery(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
     },
   );

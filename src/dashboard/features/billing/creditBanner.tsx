@@ -2,7 +2,7 @@ import { IconCreditCard } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { Banner } from '../../ui/banner.tsx';
 import { useBilling } from './queries.ts';
-import { outlookOf } from './text.ts';
+import { describeOutlook } from './text.ts';
 
 /** Comes before the outlook, which says all of an account that is suspended. */
 const URGENT: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export function CreditBanner() {
   return (
     <Banner icon={IconCreditCard} data-testid="credit-banner">
       {said}
-      {outlookOf(data)} <Link to="/billing">Billing</Link>
+      {describeOutlook(data)} <Link to="/billing">Billing</Link>
     </Banner>
   );
 }

@@ -16,7 +16,7 @@ interface DepositValues {
   amount: string;
 }
 
-const idOf = ({ asset, network }: Pick<CryptoAsset, 'asset' | 'network'>): string => `${asset} ${network}`;
+const formatId = ({ asset, network }: Pick<CryptoAsset, 'asset' | 'network'>): string => `${asset} ${network}`;
 
 interface FormProps {
   assets: readonly CryptoAsset[];
@@ -30,7 +30,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
   const currency = first?.currency ?? 'USD';
   const { form, forget } = useKeptForm<DepositValues>({
     name: 'deposit',
-    initialValues: { asset: first ? idOf(first) : '', amount: '25' },
+    initialValues: { asset: first ? formatId(first) : '', amount: '25' },
     validate: {
       amount: (text) =>
         text.trim() === '' || parseMinor(text, currency)
@@ -38,7 +38,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
           : 'Enter an amount, such as 25 or 25.50, or leave it empty.',
     },
   });
-  const chosen = assets.find((asset) => idOf(asset) === form.values.asset) ?? first;
+  const chosen = assets.find((asset) => formatId(asset) === form.values.asset) ?? first;
   const { submit, busy, problem } = useSubmit<DepositValues, CryptoDeposit>({
     send: ({ amount }, idempotencyKey) => {
       const amountMinor = parseMinor(amount, currency);
@@ -57,7 +57,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
     forget();
     onClose();
   };
-  const data = assets.map((asset) => ({ value: idOf(asset), label: `${asset.asset} on ${asset.network}` }));
+  const data = assets.map((asset) => ({ value: formatId(asset), label: `${asset.asset} on ${asset.network}` }));
   return (
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
       <NativeSelect label="Paid in" data={data} {...form.getInputProps('asset')} />

@@ -45,7 +45,7 @@ export const Invoices = () => (
   <Entries<InvoiceSummary>
     query={useInvoices()}
     none="The first invoice follows a month with usage."
-    keyOf={({ id }) => id}
+    getKey={({ id }) => id}
   >
     {(invoice) => (
       <>
@@ -79,11 +79,11 @@ type AddressFieldName = keyof typeof FIELDS;
 type AddressValues = Record<AddressFieldName, string>;
 const NAMES = Object.keys(FIELDS) as AddressFieldName[];
 
-const valuesOf = (address: BillingAddress): AddressValues =>
+const toValues = (address: BillingAddress): AddressValues =>
   Object.fromEntries(NAMES.map((name) => [name, address[name] ?? ''])) as AddressValues;
 
 /** An empty text takes a field away again. */
-const changesOf = (before: AddressValues, after: AddressValues): BillingAddress =>
+const findChanges = (before: AddressValues, after: AddressValues): BillingAddress =>
   Object.fromEntries(
     NAMES.map(
       (name) => [name, name === 'country' ? after[name].trim().toUpperCase() : after[name].trim()] as const,
@@ -93,10 +93,10 @@ const changesOf = (before: AddressValues, after: AddressValues): BillingAddress 
 function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
   const { billingAddress } = useApi().calls;
   const queries = useQueryClient();
-  const { form, forget, elsewhere } = useKeptForm<AddressValues>({ name: 'address', initialValues: valuesOf(address) });
+  const { form, forget, elsewhere } = useKeptForm<AddressValues>({ name: 'address', initialValues: toValues(address) });
   const { submit, busy, problem } = useSubmit<AddressValues, BillingAddress>({
     send: (values) => {
-      const changes = changesOf(form.getInitialValues(), values);
+      const changes = findChanges(form.getInitialValues(), values);
       return Object.keys(changes).length === 0 ? Promise.resolve(address) : billingAddress.update(changes);
     },
     fields: NAMES,

@@ -14,7 +14,7 @@ import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
 import { Booked, Deposits, TopUps } from './paymentLists.tsx';
 import { useBilling, useMoneyChanged } from './queries.ts';
-import { outlookOf } from './text.ts';
+import { describeOutlook } from './text.ts';
 import { TopUpForm } from './topUpForm.tsx';
 import { UsagePanel } from './usage.tsx';
 
@@ -26,7 +26,7 @@ function Balance({ billing }: { billing: Billing }) {
         {formatCredits(availableCredits, billing)}
       </p>
       <p className={classes.outlook} data-state={state}>
-        {outlookOf(billing)}
+        {describeOutlook(billing)}
       </p>
       {creditsPerHour !== '0' && (
         <p className={page.dim}>{formatCredits(creditsPerHour, billing, { exactly: true })} per hour at present.</p>

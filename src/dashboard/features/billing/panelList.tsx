@@ -17,11 +17,11 @@ interface Pages<T> {
 interface EntriesProps<T> {
   query: Pages<T>;
   none: string;
-  keyOf: (one: T) => string;
+  getKey: (one: T) => string;
   children: (one: T) => ReactNode;
 }
 
-export function Entries<T>({ query, none, keyOf, children }: EntriesProps<T>) {
+export function Entries<T>({ query, none, getKey, children }: EntriesProps<T>) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   if (error && !data) return <p role="alert">{problemText(error)}</p>;
   if (!data) return <Skeleton height={60} />;
@@ -31,7 +31,7 @@ export function Entries<T>({ query, none, keyOf, children }: EntriesProps<T>) {
     <>
       <ul className={classes.entries}>
         {all.map((one) => (
-          <li key={keyOf(one)}>{children(one)}</li>
+          <li key={getKey(one)}>{children(one)}</li>
         ))}
       </ul>
       {hasNextPage && <More loading={isFetchingNextPage} onClick={fetchNextPage} />}

@@ -13,7 +13,7 @@ import { depositLook, kindWord, topUpLook } from './text.ts';
 const When = ({ at }: { at: string }) => <time dateTime={at}>{formatTime(at)}</time>;
 
 export const TopUps = () => (
-  <Entries<TopUp> query={useTopUps()} none="No payments by card yet." keyOf={({ id }) => id}>
+  <Entries<TopUp> query={useTopUps()} none="No payments by card yet." getKey={({ id }) => id}>
     {({ state, amountMinor, currency, createdAt, checkoutUrl }) => (
       <>
         <div>
@@ -33,7 +33,7 @@ export const TopUps = () => (
 );
 
 export const Deposits = () => (
-  <Entries<CryptoDeposit> query={useDeposits()} none="No payments in crypto yet." keyOf={({ id }) => id}>
+  <Entries<CryptoDeposit> query={useDeposits()} none="No payments in crypto yet." getKey={({ id }) => id}>
     {({ id, state, amount, asset, decimals, createdAt }) => (
       <>
         <div>
@@ -51,7 +51,7 @@ export const Deposits = () => (
 );
 
 export const Booked = ({ billing }: { billing: Billing }) => (
-  <Entries<LedgerEntry> query={useEntries()} none="No entries yet." keyOf={({ number }) => String(number)}>
+  <Entries<LedgerEntry> query={useEntries()} none="No entries yet." getKey={({ number }) => String(number)}>
     {({ kind, credits, at, reason, streamID }) => (
       <>
         <div>

@@ -7,7 +7,7 @@ import type { Tone } from '../../ui/tone.ts';
 const YEAR_SECONDS = 365 * 86_400;
 
 /** Explains what the balance means for the streams on air. */
-export function outlookOf({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
+export function describeOutlook({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
   if (state === 'suspended') return 'The account is suspended. Contact the operators of this service.';
   if (state === 'exhausted') return 'Streams stop, and start again after a top-up.';
   if (secondsLeft === null) return 'Nothing is on air, so no credit is used.';

@@ -18,7 +18,7 @@ interface TopUpValues {
   other: string;
 }
 
-const textOf = ({ choice, other }: TopUpValues): string => (choice === 'other' ? other : choice);
+const getAmount = ({ choice, other }: TopUpValues): string => (choice === 'other' ? other : choice);
 
 export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing; onClose: () => void }) {
   const { topUps } = useApi().calls;
@@ -26,12 +26,12 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
     name: 'top-up',
     initialValues: { choice: '25', other: '' },
     validate: {
-      other: (_, values) => (parseMinor(textOf(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
+      other: (_, values) => (parseMinor(getAmount(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
     },
   });
   const { submit, busy, problem } = useSubmit<TopUpValues, TopUp>({
     send: (values, idempotencyKey) =>
-      topUps.create({ amountMinor: parseMinor(textOf(values), currency) ?? '', currency }, { idempotencyKey }),
+      topUps.create({ amountMinor: parseMinor(getAmount(values), currency) ?? '', currency }, { idempotencyKey }),
     fields: ['amountMinor'],
     onMistakes: ({ amountMinor }) => form.setErrors({ other: amountMinor }),
     onDone: ({ checkoutUrl }) => {

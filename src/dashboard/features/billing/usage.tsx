@@ -30,7 +30,7 @@ const DAYS = [
   { value: '90', label: 'The last 90 days' },
 ];
 
-function rangeOf(days: number): DayRange {
+function buildRange(days: number): DayRange {
   const first = new Date();
   first.setDate(first.getDate() - days + 1);
   return { from: formatIsoDay(first), to: formatIsoDay(new Date()) };
@@ -117,7 +117,7 @@ function Download({ range }: { range: DayRange }) {
 
 export function UsagePanel({ billing }: { billing: Billing }) {
   const [days, setDays] = useState('30');
-  const range = rangeOf(Number(days));
+  const range = buildRange(Number(days));
   const byDay = useUsage(range, 'day');
   const byStream = useUsage(range, 'stream');
   const error = byDay.error ?? byStream.error;

@@ -12,7 +12,7 @@ import { DestinationStep } from './destination.tsx';
 import { draftFrom, type NewStream } from './draft.ts';
 import { MediaStep } from './media.tsx';
 import { CreateProgress } from './progress.tsx';
-import { type CreateStep, STEP_WORDS, STEPS, stepOf } from './steps.ts';
+import { type CreateStep, limitStep, STEP_WORDS, STEPS } from './steps.ts';
 import { StreamStep } from './stream.tsx';
 
 interface StepsProps {
@@ -51,7 +51,7 @@ function Way() {
     [changeDraft],
   );
   const choices = useChoices();
-  const step = stepOf(asked, draft);
+  const step = limitStep(asked, draft);
   // In the address, so that the browser's own way back leads to the step before.
   const go = (next: CreateStep) => void navigate({ search: { step: next } });
   const props: { draft: NewStream; change: typeof change; choices: typeof choices } = { draft, change, choices };

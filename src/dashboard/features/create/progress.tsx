@@ -13,7 +13,7 @@ import { Bar } from '../../ui/page.tsx';
 import { STREAM } from '../streams/kind.tsx';
 import { useReadiness, useStream } from '../streams/queries.ts';
 import classes from './create.module.css';
-import { type Stage, stagesOf } from './stages.ts';
+import { computeStages, type Stage } from './stages.ts';
 
 const REFRESH_MS = 2_000;
 
@@ -56,7 +56,7 @@ export function CreateProgress({ id }: { id: string }) {
   const { data: stream, error, refetch } = useStream(id);
   const readiness = useReadiness(id);
   const upload = useUpload(stream?.videoUploadObjectID);
-  const stages = stream ? stagesOf(stream, readiness.data, upload) : [];
+  const stages = stream ? computeStages(stream, readiness.data, upload) : [];
   const live = stages.at(-1)?.state === 'done';
   const current = stages.find(({ state }) => state === 'now' || state === 'failed');
   useAnnounceChange(live ? `${stream?.name} is live` : (current?.label ?? ''));

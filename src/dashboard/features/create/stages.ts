@@ -27,7 +27,7 @@ function failed(label: string, { message, fix }: ReadinessIssue): Stage {
 }
 
 /** Fetched, prepared, connected, live: each stage is done, under way, to come or in the way. */
-export function stagesOf(stream: Stream, readiness: Readiness | undefined, upload: Upload | undefined): Stage[] {
+export function computeStages(stream: Stream, readiness: Readiness | undefined, upload: Upload | undefined): Stage[] {
   const issues = readiness?.issues ?? [];
   const onAir = ON_AIR.includes(stream.status);
   const started = onAir || stream.status === 'starting';

@@ -18,7 +18,7 @@ export interface CreateSearch {
 }
 
 /** Anything else in the address is left out: people type there. */
-export function createSearchOf({ step, stream }: Record<string, unknown>): CreateSearch {
+export function parseCreateSearch({ step, stream }: Record<string, unknown>): CreateSearch {
   return {
     ...(STEPS.includes(step as CreateStep) && { step: step as CreateStep }),
     ...(typeof stream === 'string' && stream !== '' && { stream: stream.slice(0, 253) }),
@@ -29,7 +29,7 @@ export const hasMedia = ({ source, uploadID, playlistID }: NewStream): boolean =
   source === 'playlist' ? playlistID !== '' : uploadID !== '';
 
 /** The furthest step that can be at: nobody names a stream that has nothing to play. */
-export function stepOf(asked: CreateStep | undefined, draft: NewStream): CreateStep {
+export function limitStep(asked: CreateStep | undefined, draft: NewStream): CreateStep {
   if (!hasMedia(draft) || asked === undefined || asked === 'media') return 'media';
   return draft.destinationID === '' || asked === 'destination' ? 'destination' : 'stream';
 }
@@ -43,7 +43,7 @@ export function nameFrom(file: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export function bodyOf(draft: NewStream): StreamCreate {
+export function buildBody(draft: NewStream): StreamCreate {
   const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure } = draft;
   const media =
     source === 'playlist' ? { playlistIDs: [playlistID], onItemFailure } : { videoUploadObjectID: uploadID };

@@ -11,7 +11,7 @@ import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
 import { tellRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
-import { bodyOf } from './steps.ts';
+import { buildBody } from './steps.ts';
 
 type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
 
@@ -44,7 +44,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
   });
   const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({
     send: async ({ draft: wanted, start }, idempotencyKey) => {
-      const stream = await streams.create(bodyOf(wanted), { idempotencyKey });
+      const stream = await streams.create(buildBody(wanted), { idempotencyKey });
       if (!start) return { stream, started: false };
       // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
       try {

@@ -12,10 +12,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { changesOf, type DestinationValues, FIELDS, mayLackKey } from './formValues.ts';
+import { type DestinationValues, FIELDS, findChanges, mayLackKey } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
-import { PRESETS, type Preset, type PresetId, presetById, presetOf } from './presets.ts';
+import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
 
 const LABELS = { name: 'Name', rtmpUrl: 'Address' };
 type DestinationFormState = UseFormReturnType<DestinationValues>;
@@ -63,7 +63,7 @@ function KeyField({
 /** Choosing a platform fills in its address, and a name where none was given. */
 function usePreset(form: DestinationFormState, before: Destination | undefined) {
   const [chosen, setChosen] = useState<PresetId>();
-  const { id } = chosen ? presetById(chosen) : presetOf(form.values.rtmpUrl);
+  const { id } = chosen ? presetById(chosen) : findPreset(form.values.rtmpUrl);
   const choose = (next: PresetId) => {
     const [old, preset] = [presetById(id), presetById(next)];
     const { name } = form.getValues();
@@ -110,7 +110,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
   const [preset, choose] = usePreset(form, before);
   const { submit, busy, problem } = useSubmit<DestinationValues, Destination>({
     send: (values, idempotencyKey) => {
-      const changes = changesOf(values, before);
+      const changes = findChanges(values, before);
       if (!before) {
         const { name, rtmpUrl, rtmpKey } = values;
         return destinations.create({ name, rtmpUrl, rtmpKey, ...changes }, { idempotencyKey });

@@ -11,7 +11,7 @@ export const mayLackKey = (rtmpUrl: string): boolean =>
   /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
 
 /** Leaves out the spaces around copied texts, and the values that stay as they are. */
-export function changesOf(values: DestinationValues, before: Destination | undefined): SentFields {
+export function findChanges(values: DestinationValues, before: Destination | undefined): SentFields {
   const given = FIELDS.map((field) => [field, values[field].trim()] as const);
   const kept = (field: DestinationFormField): string =>
     before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '';

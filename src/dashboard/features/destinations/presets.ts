@@ -71,7 +71,7 @@ export const PRESETS: readonly Preset[] = [
 export const presetById = (id: string): Preset => PRESETS.find((preset) => preset.id === id) ?? CUSTOM;
 
 /** The platform that an ingest URL belongs to; Custom for one that is not known. Of two that fit, the longer name says more. */
-export function presetOf(rtmpUrl: string): Preset {
+export function findPreset(rtmpUrl: string): Preset {
   if (!URL.canParse(rtmpUrl)) return CUSTOM;
   const { hostname } = new URL(rtmpUrl);
   const fits = PRESETS.flatMap((preset) =>

@@ -7,7 +7,7 @@ import { formatMs } from '../../lib/format.ts';
 import forms from '../../ui/form.module.css';
 import { StreamLinks } from '../references/holders.tsx';
 import classes from './destinations.module.css';
-import { type DestinationTestStep, stepsOf } from './stages.ts';
+import { buildSteps, type DestinationTestStep } from './stages.ts';
 
 const ICONS: Record<DestinationTestStep['state'], TablerIcon> = {
   passed: IconCircleCheckFilled,
@@ -19,7 +19,7 @@ export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: 
   return (
     <div className={classes.result} data-ok={test.ok} role="status" data-testid="test-result">
       <ol className={classes.steps}>
-        {stepsOf(rtmpUrl, test).map(({ stage, label, state }) => {
+        {buildSteps(rtmpUrl, test).map(({ stage, label, state }) => {
           const Icon = ICONS[state];
           return (
             <li key={stage} data-state={state}>

@@ -9,7 +9,7 @@ import { Row } from '../../ui/row.tsx';
 import { HolderList } from '../references/holders.tsx';
 import classes from './destinations.module.css';
 import { PlatformIcon } from './platform.tsx';
-import { presetOf } from './presets.ts';
+import { findPreset } from './presets.ts';
 import { useDestinationsChanged, useDestinationTest } from './queries.ts';
 import { TestProblem, TestResult } from './result.tsx';
 
@@ -68,7 +68,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
   const [deleting, setDeleting] = useState(false);
   const test = useTest(destination);
   const { id, name, rtmpUrl } = destination;
-  const preset = presetOf(rtmpUrl);
+  const preset = findPreset(rtmpUrl);
   const close = () => setDeleting(false);
   const done = () => {
     close();

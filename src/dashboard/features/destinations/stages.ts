@@ -17,7 +17,7 @@ const LABELS: Record<TestStage, string> = {
 };
 
 /** The stages of a test: only rtmps:// is secured, and an SRT server tells only whether it took the publish. */
-function stagesOf(rtmpUrl: string): TestStage[] {
+function listStages(rtmpUrl: string): TestStage[] {
   if (/^srt:/i.test(rtmpUrl)) return ['resolve', 'publish'];
   return /^rtmps:/i.test(rtmpUrl)
     ? ['resolve', 'connect', 'tls', 'handshake', 'publish']
@@ -25,8 +25,11 @@ function stagesOf(rtmpUrl: string): TestStage[] {
 }
 
 /** All before the stage it came to are passed; that one is too, if the destination took the publish. */
-export function stepsOf(rtmpUrl: string, { ok, stage }: Pick<DestinationTest, 'ok' | 'stage'>): DestinationTestStep[] {
-  const stages = stagesOf(rtmpUrl);
+export function buildSteps(
+  rtmpUrl: string,
+  { ok, stage }: Pick<DestinationTest, 'ok' | 'stage'>,
+): DestinationTestStep[] {
+  const stages = listStages(rtmpUrl);
   const reached = stages.indexOf(stage);
   return stages.map((step, i) => ({
     stage: step,

@@ -11,7 +11,7 @@ import { Needing, NextStarts } from './attention.tsx';
 import { OnAir } from './onAir.tsx';
 import classes from './overview.module.css';
 import { useFailedUploads, useOverview } from './queries.ts';
-import { overviewOf, summaryOf } from './selectStreams.ts';
+import { buildOverview, formatSummary } from './selectStreams.ts';
 
 function Loading() {
   return (
@@ -32,7 +32,7 @@ function Loading() {
 export function OverviewPage() {
   const { data, error, refetch } = useOverview();
   const failed = useFailedUploads();
-  const overview = overviewOf(data?.streams ?? [], failed);
+  const overview = buildOverview(data?.streams ?? [], failed);
   const live = overview.onAir.filter(({ status }) => status === 'live').length;
   useEffect(() => {
     document.title = live > 0 ? `● ${live} on air · loopstream` : 'Overview · loopstream';
@@ -48,7 +48,7 @@ export function OverviewPage() {
     );
   return (
     <>
-      <PageHead title="Overview" lead={data && summaryOf(overview)}>
+      <PageHead title="Overview" lead={data && formatSummary(overview)}>
         <Button component={Link} to="/create" leftSection={<IconPlus size={16} aria-hidden />}>
           New stream
         </Button>

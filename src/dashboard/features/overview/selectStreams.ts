@@ -21,7 +21,7 @@ const byTime =
   (a: Stream, b: Stream): number =>
     Date.parse(time(a) ?? '') - Date.parse(time(b) ?? '') || (a.id < b.id ? -1 : 1);
 
-export function overviewOf(streams: readonly Stream[], failed: readonly Upload[] = []): Overview {
+export function buildOverview(streams: readonly Stream[], failed: readonly Upload[] = []): Overview {
   return {
     failed,
     onAir: streams.filter(({ status }) => isRunning(status)),
@@ -38,7 +38,7 @@ export function overviewOf(streams: readonly Stream[], failed: readonly Upload[]
 const HEADLINES = ['on air', 'needs you', 'need you'] as const;
 
 /** `2 on air · 1 needs you`: the overview in a line. */
-export function summaryOf({ onAir, needing, failed }: Overview): string {
+export function formatSummary({ onAir, needing, failed }: Overview): string {
   const count = needing.length + failed.length;
   const [air, one, more] = HEADLINES;
   const parts = [`${onAir.length} ${air}`, count > 0 && `${count} ${count === 1 ? one : more}`];

@@ -73,23 +73,26 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
 }
 
 /** Screen readers hear names and places while a clip is moved, where the library would tell its keys. */
-function announcementsOf(entries: readonly PlaylistEntry[], uploads: UploadsById): Announcements {
-  const nameOf = (key: unknown): string => {
+function buildAnnouncements(entries: readonly PlaylistEntry[], uploads: UploadsById): Announcements {
+  const getName = (key: unknown): string => {
     const entry = entries.find((one) => one.key === key);
     return entry ? clipName(entry.objectID, uploads) : 'The clip';
   };
-  const placeOf = (key: unknown): string => `${entries.findIndex((one) => one.key === key) + 1} of ${entries.length}`;
-  const pickedUp = (key: unknown): string => `${nameOf(key)} is picked up, at place ${placeOf(key)}.`;
+  const formatPlace = (key: unknown): string =>
+    `${entries.findIndex((one) => one.key === key) + 1} of ${entries.length}`;
+  const pickedUp = (key: unknown): string => `${getName(key)} is picked up, at place ${formatPlace(key)}.`;
   return {
     onDragStart: ({ active }) => pickedUp(active.id),
     // It is told to be above itself at once, which must not be said in place of the first.
     onDragOver: ({ active, over }) => {
       if (!over) return undefined;
-      return over.id === active.id ? pickedUp(active.id) : `${nameOf(active.id)} is at place ${placeOf(over.id)}.`;
+      return over.id === active.id ? pickedUp(active.id) : `${getName(active.id)} is at place ${formatPlace(over.id)}.`;
     },
     onDragEnd: ({ active, over }) =>
-      over ? `${nameOf(active.id)} is put down at place ${placeOf(over.id)}.` : `${nameOf(active.id)} is put back.`,
-    onDragCancel: ({ active }) => `${nameOf(active.id)} is put back.`,
+      over
+        ? `${getName(active.id)} is put down at place ${formatPlace(over.id)}.`
+        : `${getName(active.id)} is put back.`,
+    onDragCancel: ({ active }) => `${getName(active.id)} is put back.`,
   };
 }
 
@@ -110,7 +113,7 @@ export function Clips({ entries, uploads, onMove, onRemove }: ClipsProps) {
     useSensor(KeyboardSensor, { coordinateGetter: sortableKeyboardCoordinates }),
   );
   const keys = useMemo(() => entries.map(({ key }) => key), [entries]);
-  const announcements = useMemo(() => announcementsOf(entries, uploads), [entries, uploads]);
+  const announcements = useMemo(() => buildAnnouncements(entries, uploads), [entries, uploads]);
   const drop = ({ active, over }: DragEndEvent) => {
     if (over) onMove(String(active.id), String(over.id));
   };

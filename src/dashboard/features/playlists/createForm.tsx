@@ -29,7 +29,7 @@ export const MODES = [
 
 const DELETED = 'One of the clips was deleted in the meantime. Choose the clips again.';
 
-const bodyOf = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCreate => ({
+const buildBody = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCreate => ({
   name: name.trim(),
   kind,
   mode,
@@ -44,7 +44,7 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
     validate: { name: (value) => (value.trim() === '' ? 'Enter a name.' : null) },
   });
   const { submit, busy, problem } = useSubmit({
-    send: (values: NewPlaylistValues, idempotencyKey) => playlists.create(bodyOf(values), { idempotencyKey }),
+    send: (values: NewPlaylistValues, idempotencyKey) => playlists.create(buildBody(values), { idempotencyKey }),
     fields: ['name', 'items'],
     onMistakes: form.setErrors,
     onDone: (playlist) => {

@@ -34,7 +34,7 @@ function apply(list: ListedClip[], changes: readonly PlaylistChange[]): ListedCl
 }
 
 /** In the order of the new list, removed clips first. A clip that was taken out and put in elsewhere was moved. */
-export function differenceOf(before: readonly string[], changes: readonly PlaylistChange[]): DifferenceLine[] {
+export function computeDifference(before: readonly string[], changes: readonly PlaylistChange[]): DifferenceLine[] {
   const list: ListedClip[] = before.map((objectID, was) => ({ objectID, was }));
   const out = apply(list, changes);
   const lines: DifferenceLine[] = [];

@@ -4,7 +4,7 @@ import { IconArrowsUpDown, IconMinus, IconPlus, type TablerIcon } from '@tabler/
 import { problemText } from '../../api/problem.ts';
 import page from '../../ui/page.module.css';
 import { useUploadsById } from '../uploads/queries.ts';
-import { type DifferenceLine, differenceOf } from './difference.ts';
+import { computeDifference, type DifferenceLine } from './difference.ts';
 import classes from './playlists.module.css';
 import { useDifference } from './queries.ts';
 import { lineText, MODE_WORDS } from './text.ts';
@@ -18,7 +18,7 @@ const NO_UPLOADS = new Map();
 
 export function Difference({ id, from, to }: { id: string; from: number; to: number }) {
   const { data, error } = useDifference(id, from, to);
-  const lines = data ? differenceOf(data.before, data.diff.changes) : [];
+  const lines = data ? computeDifference(data.before, data.diff.changes) : [];
   const uploads = useUploadsById(lines.map(({ objectID }) => objectID)) ?? NO_UPLOADS;
   if (error) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={18} width="60%" />;

@@ -26,10 +26,10 @@ export interface PlaylistDraft {
   entries: PlaylistEntry[];
 }
 
-const keyOf = (index: number): string => `b${index}`;
+const formatKey = (index: number): string => `b${index}`;
 const isNew = ({ key }: PlaylistEntry): boolean => !key.startsWith('b');
 
-export const baseOf = ({ version, name, mode, items }: Playlist): Base => ({
+export const toBase = ({ version, name, mode, items }: Playlist): Base => ({
   version,
   name,
   mode,
@@ -37,20 +37,20 @@ export const baseOf = ({ version, name, mode, items }: Playlist): Base => ({
 });
 
 /** Nothing is changed yet. */
-export const draftOf = (base: Base): PlaylistDraft => ({
+export const createDraft = (base: Base): PlaylistDraft => ({
   base,
   name: base.name,
   mode: base.mode,
-  entries: base.objectIDs.map((objectID, i) => ({ key: keyOf(i), objectID })),
+  entries: base.objectIDs.map((objectID, i) => ({ key: formatKey(i), objectID })),
 });
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((one, i) => one === b[i]);
-const idsOf = (entries: readonly PlaylistEntry[]): string[] => entries.map(({ objectID }) => objectID);
+const listIds = (entries: readonly PlaylistEntry[]): string[] => entries.map(({ objectID }) => objectID);
 
 /** The update that saves the draft, as one batch; undefined when nothing is changed. */
-export function updateOf({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
-  const items = sameList(base.objectIDs, idsOf(entries))
+export function buildUpdate({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
+  const items = sameList(base.objectIDs, listIds(entries))
     ? undefined
     : entries.map(({ objectID }) => ({ uploadObjectID: objectID }));
   const change = {
@@ -63,7 +63,7 @@ export function updateOf({ base, name, mode, entries }: PlaylistDraft): Playlist
 
 /** Whether a version of the server's equals this draft: an answer may be lost after its change was made. */
 export const isSavedAs = ({ name, mode, entries }: PlaylistDraft, theirs: Base): boolean =>
-  name === theirs.name && mode === theirs.mode && sameList(idsOf(entries), theirs.objectIDs);
+  name === theirs.name && mode === theirs.mode && sameList(listIds(entries), theirs.objectIDs);
 
 /** A key that no entry has. */
 function freshKey(entries: readonly PlaylistEntry[]): string {
@@ -109,14 +109,14 @@ function keyed(base: readonly string[], theirs: readonly string[]): PlaylistEntr
   for (let i = 0, j = 0; i < base.length && j < theirs.length; ) {
     if (base[i] === theirs[j]) {
       free.delete(i);
-      keys[j++] = keyOf(i++);
+      keys[j++] = formatKey(i++);
     } else if (at(i + 1, j) >= at(i, j + 1)) i += 1;
     else j += 1;
   }
   return theirs.map((objectID, j) => {
     const moved = keys[j] === undefined ? [...free].find((i) => base[i] === objectID) : undefined;
     if (moved !== undefined) free.delete(moved);
-    return { objectID, key: keys[j] ?? (moved === undefined ? `t${j}` : keyOf(moved)) };
+    return { objectID, key: keys[j] ?? (moved === undefined ? `t${j}` : formatKey(moved)) };
   });
 }
 
@@ -152,7 +152,7 @@ export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
   const mine = entries.filter((entry) => isNew(entry) || has(theirEntries, entry));
   const others = theirEntries.filter((entry) => isNew(entry) || has(entries, entry));
   const list = isReordered(draft) ? woven(mine, others) : woven(others, mine);
-  const place = new Map(theirEntries.map(({ key }, j) => [key, keyOf(j)]));
+  const place = new Map(theirEntries.map(({ key }, j) => [key, formatKey(j)]));
   return {
     base: theirs,
     name: draft.name === base.name ? theirs.name : draft.name,

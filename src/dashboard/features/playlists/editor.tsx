@@ -12,7 +12,7 @@ import { MODES } from './createForm.tsx';
 import { type PlaylistDraft, withAdded, withMoved, without } from './draft.ts';
 import { Picker } from './picker.tsx';
 import classes from './playlists.module.css';
-import { totalOf } from './text.ts';
+import { formatTotal } from './text.ts';
 
 const NO_UPLOADS = new Map();
 
@@ -56,7 +56,7 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
       <div className={classes.clipsHead}>
         <h2>Clips</h2>
         <p className={page.dim} data-testid="total">
-          {uploads ? totalOf(ids, uploads) : 'Loading the clips…'}
+          {uploads ? formatTotal(ids, uploads) : 'Loading the clips…'}
         </p>
         {ids.length > 0 && add}
       </div>

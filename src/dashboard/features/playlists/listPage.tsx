@@ -19,7 +19,7 @@ import { KIND_WORDS, MODE_WORDS } from './text.ts';
 const LEAD = 'Lists of clips that a stream loops in order. Changes go on air when you publish them.';
 
 /** `Video · In order · version 4, of which 3 is published`. */
-function summaryOf({ kind, mode, version, publishedVersion }: PlaylistSummary): string {
+function formatSummary({ kind, mode, version, publishedVersion }: PlaylistSummary): string {
   const played = publishedVersion !== null && publishedVersion !== version ? `, streams play ${publishedVersion}` : '';
   return `${KIND_WORDS[kind]} · ${MODE_WORDS[mode]} · version ${version}${played}`;
 }
@@ -38,7 +38,7 @@ function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
           {name}
         </Link>
       }
-      facts={<p className={page.dim}>{summaryOf(playlist)}</p>}
+      facts={<p className={page.dim}>{formatSummary(playlist)}</p>}
       actions={
         <p className={classes.aside}>
           {streamID === '' ? 'Not in any stream' : 'In a stream'}

@@ -6,11 +6,11 @@ import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import classes from './playlists.module.css';
-import { useStreamsOf } from './queries.ts';
+import { usePlaylistStreams } from './queries.ts';
 import { publicationText } from './text.ts';
 
 function Streams({ playlist }: { playlist: Playlist }) {
-  const { data, error } = useStreamsOf(playlist);
+  const { data, error } = usePlaylistStreams(playlist);
   if (playlist.streamID === '')
     return <p className={page.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
   if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Loading its streams…'}</p>;

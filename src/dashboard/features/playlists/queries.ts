@@ -80,7 +80,7 @@ async function findStreams(api: Api, id: string, signal: AbortSignal): Promise<S
 }
 
 /** The streams that play it; they are looked for only where there are some. */
-export function useStreamsOf({ id, streamID }: Playlist) {
+export function usePlaylistStreams({ id, streamID }: Playlist) {
   const api = useApi();
   return useQuery({
     queryKey: ['streams', 'of playlist', id, streamID],

@@ -15,7 +15,7 @@ export const clipName = (objectID: string, uploads: UploadsById): string =>
   uploads.get(objectID)?.name ?? `Deleted clip …${objectID.slice(-6)}`;
 
 /** `3 clips · 1:02:03 in all`; says of how many the length is not known. */
-export function totalOf(objectIDs: readonly string[], uploads: UploadsById): string {
+export function formatTotal(objectIDs: readonly string[], uploads: UploadsById): string {
   const lengths = objectIDs.map((id) => uploads.get(id)?.durationSeconds ?? undefined);
   const known = lengths.filter((length) => length !== undefined);
   const total = known.reduce((sum, length) => sum + length, 0);

@@ -2,7 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
 import { type Playlist, problems } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
-import { mistakesOf } from '../../ui/fieldErrors.ts';
+import { findFieldErrors } from '../../ui/fieldErrors.ts';
 import { usePlaylistActs } from './queries.ts';
 import type { Editing } from './useEditing.ts';
 
@@ -35,7 +35,7 @@ export function useActs(playlist: Playlist, editing: Editing, refetch: () => unk
     });
   };
   const isConflict = save.error instanceof problems.PlaylistVersionConflict;
-  const mistakes = save.error && !isConflict ? mistakesOf(save.error, ['name']) : undefined;
+  const mistakes = save.error && !isConflict ? findFieldErrors(save.error, ['name']) : undefined;
   return {
     asked,
     answer: () => setAsked(undefined),

@@ -1,12 +1,12 @@
 import { useEffect } from 'react';
 import type { Playlist } from '../../../client/index.ts';
 import { useDraft } from '../../lib/drafts/useDraft.ts';
-import { type Base, baseOf, draftOf, isSavedAs, type PlaylistDraft, rebased, updateOf } from './draft.ts';
+import { type Base, buildUpdate, createDraft, isSavedAs, type PlaylistDraft, rebased, toBase } from './draft.ts';
 
 export interface Editing {
   draft: PlaylistDraft;
   /** The changes to save; undefined when nothing is changed. */
-  update: ReturnType<typeof updateOf>;
+  update: ReturnType<typeof buildUpdate>;
   /** The version that others have saved meanwhile, while there are changes of mine to an older one. */
   conflict: Base | undefined;
   edit: (draft: PlaylistDraft) => void;
@@ -29,10 +29,10 @@ export function useEditing(playlist: Playlist): Editing {
     change,
     forget,
   } = useDraft(`playlist ${playlist.id}`, (kept) => (isPlaylistDraft(kept) ? kept : undefined));
-  const theirs = baseOf(playlist);
-  const isDone = mine === undefined || updateOf(mine) === undefined || isSavedAs(mine, theirs);
-  const draft = isDone ? draftOf(theirs) : mine;
-  const update = updateOf(draft);
+  const theirs = toBase(playlist);
+  const isDone = mine === undefined || buildUpdate(mine) === undefined || isSavedAs(mine, theirs);
+  const draft = isDone ? createDraft(theirs) : mine;
+  const update = buildUpdate(draft);
   useEffect(() => {
     if (mine !== undefined && update === undefined) forget();
   }, [mine, update, forget]);

@@ -1,5 +1,5 @@
 /** One number over the last minutes: a line, its newest value, and between what it moved. */
-import { lineOf, type Point } from './chartLine.ts';
+import { buildLine, type Point } from './chartLine.ts';
 import classes from './numbers.module.css';
 
 const WIDTH = 300;
@@ -14,15 +14,15 @@ interface ChartProps {
   hint?: string;
 }
 
-const minutesOf = (points: readonly Point[]): string => {
+const formatSpan = (points: readonly Point[]): string => {
   const seconds = ((points.at(-1)?.at ?? 0) - (points[0]?.at ?? 0)) / 1000;
   return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 };
 
 export function Chart({ label, points, format, least, hint }: ChartProps) {
   const enough = points.length > 1;
-  const line = lineOf(points, WIDTH, HEIGHT, least);
-  const range = enough ? `${format(line.low)} to ${format(line.high)} in ${minutesOf(points)}` : 'No data yet';
+  const line = buildLine(points, WIDTH, HEIGHT, least);
+  const range = enough ? `${format(line.low)} to ${format(line.high)} in ${formatSpan(points)}` : 'No data yet';
   return (
     <div className={classes.tile} data-wide>
       <dt>{label}</dt>

@@ -6,7 +6,7 @@ export interface Point {
   value: number;
 }
 
-export const pointsOf = (history: readonly Reading[], field: Exclude<keyof Reading, 'at'>): Point[] =>
+export const selectPoints = (history: readonly Reading[], field: Exclude<keyof Reading, 'at'>): Point[] =>
   history.flatMap(({ at, [field]: value }) => (value === null ? [] : [{ at, value }]));
 
 export interface ChartLine {
@@ -22,7 +22,7 @@ export interface ChartLine {
  * From the first reading to the last, by their times. The box reaches from zero, or the lowest where that is below, to a little
  * above the highest; `least` is how much it shows at least, so that noise looks like noise.
  */
-export function lineOf(points: readonly Point[], width: number, height: number, least: number): ChartLine {
+export function buildLine(points: readonly Point[], width: number, height: number, least: number): ChartLine {
   const values = points.map(({ value }) => value);
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const bottom = low < 0 ? Math.min(low, -least) * 1.1 : 0;

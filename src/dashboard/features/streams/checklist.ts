@@ -3,7 +3,7 @@ import type { ReadinessIssue } from '../../../client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 
 /** The stream goes on air in spite of these. */
-export const warningsOf = ({ warnings }: Readiness): string[] =>
+export const formatWarnings = ({ warnings }: Readiness): string[] =>
   warnings.map(({ message, fix }) => `${message} ${fix}`);
 
 export interface Check {
@@ -29,7 +29,7 @@ const PASSING: readonly string[] = [
   'not_checked',
 ];
 
-export function checksOf({ issues }: Readiness): Check[] {
+export function buildChecks({ issues }: Readiness): Check[] {
   const known: Check[] = CHECKS.map(({ label, mend, fields }) => {
     const own = issues.filter(({ field }) => (fields as readonly string[]).includes(field));
     const mendable = own.some(({ code }) => !PASSING.includes(code));

@@ -13,7 +13,7 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
-import { changesOf, type EditValues, mediaTicks, playlistTicks, valuesOf } from './editValues.ts';
+import { type EditValues, findChanges, mediaTicks, playlistTicks, toEditValues } from './editValues.ts';
 
 /** Field → what people call it. */
 const LABELS = {
@@ -112,12 +112,12 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   const choices = useChoices();
   const { form, forget, elsewhere } = useKeptForm<EditValues>({
     name: `stream ${stream.id}`,
-    initialValues: valuesOf(stream),
+    initialValues: toEditValues(stream),
     validate,
   });
   const { submit, busy, problem } = useSubmit<EditValues, Stream>({
     send: (values) => {
-      const changes: StreamUpdate = changesOf(form.getInitialValues(), values);
+      const changes: StreamUpdate = findChanges(form.getInitialValues(), values);
       return Object.keys(changes).length === 0 ? Promise.resolve(stream) : streams.update(stream.id, changes);
     },
     fields: FIELDS,

@@ -17,7 +17,7 @@ export interface EditValues {
   onItemFailure: Stream['onItemFailure'];
 }
 
-export const valuesOf = (stream: Stream): EditValues => ({
+export const toEditValues = (stream: Stream): EditValues => ({
   name: stream.name,
   quality: stream.quality,
   framerate: stream.framerate,
@@ -32,7 +32,7 @@ export const valuesOf = (stream: Stream): EditValues => ({
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
 
 /** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
-export function changesOf(before: EditValues, after: EditValues): StreamUpdate {
+export function findChanges(before: EditValues, after: EditValues): StreamUpdate {
   const name = after.name.trim();
   const switched = before.kind !== after.kind;
   const { kind, videoUploadObjectID, playlistIDs } = after;

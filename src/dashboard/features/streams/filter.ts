@@ -12,7 +12,7 @@ const MAX_NAME = 200;
 const CONTROL = /\p{Cc}/gu;
 
 /** Anything else in an address is left out: people type there. */
-export function searchOf(given: Record<string, unknown>): StreamSearch {
+export function parseSearch(given: Record<string, unknown>): StreamSearch {
   const q =
     typeof given.q === 'string' || typeof given.q === 'number'
       ? String(given.q).replace(CONTROL, '').slice(0, MAX_NAME).toWellFormed()

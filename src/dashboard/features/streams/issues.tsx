@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-r
 import type { ReadinessIssue } from '../../../client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 import { Named } from '../references/named.tsx';
-import { type Check, checksOf, warningsOf } from './checklist.ts';
+import { buildChecks, type Check, formatWarnings } from './checklist.ts';
 import classes from './issues.module.css';
 
 interface IssueLinesProps {
@@ -36,7 +36,7 @@ const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change
 export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
   return (
     <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
-      {checksOf(readiness).map(({ label, issues, mend }) => (
+      {buildChecks(readiness).map(({ label, issues, mend }) => (
         <li key={label} data-fine={issues.length === 0 || undefined}>
           {issues.length === 0 ? (
             <IconCircleCheck size={18} stroke={1.8} aria-hidden />
@@ -64,7 +64,7 @@ export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend:
           </div>
         </li>
       ))}
-      {warningsOf(readiness).map((text) => (
+      {formatWarnings(readiness).map((text) => (
         <li key={text} data-testid="left-out">
           <IconAlertTriangle size={18} stroke={1.8} aria-hidden />
           <div>

@@ -8,7 +8,7 @@ import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead } from '../../ui/page.tsx';
 import { CardSkeleton, StreamCard } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
-import { type StreamSearch, searchOf } from './filter.ts';
+import { parseSearch, type StreamSearch } from './filter.ts';
 import classes from './listPage.module.css';
 import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
@@ -26,7 +26,7 @@ function useFilter() {
   const { q = '', status } = useSearch({ from: '/streams' });
   const navigate = useNavigate({ from: '/streams' });
   const [typed, setTyped] = useState(q);
-  const wanted = searchOf({ q: typed }).q ?? '';
+  const wanted = parseSearch({ q: typed }).q ?? '';
   const told = useRef(q);
   // The address changes a moment later, and more may have been typed by then.
   useEffect(() => {

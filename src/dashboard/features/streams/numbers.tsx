@@ -3,7 +3,7 @@ import { IconCircleCheck, IconCircleX, IconSend } from '@tabler/icons-react';
 import type { LiveStats } from '../../api/api.ts';
 import { formatBitrate, formatBytes, formatCount, formatFps, formatMs, formatUptime, NONE } from '../../lib/format.ts';
 import { Chart } from './chart.tsx';
-import { pointsOf } from './chartLine.ts';
+import { selectPoints } from './chartLine.ts';
 import { useHistory } from './history.ts';
 import classes from './numbers.module.css';
 
@@ -23,12 +23,12 @@ export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number })
   const history = useHistory(stats, readAt);
   return (
     <dl className={classes.tiles}>
-      <Chart label="Bitrate" points={pointsOf(history, 'bitrateKbps')} format={formatBitrate} least={500} />
-      <Chart label="Frames per second" points={pointsOf(history, 'fps')} format={formatFps} least={10} />
+      <Chart label="Bitrate" points={selectPoints(history, 'bitrateKbps')} format={formatBitrate} least={500} />
+      <Chart label="Frames per second" points={selectPoints(history, 'fps')} format={formatFps} least={10} />
       <Chart
         label="Audio-video offset"
         hint="skew"
-        points={pointsOf(history, 'avSkewMs')}
+        points={selectPoints(history, 'avSkewMs')}
         format={formatMs}
         least={40}
       />

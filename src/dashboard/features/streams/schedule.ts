@@ -50,7 +50,7 @@ const fromInput = (text: string): string | undefined => {
 };
 
 /** `30 18 * * 1,5` is a time of some days; undefined for an expression that says more. */
-export function weeklyOf(cron: string): { days: string[]; time: string } | undefined {
+export function parseWeekly(cron: string): { days: string[]; time: string } | undefined {
   const [, minute, hour, days] = /^(\d{1,2}) (\d{1,2}) \* \* (\*|[0-7](?:,[0-7])*)$/.exec(cron.trim()) ?? [];
   if (minute === undefined || hour === undefined || days === undefined) return undefined;
   if (Number(minute) > 59 || Number(hour) > 23) return undefined;
@@ -58,7 +58,7 @@ export function weeklyOf(cron: string): { days: string[]; time: string } | undef
   return { days: EVERY_DAY.filter((day) => named.includes(day)), time: `${two(Number(hour))}:${two(Number(minute))}` };
 }
 
-export function cronOf(days: readonly string[], time: string): string {
+export function formatCron(days: readonly string[], time: string): string {
   const [hour, minute] = time.split(':').map(Number);
   const chosen = days.length === EVERY_DAY.length ? '*' : [...days].sort().join(',');
   return `${minute} ${hour} * * ${chosen}`;
@@ -70,7 +70,7 @@ export function scheduleValues(
   { scheduleStartAt, scheduleEndAt, recurrence }: Scheduled,
   timeZone: string,
 ): ScheduleValues {
-  const weekly = recurrence ? weeklyOf(recurrence.cron) : undefined;
+  const weekly = recurrence ? parseWeekly(recurrence.cron) : undefined;
   const seconds = recurrence?.durationSeconds ?? 3600;
   return {
     repeat: recurrence ? (weekly ? 'weekly' : 'cron') : 'once',
@@ -87,9 +87,9 @@ export function scheduleValues(
 
 /** The expression that a form stands for. */
 export const cronIn = ({ repeat, days, time, cron }: ScheduleValues): string =>
-  repeat === 'weekly' ? cronOf(days, time) : cron.trim();
+  repeat === 'weekly' ? formatCron(days, time) : cron.trim();
 
-export const durationOf = ({ hours, minutes }: ScheduleValues): number =>
+export const computeDuration = ({ hours, minutes }: ScheduleValues): number =>
   (Number(hours) || 0) * 3600 + (Number(minutes) || 0) * 60;
 
 export function scheduleBody(values: ScheduleValues): StreamSchedule {
@@ -97,7 +97,7 @@ export function scheduleBody(values: ScheduleValues): StreamSchedule {
   const [scheduleStartAt, scheduleEndAt] = [fromInput(startAt), fromInput(endAt)];
   if (repeat === 'once')
     return { ...(scheduleStartAt && { scheduleStartAt }), ...(scheduleEndAt && { scheduleEndAt }) };
-  return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: durationOf(values) } };
+  return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: computeDuration(values) } };
 }
 
 const MOST_DAYS = 31;
@@ -112,7 +112,7 @@ export type ScheduleMistakes = Partial<Record<keyof ScheduleValues, string>>;
 /** Finds mistakes before the server is asked; it finds the rest. */
 export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
   const { repeat, startAt, endAt, days, time, cron, hours, minutes } = values;
-  const seconds = durationOf(values);
+  const seconds = computeDuration(values);
   if (repeat === 'once')
     return {
       ...(startAt === '' && { startAt: 'Choose when it goes on air.' }),

@@ -23,7 +23,7 @@ import { Checklist } from './issues.tsx';
 import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
-import { isRunning, lookOf } from './phase.ts';
+import { getLook, isRunning } from './phase.ts';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
@@ -123,7 +123,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const stats = useLiveStats(stream.id, phase);
   const events = useEvents(stream.id);
   const { opened, open, close } = useOpen();
-  const { word, meaning } = lookOf(phase);
+  const { word, meaning } = getLook(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
   useEffect(() => {
     document.title = `${phase === 'live' ? '● ' : ''}${stream.name} · ${word} · loopstream`;

@@ -21,7 +21,7 @@ const TYPES = [
   { value: 'AUDIO', label: 'Audio', icon: <IconMusic size={22} stroke={1.6} aria-hidden /> },
 ] as const;
 
-const bodyOf = ({ type, url, name }: LinkValues): UploadFromLink => ({
+const buildBody = ({ type, url, name }: LinkValues): UploadFromLink => ({
   type,
   url: url.trim(),
   ...(name.trim() !== '' && { name: name.trim() }),
@@ -35,7 +35,7 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
     validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },
   });
   const { submit, busy, problem } = useSubmit({
-    send: (values: LinkValues, idempotencyKey) => uploads.fromLink(bodyOf(values), { idempotencyKey }),
+    send: (values: LinkValues, idempotencyKey) => uploads.fromLink(buildBody(values), { idempotencyKey }),
     fields: ['url', 'name', 'type'],
     onMistakes: form.setErrors,
     onDone: () => {

@@ -23,7 +23,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
-import { canRetry, factsOf, fixOf, lookOf, waitOf } from './text.ts';
+import { canRetry, describeWait, getFix, getLook, listFacts } from './text.ts';
 import classes from './uploads.module.css';
 
 const ICONS: Record<string, TablerIcon> = {
@@ -39,7 +39,7 @@ export function TypeIcon({ type }: Pick<Upload, 'type'>) {
 }
 
 export function UploadTag({ state }: Pick<Upload, 'state'>) {
-  const { word, tone } = lookOf(state);
+  const { word, tone } = getLook(state);
   return (
     <Tag tone={tone} icon={ICONS[state] ?? IconSettings}>
       {word}
@@ -50,13 +50,13 @@ export function UploadTag({ state }: Pick<Upload, 'state'>) {
 function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
   return (
     <p className={page.dim} data-testid="upload-waiting">
-      {waitOf(waiting)}
+      {describeWait(waiting)}
     </p>
   );
 }
 
 function Failed({ code, message, retry }: { code: string; message: string; retry: () => Promise<void> }) {
-  const fix = fixOf(code);
+  const fix = getFix(code);
   const again = useMutation({ mutationFn: retry });
   return (
     <div className={classes.failure}>
@@ -104,8 +104,8 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const [playing, setPlaying] = useState(false);
   const { objectID, name, type, state, progress, warnings, waiting, error } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
-  const { doing } = lookOf(state);
-  const facts = factsOf(upload);
+  const { doing } = getLook(state);
+  const facts = listFacts(upload);
   return (
     <Row
       data-testid="upload"

@@ -6,9 +6,9 @@
  * it is done or given up.
  */
 import type { Api } from '../../api/api.ts';
-import { type Sample, speedOf, withSample } from './speed.ts';
+import { computeSpeed, type Sample, withSample } from './speed.ts';
 import { beginTransfer, type FileTransfer } from './transfer.ts';
-import { fingerprintOf, type UnfinishedUploads } from './unfinished.ts';
+import { computeFingerprint, type UnfinishedUploads } from './unfinished.ts';
 
 export interface Sending {
   /** By which the page knows it. */
@@ -59,7 +59,7 @@ export class Sender {
   /** Takes files on; one that is on its way already is not sent twice. */
   add(files: Iterable<File>): void {
     for (const file of files) {
-      const id = fingerprintOf(file);
+      const id = computeFingerprint(file);
       const known = this.#jobs.get(id);
       if (known && known.shown.state !== 'failed') continue;
       const shown: Sending = {
@@ -151,7 +151,7 @@ export class Sender {
   #progress(job: SendingJob, bytes: number): void {
     if (job.shown.state !== 'sending') return;
     job.samples = withSample(job.samples, { at: Date.now(), bytes });
-    this.#show(job, { sentBytes: bytes, speed: speedOf(job.samples) });
+    this.#show(job, { sentBytes: bytes, speed: computeSpeed(job.samples) });
   }
 
   #leave(job: SendingJob): void {

@@ -18,7 +18,7 @@ import classes from './uploads.module.css';
 const icon = <IconUpload size={22} stroke={1.6} aria-hidden />;
 
 /** `34 % · 120 MB of 350 MB · 12.0 MB/s · about 20 s left`. */
-function lineOf({ state, sizeBytes, sentBytes, speed }: Sending): string {
+function formatProgress({ state, sizeBytes, sentBytes, speed }: Sending): string {
   const percent = sizeBytes === 0 ? 0 : Math.floor((sentBytes / sizeBytes) * 100);
   const amount = `${formatBytes(sentBytes)} of ${formatBytes(sizeBytes)}`;
   if (state === 'waiting') return `Waiting to start · ${formatBytes(sizeBytes)}`;
@@ -77,7 +77,7 @@ export function SendingRow({ sending, sender }: { sending: Sending; sender: Send
       data-state={state}
       name={name}
       icon={icon}
-      facts={<p className={page.dim}>{lineOf(sending)}</p>}
+      facts={<p className={page.dim}>{formatProgress(sending)}</p>}
       actions={
         <>
           {(state === 'sending' || state === 'waiting') && (

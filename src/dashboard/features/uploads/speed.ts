@@ -18,7 +18,7 @@ export const withSample = (samples: readonly Sample[], sample: Sample): Sample[]
 ];
 
 /** Bytes a second; undefined until enough is known. */
-export function speedOf(samples: readonly Sample[]): number | undefined {
+export function computeSpeed(samples: readonly Sample[]): number | undefined {
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last || last.at - first.at < LEAST_MS) return undefined;
   return ((last.bytes - first.bytes) * 1000) / (last.at - first.at);

@@ -18,7 +18,7 @@ const LOOKS: Record<Upload['state'], StateLook> = {
   failed: { word: 'Failed', tone: 'danger' },
 };
 
-export const lookOf = (state: string): StateLook =>
+export const getLook = (state: string): StateLook =>
   Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
 
 /** The remedy for each code that an upload may fail with. */
@@ -46,7 +46,7 @@ const FIXES: Record<UploadErrorCode, string> = {
 };
 
 /** undefined for a code that is newer than this page. */
-export const fixOf = (code: string): string | undefined =>
+export const getFix = (code: string): string | undefined =>
   Object.hasOwn(FIXES, code) ? FIXES[code as UploadErrorCode] : undefined;
 
 const CODECS: Record<string, string> = {
@@ -68,20 +68,20 @@ const codecName = (codec: string): string => CODECS[codec] ?? codec;
 const CHANNELS: Record<number, string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 
 /** `1920×1080, 30 fps, H.264`. */
-const pictureOf = ({ width, height, framerate, codec }: NonNullable<Upload['video']>): string =>
+const formatPicture = ({ width, height, framerate, codec }: NonNullable<Upload['video']>): string =>
   [`${width}×${height}`, `${formatFps(framerate)} fps`, codecName(codec)].join(', ');
 
 /** `AAC stereo`. */
-const soundOf = ({ codec, channels }: NonNullable<Upload['audio']>): string =>
+const formatSound = ({ codec, channels }: NonNullable<Upload['audio']>): string =>
   [codecName(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
 
 /** All that is known of it, in the order one looks for it: length, size, picture, sound. */
-export function factsOf({ durationSeconds, sizeBytes, video, audio }: Upload): string[] {
+export function listFacts({ durationSeconds, sizeBytes, video, audio }: Upload): string[] {
   return [
     durationSeconds !== null && formatLength(durationSeconds),
     sizeBytes !== null && formatBytes(sizeBytes),
-    video && pictureOf(video),
-    audio && soundOf(audio),
+    video && formatPicture(video),
+    audio && formatSound(audio),
   ].filter((fact): fact is string => typeof fact === 'string');
 }
 
@@ -97,5 +97,5 @@ export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload[
 export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
 
 /** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
-export const waitOf = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
+export const describeWait = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>
   `${message} Next attempt at ${formatClock(nextTryAt)}. The import is given up at ${formatClock(until)}.`;

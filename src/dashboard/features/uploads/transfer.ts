@@ -3,7 +3,7 @@ import type { DetailedError, Upload } from 'tus-js-client';
 import { newKey } from '../../../client/send.ts';
 import type { Api } from '../../api/api.ts';
 import { typeOfFile } from './text.ts';
-import { fingerprintOf, objectIDOf, type UnfinishedUploads } from './unfinished.ts';
+import { computeFingerprint, parseObjectID, type UnfinishedUploads } from './unfinished.ts';
 
 export interface TransferEvents {
   progress: (bytes: number) => void;
@@ -24,12 +24,12 @@ const RETRY_DELAYS = [500, 1000, 2000, 4000, ...Array.from({ length: 30 }, () =>
 /** No answer, a busy server, or another request for the same upload that has not let go yet; all else is permanent. */
 const isPassing = (status: number): boolean => status === 0 || status === 409 || status === 429 || status >= 500;
 
-const statusOf = (error: Error | DetailedError): number | undefined =>
+const readStatus = (error: Error | DetailedError): number | undefined =>
   'originalResponse' in error ? (error.originalResponse?.getStatus() ?? 0) : undefined;
 
 /** The server's reason, if it gave one. */
-function sentenceOf(error: Error | DetailedError): string {
-  const status = statusOf(error);
+function describeError(error: Error | DetailedError): string {
+  const status = readStatus(error);
   if (status === undefined) return 'The file could not be read. It may have been moved or changed. Choose it again.';
   if (status === 0)
     return 'The connection was lost. The bytes sent so far are kept. Try again when the connection is back.';
@@ -61,7 +61,7 @@ export async function beginTransfer(
     metadata: { type: typeOfFile(file), filename: file.name },
     retryDelays: RETRY_DELAYS,
     urlStorage: memory,
-    fingerprint: async () => fingerprintOf(file),
+    fingerprint: async () => computeFingerprint(file),
     removeFingerprintOnSuccess: true,
     onBeforeRequest: (request) => {
       // The client forgets that it was stopped while it had not begun yet: such a request never goes out.
@@ -69,11 +69,11 @@ export async function beginTransfer(
       if (request.getMethod() === 'POST') request.setHeader('Idempotency-Key', key);
       return undefined;
     },
-    onShouldRetry: (error) => isPassing(statusOf(error) ?? 0),
-    onUploadUrlAvailable: () => events.begun(objectIDOf(upload.url ?? '')),
+    onShouldRetry: (error) => isPassing(readStatus(error) ?? 0),
+    onUploadUrlAvailable: () => events.begun(parseObjectID(upload.url ?? '')),
     onProgress: events.progress,
     onSuccess: events.done,
-    onError: (error) => events.failed(sentenceOf(error)),
+    onError: (error) => events.failed(describeError(error)),
   });
   const [before] = await upload.findPreviousUploads();
   if (before) upload.resumeFromPreviousUpload(before);

@@ -18,11 +18,14 @@ export interface Unfinished {
 const PREFIX = 'loopstream.sending';
 
 /** These stay the same of a file when it is chosen again. */
-export const fingerprintOf = ({ name, size, lastModified }: Pick<File, 'name' | 'size' | 'lastModified'>): string =>
-  `${size}.${lastModified}.${encodeURIComponent(name)}`;
+export const computeFingerprint = ({
+  name,
+  size,
+  lastModified,
+}: Pick<File, 'name' | 'size' | 'lastModified'>): string => `${size}.${lastModified}.${encodeURIComponent(name)}`;
 
 /** The last part of an upload's address is its id. */
-export const objectIDOf = (uploadUrl: string): string => decodeURIComponent(uploadUrl.split('/').at(-1) ?? '');
+export const parseObjectID = (uploadUrl: string): string => decodeURIComponent(uploadUrl.split('/').at(-1) ?? '');
 
 /** Keeps them in `storage`, which may be full or forbidden: then nothing is remembered, and sending works all the same. */
 export class UnfinishedUploads implements UrlStorage {
@@ -40,7 +43,7 @@ export class UnfinishedUploads implements UrlStorage {
       .map(({ urlStorageKey, uploadUrl, metadata, size, creationTime }) => ({
         creationTime,
         key: urlStorageKey,
-        objectID: objectIDOf(uploadUrl ?? ''),
+        objectID: parseObjectID(uploadUrl ?? ''),
         name: metadata.filename ?? 'A file',
         sizeBytes: size ?? 0,
       }))
@@ -56,7 +59,7 @@ export class UnfinishedUploads implements UrlStorage {
   removeUpload = async (key: string): Promise<void> => this.forget(key);
 
   addUpload = async (fingerprint: string, upload: Previous): Promise<string> => {
-    const key = `${this.#prefix}${fingerprint}.${objectIDOf(upload.uploadUrl ?? '')}`;
+    const key = `${this.#prefix}${fingerprint}.${parseObjectID(upload.uploadUrl ?? '')}`;
     try {
       this.#storage?.setItem(key, JSON.stringify(upload));
     } catch {

@@ -49,7 +49,7 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 const fits = (a: unknown, b: unknown): boolean => typeof a === typeof b && Array.isArray(a) === Array.isArray(b);
 
 /** undefined where nothing but secrets was typed. */
-export function typedOf(first: FormFields, now: FormFields, secrets: readonly string[] = []): Typed | undefined {
+export function findTyped(first: FormFields, now: FormFields, secrets: readonly string[] = []): Typed | undefined {
   const typed = Object.keys(first)
     .filter((field) => !secrets.includes(field) && !same(first[field], now[field]))
     .map((field) => [field, { value: now[field], before: first[field] }] as const);

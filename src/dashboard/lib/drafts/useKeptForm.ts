@@ -1,7 +1,7 @@
 import { type UseFormInput, useForm } from '@mantine/form';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { useDrafts } from './context.tsx';
-import { type FormFields, taken, typedOf, withTyped } from './store.ts';
+import { type FormFields, findTyped, taken, withTyped } from './store.ts';
 
 interface KeptFormOptions<Values> extends UseFormInput<Values> {
   /** The name of its draft; it includes the id of the thing that is changed. */
@@ -24,7 +24,7 @@ export function useKeptForm<Values extends object>({ name, secrets = [], ...opti
     onValuesChange: (values, before) => {
       options.onValuesChange?.(values, before);
       if (forgotten.current) return;
-      drafts.write(name, typedOf(form.getInitialValues() as FormFields, values as FormFields, secrets));
+      drafts.write(name, findTyped(form.getInitialValues() as FormFields, values as FormFields, secrets));
     },
   });
   const [elsewhere, setElsewhere] = useState<string[]>([]);

@@ -2,7 +2,7 @@
  * Manifests that make no sense, each with one mistake: what the API server is to say of it, and the same mistake as a
  * request of REST where it can be made there.
  */
-import { apiVersionOf } from '../../../../src/kube/paths.ts';
+import { formatApiVersion } from '../../../../src/kube/paths.ts';
 import type { Resource } from '../../../../src/kube/types.ts';
 import { DESTINATIONS } from '../../../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../../src/resources/playlist/resource.ts';
@@ -21,7 +21,7 @@ export interface Bad {
 }
 
 export const object = ({ kind, spec, name = 'bad' }: Pick<Bad, 'kind' | 'spec' | 'name'>) => ({
-  apiVersion: apiVersionOf(kind as Resource),
+  apiVersion: formatApiVersion(kind as Resource),
   kind: kind.kind,
   metadata: { name },
   spec,

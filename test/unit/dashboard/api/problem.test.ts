@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { ConnectionError, LoopstreamError } from '../../../../src/client/index.ts';
-import { problemOf } from '../../../../src/client/problem.ts';
+import { createProblem } from '../../../../src/client/problem.ts';
 import { problemText } from '../../../../src/dashboard/api/problem.ts';
 
 test('a problem is told in its own words', () => {
   const body = { code: 'stream_not_ready', detail: 'The media is still being prepared.' };
-  expect(problemText(problemOf(409, new Headers(), body, 0))).toBe('The media is still being prepared.');
-  expect(problemText(problemOf(502, new Headers(), undefined, 0))).toContain('502');
+  expect(problemText(createProblem(409, new Headers(), body, 0))).toBe('The media is still being prepared.');
+  expect(problemText(createProblem(502, new Headers(), undefined, 0))).toContain('502');
 });
 
 test('no answer at all says that the streams go on', () => {

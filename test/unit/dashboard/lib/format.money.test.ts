@@ -5,8 +5,8 @@ import { staleAfter } from '../../../../src/dashboard/app/staleQueries.ts';
 import {
   depositLine,
   depositLook,
+  describeOutlook,
   kindWord,
-  outlookOf,
   topUpLook,
 } from '../../../../src/dashboard/features/billing/text.ts';
 import {
@@ -61,10 +61,10 @@ test('how long it lasts', () => {
   expect([30, 3600, 5 * 3600 + 1260, 86_400, 4 * 86_400 + 36_000].map(lengthOf)).toEqual([
     ...['less than a minute', '1 h', '5 h 21 min', '1 day', '4 days 10 h'],
   ]);
-  expect(outlookOf({ state: 'active', secondsLeft: null })).toContain('Nothing is on air');
-  expect(outlookOf({ state: 'low', secondsLeft: 7200 })).toContain('about 2 h');
-  expect(outlookOf({ state: 'active', secondsLeft: 2 * 365 * 86_400 })).toContain('more than a year');
-  expect(outlookOf({ state: 'exhausted', secondsLeft: 0 })).toContain('after a top-up');
+  expect(describeOutlook({ state: 'active', secondsLeft: null })).toContain('Nothing is on air');
+  expect(describeOutlook({ state: 'low', secondsLeft: 7200 })).toContain('about 2 h');
+  expect(describeOutlook({ state: 'active', secondsLeft: 2 * 365 * 86_400 })).toContain('more than a year');
+  expect(describeOutlook({ state: 'exhausted', secondsLeft: 0 })).toContain('after a top-up');
 });
 
 test('a state that is newer than the page is called as the server calls it', () => {

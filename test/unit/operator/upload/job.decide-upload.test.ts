@@ -6,7 +6,7 @@ import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
 import { buildJob, importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { previewOf, previewWish } from '../../../../src/resources/upload/requested.ts';
+import { getPreviewState, previewWish } from '../../../../src/resources/upload/requested.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { warn } from '../../../../src/resources/upload/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
@@ -291,7 +291,7 @@ describe('an upload that somebody wants to see', () => {
       renditions: [{ profile: 'preview', state: 'pending' }],
     });
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
-    expect(previewOf({ ...imported(), status })).toBe('preparing');
+    expect(getPreviewState({ ...imported(), status })).toBe('preparing');
     expect(requeueAt).toEqual(at(3600));
     const queued = whileWaiting(asked(imported()), status, new Set(['film-preview']));
     expect(queued).toEqual(status);
@@ -300,7 +300,7 @@ describe('an upload that somebody wants to see', () => {
   it('shows it when it is made, and keeps it as long as all that no stream asks for', () => {
     const { status, create } = see(asked(imported()), { jobs: [job()], pods: [made] });
     expect(create).toEqual([]);
-    expect(previewOf({ ...imported(), status })).toBe('ready');
+    expect(getPreviewState({ ...imported(), status })).toBe('ready');
     const day = 86_400;
     const kept = see(asked({ ...imported(), status }), { now: at(1) });
     expect(kept).toMatchObject({ create: [], requeueAt: at(day + 1) });
@@ -313,10 +313,10 @@ describe('an upload that somebody wants to see', () => {
     const { status } = see(asked(imported()), { jobs: [job()], pods: [endedPod({ action: 'failed', error })] });
     expect(status.state).toBe('ready');
     expect(status.error).toBeUndefined();
-    expect(previewOf({ ...imported(), status })).toBe('failed');
+    expect(getPreviewState({ ...imported(), status })).toBe('failed');
     expect(previewWish({ ...asked(imported()), status }, at(60))).toBeUndefined();
     const later = { ...asked(imported()), status: see({ ...asked(imported()), status }, { now: at(3601) }).status };
-    expect(previewOf(later)).toBeNull();
+    expect(getPreviewState(later)).toBeNull();
     expect(see(asked(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
   });
 

@@ -6,7 +6,7 @@ import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { type Condition, findCondition } from '../../../../src/resources/common/conditions.ts';
-import { gatesOf } from '../../../../src/resources/stream/readiness.ts';
+import { readGates } from '../../../../src/resources/stream/readiness.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
 
@@ -22,7 +22,7 @@ function said(loopStream: LoopStream, status: Condition['status'], reason = 'Ins
   };
 }
 const events = (before: LoopStream, after: LoopStream) =>
-  buildStreamEvents(before.status, after.status ?? {}, gatesOf(before.spec, before.status?.conditions));
+  buildStreamEvents(before.status, after.status ?? {}, readGates(before.spec, before.status?.conditions));
 
 describe('a readiness gate', () => {
   const gated = stream({ readinessGates });

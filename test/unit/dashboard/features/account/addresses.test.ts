@@ -2,27 +2,27 @@ import { describe, expect, test } from 'vitest';
 import { ConnectionError } from '../../../../../src/client/index.ts';
 import {
   askAgain,
+  describeUrl,
   describingHost,
   hasPasskeys,
   isOpenPage,
   mayFollow,
-  nextOf,
-  oauthQueryOf,
-  placeOf,
+  parseNext,
+  readOAuthQuery,
   signInAgain,
   tokenIn,
 } from '../../../../../src/dashboard/features/account/addresses.ts';
 import { PeopleError } from '../../../../../src/dashboard/features/account/authApi.ts';
 import { outsideText, peopleMistakes, peopleText } from '../../../../../src/dashboard/features/account/authErrors.ts';
-import { browserOf } from '../../../../../src/dashboard/features/account/browsers.ts';
-import { meaningsOf } from '../../../../../src/dashboard/features/account/scopes.ts';
+import { nameBrowser } from '../../../../../src/dashboard/features/account/browsers.ts';
+import { listMeanings } from '../../../../../src/dashboard/features/account/scopes.ts';
 
 const ORIGIN = 'https://loops.example.com';
 
 describe('after signing in', () => {
   test('one goes where one was going, within this site', () => {
-    expect(nextOf('?next=%2Fstreams%2Fstr-1%3Ftab%3D2%23x', ORIGIN)).toBe('/streams/str-1?tab=2#x');
-    expect(nextOf('', ORIGIN)).toBe('/');
+    expect(parseNext('?next=%2Fstreams%2Fstr-1%3Ftab%3D2%23x', ORIGIN)).toBe('/streams/str-1?tab=2#x');
+    expect(parseNext('', ORIGIN)).toBe('/');
   });
 
   test.each([
@@ -36,17 +36,17 @@ describe('after signing in', () => {
     ],
     ...['/sign-in', '/sign-in/', '/consent?x=1', 'http:evil.example', '/%zz\u0000//evil'],
   ])('?next=%s leads nowhere else', (next) => {
-    const to = nextOf(`?${new URLSearchParams({ next })}`, ORIGIN);
+    const to = parseNext(`?${new URLSearchParams({ next })}`, ORIGIN);
     expect(new URL(to, ORIGIN).origin).toBe(ORIGIN);
     expect(isOpenPage(new URL(to, ORIGIN).pathname)).toBe(false);
   });
 
   test('what a program was signed for is sent back letter by letter, and only if it was signed', () => {
-    expect(oauthQueryOf('?client_id=a&scope=b%20c+d&sig=x%3D')).toBe('client_id=a&scope=b%20c+d&sig=x%3D');
+    expect(readOAuthQuery('?client_id=a&scope=b%20c+d&sig=x%3D')).toBe('client_id=a&scope=b%20c+d&sig=x%3D');
     // What we have added is not theirs.
-    expect(oauthQueryOf('?client_id=a&sig=x&error=access_denied&next=%2F')).toBe('client_id=a&sig=x');
-    expect(oauthQueryOf('?client_id=a')).toBeUndefined();
-    expect(oauthQueryOf('')).toBeUndefined();
+    expect(readOAuthQuery('?client_id=a&sig=x&error=access_denied&next=%2F')).toBe('client_id=a&sig=x');
+    expect(readOAuthQuery('?client_id=a')).toBeUndefined();
+    expect(readOAuthQuery('')).toBeUndefined();
   });
 
   test('the way back to signing in keeps what belongs to it, and nothing else', () => {
@@ -81,11 +81,11 @@ describe('after signing in', () => {
   );
 
   test('a place is called what people know it by', () => {
-    expect(placeOf('https://apps.example.com:8443/cb')).toBe('apps.example.com:8443');
-    expect(placeOf('http://127.0.0.1:7777/cb')).toBe('a program on this device');
-    expect(placeOf('com.example.app:/cb')).toBe('the app com.example.app on this device');
-    expect(placeOf('cursor://anysphere.cursor-mcp/oauth/callback')).toBe('the app cursor on this device');
-    expect(placeOf('')).toContain('unreadable');
+    expect(describeUrl('https://apps.example.com:8443/cb')).toBe('apps.example.com:8443');
+    expect(describeUrl('http://127.0.0.1:7777/cb')).toBe('a program on this device');
+    expect(describeUrl('com.example.app:/cb')).toBe('the app com.example.app on this device');
+    expect(describeUrl('cursor://anysphere.cursor-mcp/oauth/callback')).toBe('the app cursor on this device');
+    expect(describeUrl('')).toContain('unreadable');
   });
 
   test('of a document of its own, a client is named with its host; one that registered itself is not', () => {
@@ -101,7 +101,7 @@ test('the token of a letter is in the fragment alone', () => {
 });
 
 test('scopes are told in words, each once, what is grave last; one that is not known is grave', () => {
-  const told = meaningsOf(['any:destructive', 'any:read', 'openid', 'any:read', 'any:root']);
+  const told = listMeanings(['any:destructive', 'any:read', 'openid', 'any:read', 'any:root']);
   expect(told.map(({ grave }) => grave)).toEqual([false, false, true, true]);
   expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*permanently\nany:root/);
 });
@@ -127,11 +127,11 @@ test('what is said of a field stands at it, where the form has it', () => {
 
 test('a browser is called what it says it is', () => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36';
-  expect(browserOf(chrome)).toBe('Chrome on Linux');
-  expect(browserOf(`${chrome} Edg/140.0`)).toBe('Edge on Linux');
-  expect(browserOf('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1')).toBe(
+  expect(nameBrowser(chrome)).toBe('Chrome on Linux');
+  expect(nameBrowser(`${chrome} Edg/140.0`)).toBe('Edge on Linux');
+  expect(nameBrowser('Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Version/19.0 Safari/604.1')).toBe(
     'Safari on iOS',
   );
-  expect(browserOf('curl/8')).toBe('A program');
-  expect(browserOf(null)).toBe('A program');
+  expect(nameBrowser('curl/8')).toBe('A program');
+  expect(nameBrowser(null)).toBe('A program');
 });

@@ -3,14 +3,19 @@ import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
 import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
 import { draftFrom, EMPTY_DRAFT } from '../../../../../src/dashboard/features/create/draft.ts';
-import { stagesOf } from '../../../../../src/dashboard/features/create/stages.ts';
-import { bodyOf, createSearchOf, nameFrom, stepOf } from '../../../../../src/dashboard/features/create/steps.ts';
-import { overviewOf, summaryOf } from '../../../../../src/dashboard/features/overview/selectStreams.ts';
-import { lineOf } from '../../../../../src/dashboard/features/streams/chartLine.ts';
-import { checksOf } from '../../../../../src/dashboard/features/streams/checklist.ts';
+import { computeStages } from '../../../../../src/dashboard/features/create/stages.ts';
+import {
+  buildBody,
+  limitStep,
+  nameFrom,
+  parseCreateSearch,
+} from '../../../../../src/dashboard/features/create/steps.ts';
+import { buildOverview, formatSummary } from '../../../../../src/dashboard/features/overview/selectStreams.ts';
+import { buildLine } from '../../../../../src/dashboard/features/streams/chartLine.ts';
+import { buildChecks } from '../../../../../src/dashboard/features/streams/checklist.ts';
 import { kubectlSnippet, restSnippet } from '../../../../../src/dashboard/features/streams/commands.ts';
-import { changesOf, valuesOf } from '../../../../../src/dashboard/features/streams/editValues.ts';
-import { searchOf } from '../../../../../src/dashboard/features/streams/filter.ts';
+import { findChanges, toEditValues } from '../../../../../src/dashboard/features/streams/editValues.ts';
+import { parseSearch } from '../../../../../src/dashboard/features/streams/filter.ts';
 import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({
@@ -45,7 +50,7 @@ const issue = (code: string, field: string): ReadinessIssue => ({
 
 test('the overview: on air, needing somebody, and what comes next in order', () => {
   const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
-  const overview = overviewOf([
+  const overview = buildOverview([
     stream({ id: 'fine', status: 'live' }),
     stream({ id: 'half', status: 'live', degraded }),
     stream({ id: 'waits', status: 'waiting', ready: false }),
@@ -57,14 +62,14 @@ test('the overview: on air, needing somebody, and what comes next in order', () 
   expect(ids(overview.onAir)).toEqual(['fine', 'half']);
   expect(ids(overview.needing)).toEqual(['half', 'waits', 'sooner']);
   expect(ids(overview.next)).toEqual(['sooner', 'later']);
-  expect(summaryOf(overview)).toBe('2 on air · 3 need you');
+  expect(formatSummary(overview)).toBe('2 on air · 3 need you');
   const failed = [{ objectID: 'u1', state: 'failed' }] as Upload[];
-  expect(summaryOf(overviewOf([], failed))).toBe('0 on air · 1 needs you');
-  expect(summaryOf(overviewOf([]))).toBe('0 on air');
+  expect(formatSummary(buildOverview([], failed))).toBe('0 on air · 1 needs you');
+  expect(formatSummary(buildOverview([]))).toBe('0 on air');
 });
 
 test('readiness is ticked off by what it is about; only what a person can mend has a button', () => {
-  const checks = checksOf({
+  const checks = buildChecks({
     ready: false,
     issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
     warnings: [],
@@ -74,26 +79,29 @@ test('readiness is ticked off by what it is about; only what a person can mend h
     ['Destination', 1, 'edit'],
     ['Schedule', 0, undefined],
   ]);
-  expect(checksOf({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [] }).at(-1)).toMatchObject({
+  expect(buildChecks({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [] }).at(-1)).toMatchObject({
     issues: [{}],
   });
 });
 
 describe('editing', () => {
   test('sends what was changed and nothing else', () => {
-    const before = valuesOf(stream());
-    expect(changesOf(before, { ...before, name: ' One ' })).toEqual({});
-    expect(changesOf(before, { ...before, name: 'Two', framerate: 'f_60' })).toEqual({
+    const before = toEditValues(stream());
+    expect(findChanges(before, { ...before, name: ' One ' })).toEqual({});
+    expect(findChanges(before, { ...before, name: 'Two', framerate: 'f_60' })).toEqual({
       name: 'Two',
       framerate: 'f_60',
     });
-    expect(changesOf(before, { ...before, destinationIDs: ['d1', 'd2'] })).toEqual({ destinationIDs: ['d1', 'd2'] });
+    expect(findChanges(before, { ...before, destinationIDs: ['d1', 'd2'] })).toEqual({ destinationIDs: ['d1', 'd2'] });
   });
 
   test('a video takes the place of playlists, and the other way round', () => {
-    const [video, lists] = [valuesOf(stream()), valuesOf(stream({ videoUploadObjectID: null, playlistIDs: ['p1'] }))];
-    expect(changesOf(video, { ...video, kind: 'playlists', playlistIDs: ['p1'] })).toEqual({ playlistIDs: ['p1'] });
-    expect(changesOf(lists, { ...lists, kind: 'video', videoUploadObjectID: 'u1' })).toEqual({
+    const [video, lists] = [
+      toEditValues(stream()),
+      toEditValues(stream({ videoUploadObjectID: null, playlistIDs: ['p1'] })),
+    ];
+    expect(findChanges(video, { ...video, kind: 'playlists', playlistIDs: ['p1'] })).toEqual({ playlistIDs: ['p1'] });
+    expect(findChanges(lists, { ...lists, kind: 'video', videoUploadObjectID: 'u1' })).toEqual({
       videoUploadObjectID: 'u1',
     });
   });
@@ -112,29 +120,29 @@ test('commands name the stream, do what can be done next, and have nobody’s ke
 });
 
 test('of an address only what is meant is taken', () => {
-  expect(searchOf({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
-  expect(searchOf({ q: 7, status: 'toString' })).toEqual({ q: '7' });
-  expect(searchOf({ q: {}, status: ['live'] })).toEqual({});
+  expect(parseSearch({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
+  expect(parseSearch({ q: 7, status: 'toString' })).toEqual({ q: '7' });
+  expect(parseSearch({ q: {}, status: ['live'] })).toEqual({});
   // No request may hold these, and who types them is to see the list nevertheless.
-  expect(searchOf({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
-  expect(createSearchOf({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
-  expect(createSearchOf({ step: 'constructor', stream: 1 })).toEqual({});
+  expect(parseSearch({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
+  expect(parseCreateSearch({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
+  expect(parseCreateSearch({ step: 'constructor', stream: 1 })).toEqual({});
 });
 
 describe('a new stream', () => {
   test('is named only when it has something to play and somewhere to go', () => {
     const draft = { ...EMPTY_DRAFT, uploadID: 'u1' };
-    expect(stepOf('stream', EMPTY_DRAFT)).toBe('media');
-    expect(stepOf('stream', draft)).toBe('destination');
-    expect(stepOf('stream', { ...draft, destinationID: 'd1' })).toBe('stream');
-    expect(stepOf(undefined, { ...draft, destinationID: 'd1' })).toBe('media');
-    expect(stepOf('destination', { ...draft, source: 'playlist' })).toBe('media');
+    expect(limitStep('stream', EMPTY_DRAFT)).toBe('media');
+    expect(limitStep('stream', draft)).toBe('destination');
+    expect(limitStep('stream', { ...draft, destinationID: 'd1' })).toBe('stream');
+    expect(limitStep(undefined, { ...draft, destinationID: 'd1' })).toBe('media');
+    expect(limitStep('destination', { ...draft, source: 'playlist' })).toBe('media');
   });
 
   test('is what was chosen, whatever else was chosen before', () => {
     const draft = { ...EMPTY_DRAFT, uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' };
-    expect(bodyOf(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
-    expect(bodyOf({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
+    expect(buildBody(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
+    expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
   });
 
   test('a draft that is broken, or of another version, is none', () => {
@@ -148,7 +156,7 @@ describe('a new stream', () => {
   });
 
   test('its stages say what is under way, what is in the way, and that it is live', () => {
-    const states = (...args: Parameters<typeof stagesOf>) => stagesOf(...args).map(({ state }) => state);
+    const states = (...args: Parameters<typeof computeStages>) => computeStages(...args).map(({ state }) => state);
     const waiting = stream({ status: 'waiting', ready: false });
     const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };
     const preparing = { ready: false, issues: [issue('media_preparing', 'videoUploadObjectID')], warnings: [] };
@@ -165,10 +173,10 @@ describe('a new stream', () => {
 
 test('a line stays in its box, whatever the numbers', () => {
   const points = [-30, 0, 12].map((value, at) => ({ at, value }));
-  const { points: text, zero, low, high } = lineOf(points, 300, 50, 40);
+  const { points: text, zero, low, high } = buildLine(points, 300, 50, 40);
   const ys = text.split(' ').map((pair) => Number(pair.split(',')[1]));
   expect(Math.min(...ys, zero ?? 0)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...ys, zero ?? 0)).toBeLessThanOrEqual(50);
   expect([low, high]).toEqual([-30, 12]);
-  expect(lineOf([{ at: 5, value: 7 }], 300, 50, 10).points).toMatch(/^300\.0,/);
+  expect(buildLine([{ at: 5, value: 7 }], 300, 50, 10).points).toMatch(/^300\.0,/);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { problems } from '../../../../../src/client/index.ts';
-import { PRESETS, presetOf } from '../../../../../src/dashboard/features/destinations/presets.ts';
-import { stepsOf } from '../../../../../src/dashboard/features/destinations/stages.ts';
-import { mistakesOf } from '../../../../../src/dashboard/ui/fieldErrors.ts';
+import { findPreset, PRESETS } from '../../../../../src/dashboard/features/destinations/presets.ts';
+import { buildSteps } from '../../../../../src/dashboard/features/destinations/stages.ts';
+import { findFieldErrors } from '../../../../../src/dashboard/ui/fieldErrors.ts';
 import { ingestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
 import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
 
@@ -10,15 +10,15 @@ describe('the known platforms', () => {
   test('the server takes each of their addresses, and each is known again by it', () => {
     for (const { id, rtmpUrl } of PRESETS.filter(({ rtmpUrl }) => rtmpUrl !== '')) {
       expect(ingestUrlProblem(rtmpUrl)).toBeUndefined();
-      expect(presetOf(rtmpUrl).id).toBe(id);
+      expect(findPreset(rtmpUrl).id).toBe(id);
     }
   });
 
   test('other addresses of theirs are known too, and nobody else’s', () => {
-    expect(presetOf('rtmp://a.rtmp.youtube.com/live2').id).toBe('youtube');
-    expect(presetOf('rtmp://fra05.contribute.live-video.net/app').id).toBe('twitch');
+    expect(findPreset('rtmp://a.rtmp.youtube.com/live2').id).toBe('youtube');
+    expect(findPreset('rtmp://fra05.contribute.live-video.net/app').id).toBe('twitch');
     for (const url of ['rtmp://notyoutube.com/x', 'rtmp://youtube.com.evil.example/x', 'nonsense', ''])
-      expect(presetOf(url).id).toBe('custom');
+      expect(findPreset(url).id).toBe('custom');
   });
 
   test('where a key is shown is a page of the platform over TLS', () => {
@@ -28,7 +28,7 @@ describe('the known platforms', () => {
 
 describe('the steps of a test', () => {
   const states = (url: string, ok: boolean, stage: (typeof TEST_STAGES)[number]) =>
-    stepsOf(url, { ok, stage }).map((step) => `${step.stage} ${step.state}`);
+    buildSteps(url, { ok, stage }).map((step) => `${step.stage} ${step.state}`);
 
   test('what came before the stage is passed, what comes after it was not reached', () => {
     expect(states('rtmps://host/app', false, 'tls')).toEqual([
@@ -63,11 +63,11 @@ describe('what the server says of a form', () => {
       { path: '/items/2/uploadObjectID', message: 'names an upload that does not exist' },
       { path: '/other', message: 'is not known' },
     ]);
-    expect(mistakesOf(error, ['rtmpUrl', 'items'])).toEqual({
+    expect(findFieldErrors(error, ['rtmpUrl', 'items'])).toEqual({
       fields: { rtmpUrl: 'Must name a host.', items: 'Names an upload that does not exist.' },
       rest: 'Other is not known.',
     });
-    expect(mistakesOf(error, ['items', 'items/2', 'items/20']).fields).toEqual({
+    expect(findFieldErrors(error, ['items', 'items/2', 'items/20']).fields).toEqual({
       'items/2': 'Names an upload that does not exist.',
     });
   });
@@ -80,6 +80,6 @@ describe('what the server says of a form', () => {
       detail: 'Too many requests.',
       code: 'rate_limited',
     });
-    expect(mistakesOf(error, ['name'])).toEqual({ fields: {}, rest: 'Too many requests.' });
+    expect(findFieldErrors(error, ['name'])).toEqual({ fields: {}, rest: 'Too many requests.' });
   });
 });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { differenceOf } from '../../../../../src/dashboard/features/playlists/difference.ts';
+import { computeDifference } from '../../../../../src/dashboard/features/playlists/difference.ts';
 import { changesBetween } from '../../../../../src/domain/playlists/changes.ts';
 
 const items = (text: string) => [...text].map((uploadObjectID) => ({ uploadObjectID }));
 /** As the server tells it, and as the page shows it. */
 const difference = (before: string, after: string) =>
-  differenceOf([...before], changesBetween(items(before), items(after)));
+  computeDifference([...before], changesBetween(items(before), items(after)));
 
 describe('what is different between two versions', () => {
   test('added, removed and moved, with places as people count', () => {
@@ -16,7 +16,7 @@ describe('what is different between two versions', () => {
   });
 
   test('moves and replacements, which other clients make, are understood too', () => {
-    expect(differenceOf(['a', 'b', 'c'], [{ op: 'replace', index: 1, items: items('x') }])).toEqual([
+    expect(computeDifference(['a', 'b', 'c'], [{ op: 'replace', index: 1, items: items('x') }])).toEqual([
       { what: 'removed', objectID: 'b', place: 2 },
       { what: 'added', objectID: 'x', place: 2 },
     ]);

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type Base,
+  buildUpdate,
+  createDraft,
   type PlaylistDraft as Draft,
-  draftOf,
   isSavedAs,
   rebased,
-  updateOf,
   withAdded,
   withMoved,
   without,
@@ -25,22 +25,22 @@ const keysOf = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
 
 describe('a playlist as it is edited', () => {
   test('nothing is to be saved where nothing is changed, or all of it was taken back', () => {
-    const draft = draftOf(base('abc'));
-    expect(updateOf(draft)).toBeUndefined();
+    const draft = createDraft(base('abc'));
+    expect(buildUpdate(draft)).toBeUndefined();
     const moved = withMoved(draft, keyAt(draft, 0), keyAt(draft, 2));
     expect(listOf(moved)).toBe('bca');
-    expect(updateOf(withMoved(moved, keyAt(draft, 0), keyAt(draft, 1)))).toBeUndefined();
+    expect(buildUpdate(withMoved(moved, keyAt(draft, 0), keyAt(draft, 1)))).toBeUndefined();
   });
 
   test('only what is changed is sent, for the version it began with', () => {
-    const draft = draftOf(base('ab', 7));
-    expect(updateOf({ ...draft, mode: 'shuffle' })).toEqual({ version: 7, mode: 'shuffle' });
-    expect(updateOf({ ...draft, name: 'Night' })).toEqual({ version: 7, name: 'Night' });
-    expect(updateOf(withAdded(draft, ['c']))?.items?.map((item) => item.uploadObjectID)).toEqual(['a', 'b', 'c']);
+    const draft = createDraft(base('ab', 7));
+    expect(buildUpdate({ ...draft, mode: 'shuffle' })).toEqual({ version: 7, mode: 'shuffle' });
+    expect(buildUpdate({ ...draft, name: 'Night' })).toEqual({ version: 7, name: 'Night' });
+    expect(buildUpdate(withAdded(draft, ['c']))?.items?.map((item) => item.uploadObjectID)).toEqual(['a', 'b', 'c']);
   });
 
   test('of a clip that is in it twice, the one is moved or taken out that was meant', () => {
-    const draft = draftOf(base('aba'));
+    const draft = createDraft(base('aba'));
     expect(listOf(without(draft, keyAt(draft, 0)))).toBe('ba');
     expect(listOf(without(draft, keyAt(draft, 2)))).toBe('ab');
     expect(new Set(keysOf(withAdded(draft, ['a', 'a']))).size).toBe(5);
@@ -49,7 +49,7 @@ describe('a playlist as it is edited', () => {
 
 describe('my changes on top of what others have saved', () => {
   const change = (from: string, edit: (draft: Draft) => Draft, theirs: string) =>
-    listOf(rebased(edit(draftOf(base(from))), base(theirs, 2)));
+    listOf(rebased(edit(createDraft(base(from))), base(theirs, 2)));
 
   test('what I added and what they added is both there', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'aybc')).toBe('aybcx');
@@ -68,7 +68,7 @@ describe('my changes on top of what others have saved', () => {
   });
 
   test('name and order of play are mine only where I changed them', () => {
-    const draft = draftOf(base('a'));
+    const draft = createDraft(base('a'));
     const theirs = base('a', 2, { name: 'Theirs', mode: 'shuffle' });
     expect(rebased({ ...draft, name: 'Mine' }, theirs)).toMatchObject({ name: 'Mine', mode: 'shuffle' });
     expect(rebased({ ...draft, mode: 'shuffle' }, base('a', 2, { name: 'Theirs' }))).toMatchObject({
@@ -78,7 +78,7 @@ describe('my changes on top of what others have saved', () => {
   });
 
   test('a save whose answer was lost is known again', () => {
-    const mine = withAdded(draftOf(base('ab')), ['c']);
+    const mine = withAdded(createDraft(base('ab')), ['c']);
     expect(isSavedAs(mine, base('abc', 2))).toBe(true);
     expect(isSavedAs(mine, base('acb', 2))).toBe(false);
   });
@@ -88,7 +88,7 @@ describe('my changes on top of what others have saved', () => {
   test('with no changes of mine it is theirs, whatever they did', () => {
     fc.assert(
       fc.property(list, list, (before, theirs) => {
-        expect(listOf(rebased(draftOf(base(before)), base(theirs, 2)))).toBe(theirs);
+        expect(listOf(rebased(createDraft(base(before)), base(theirs, 2)))).toBe(theirs);
       }),
     );
   });
@@ -96,7 +96,7 @@ describe('my changes on top of what others have saved', () => {
   test('with no changes of theirs it is mine, and what is new in it is there once', () => {
     fc.assert(
       fc.property(list, list, fc.nat(7), fc.nat(7), (before, added, from, to) => {
-        const draft = draftOf(base(before));
+        const draft = createDraft(base(before));
         const mine = withAdded(withMoved(draft, keyAt(draft, from), keyAt(draft, to)), [...added]);
         const after = rebased(mine, base(before, 2));
         expect([...listOf(after)].sort()).toEqual([...listOf(mine)].sort());

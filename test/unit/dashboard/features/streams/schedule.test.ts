@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  computeDuration,
   cronIn,
-  cronOf,
   DAYS,
-  durationOf,
+  formatCron,
   localInput,
+  parseWeekly,
   scheduleBody,
   scheduleMistakes,
   scheduleValues,
-  weeklyOf,
 } from '../../../../../src/dashboard/features/streams/schedule.ts';
 import { formatHours as lengthInWords } from '../../../../../src/dashboard/lib/format.ts';
 
@@ -28,18 +28,18 @@ describe('days and a time', () => {
     fc.assert(
       fc.property(days, fc.nat(23), fc.nat(59), (chosen, hour, minute) => {
         const time = `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
-        expect(weeklyOf(cronOf(chosen, time))).toEqual({ days: chosen, time });
+        expect(parseWeekly(formatCron(chosen, time))).toEqual({ days: chosen, time });
       }),
     );
   });
 
   test.each(['*/5 * * * *', '0 18 1 * *', '0 18 * 6 *', '0 18 * * 1-5', '@daily', '60 18 * * *', '0 24 * * *', ''])(
     'an expression that says more, or nothing, stays what it is: %j',
-    (cron) => expect(weeklyOf(cron)).toBeUndefined(),
+    (cron) => expect(parseWeekly(cron)).toBeUndefined(),
   );
 
   test('Sunday is 0 and 7', () => {
-    expect(weeklyOf('5 9 * * 7,1')).toEqual({ days: ['1', '0'], time: '09:05' });
+    expect(parseWeekly('5 9 * * 7,1')).toEqual({ days: ['1', '0'], time: '09:05' });
   });
 });
 
@@ -91,7 +91,7 @@ describe('the form', () => {
   });
 
   test('lengths', () => {
-    expect(durationOf({ ...scheduleValues(NONE, 'UTC'), hours: 2, minutes: '30' })).toBe(9000);
+    expect(computeDuration({ ...scheduleValues(NONE, 'UTC'), hours: 2, minutes: '30' })).toBe(9000);
     expect([9000, 7200, 60, 0].map(lengthInWords)).toEqual(['2 h 30 min', '2 h', '1 min', '0 min']);
   });
 });

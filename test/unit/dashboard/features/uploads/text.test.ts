@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
-import { secondsLeft, speedOf, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
+import { computeSpeed, secondsLeft, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
-import { factsOf, fixOf, lookOf, typeOfFile } from '../../../../../src/dashboard/features/uploads/text.ts';
-import { fingerprintOf, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
+import { getFix, getLook, listFacts, typeOfFile } from '../../../../../src/dashboard/features/uploads/text.ts';
+import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
 import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
 import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
 
@@ -42,18 +42,18 @@ function storage(): Storage {
 
 describe('what is said of an upload', () => {
   test('every state has a word, and every failure says what to do', () => {
-    for (const state of UPLOAD_STATES) expect(lookOf(state).word).toMatch(/^[A-Z]/);
-    for (const code of Object.keys(UPLOAD_ERRORS)) expect(fixOf(code)).toMatch(/\.$/);
-    expect(fixOf('newer_than_this_page')).toBeUndefined();
-    expect(lookOf('constructor').word).toBe('constructor');
+    for (const state of UPLOAD_STATES) expect(getLook(state).word).toMatch(/^[A-Z]/);
+    for (const code of Object.keys(UPLOAD_ERRORS)) expect(getFix(code)).toMatch(/\.$/);
+    expect(getFix('newer_than_this_page')).toBeUndefined();
+    expect(getLook('constructor').word).toBe('constructor');
   });
 
   test('length, size, picture and sound, as far as they are known', () => {
-    expect(factsOf(upload())).toEqual([]);
+    expect(listFacts(upload())).toEqual([]);
     const video = { codec: 'h264', width: 1920, height: 1080, framerate: 29.97002997 };
     const known = upload({ durationSeconds: 3723, sizeBytes: 1_200_000_000, video });
     known.audio = { codec: 'aac', sampleRate: 48_000, channels: 2 };
-    expect(factsOf(known)).toEqual(['1:02:03', '1.2 GB', '1920×1080, 29.97 fps, H.264', 'AAC stereo']);
+    expect(listFacts(known)).toEqual(['1:02:03', '1.2 GB', '1920×1080, 29.97 fps, H.264', 'AAC stereo']);
   });
 
   test('lengths are written as players write them', () => {
@@ -77,13 +77,13 @@ describe('how fast a file is sent', () => {
       [],
     );
     expect(samples).toHaveLength(2);
-    expect(speedOf(samples)).toBe(1_000_000);
+    expect(computeSpeed(samples)).toBe(1_000_000);
   });
 
   test('nothing is told before there is something to tell', () => {
-    expect(speedOf([])).toBeUndefined();
+    expect(computeSpeed([])).toBeUndefined();
     expect(
-      speedOf([
+      computeSpeed([
         { at: 0, bytes: 0 },
         { at: 10, bytes: 5 },
       ]),
@@ -113,9 +113,9 @@ describe('what was begun and is not finished', () => {
   test('is found again by the same file, and not by another one or by another account', async () => {
     const shared = storage();
     const mine = new UnfinishedUploads(shared, 'usr-1');
-    const key = await mine.addUpload(fingerprintOf(file), previous('up-1'));
-    expect(await mine.findUploadsByFingerprint(fingerprintOf(file))).toMatchObject([{ urlStorageKey: key }]);
-    expect(await mine.findUploadsByFingerprint(fingerprintOf({ ...file, lastModified: 6 }))).toEqual([]);
+    const key = await mine.addUpload(computeFingerprint(file), previous('up-1'));
+    expect(await mine.findUploadsByFingerprint(computeFingerprint(file))).toMatchObject([{ urlStorageKey: key }]);
+    expect(await mine.findUploadsByFingerprint(computeFingerprint({ ...file, lastModified: 6 }))).toEqual([]);
     expect(mine.list()).toMatchObject([{ objectID: 'up-1', name: file.name, sizeBytes: 1000 }]);
     expect(new UnfinishedUploads(shared, 'usr-2').list()).toEqual([]);
     mine.forget(key);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readDraft, taken, typedOf, withTyped, writeDraft } from '../../../../../src/dashboard/lib/drafts/store.ts';
+import { findTyped, readDraft, taken, withTyped, writeDraft } from '../../../../../src/dashboard/lib/drafts/store.ts';
 
 function storage() {
   const kept = new Map<string, string>();
@@ -47,9 +47,9 @@ describe('a form', () => {
   const first = { name: '', key: '', ids: [] as string[] };
 
   test('keeps what was typed, but for its secrets', () => {
-    expect(typedOf(first, first)).toBeUndefined();
-    expect(typedOf(first, { ...first, key: 'abcd' }, ['key'])).toBeUndefined();
-    const typed = typedOf(first, { name: 'A', key: 'abcd', ids: ['1'] }, ['key']);
+    expect(findTyped(first, first)).toBeUndefined();
+    expect(findTyped(first, { ...first, key: 'abcd' }, ['key'])).toBeUndefined();
+    const typed = findTyped(first, { name: 'A', key: 'abcd', ids: ['1'] }, ['key']);
     expect(typed).toEqual({ name: { value: 'A', before: '' }, ids: { value: ['1'], before: [] } });
     expect(withTyped(first, typed)).toEqual({ values: { name: 'A', key: '', ids: ['1'] }, elsewhere: [] });
   });
@@ -68,7 +68,7 @@ describe('a form', () => {
   });
 
   test('tells what others changed while it was away, and while it was open', () => {
-    const kept = typedOf({ ...first, name: 'Old' }, { ...first, name: 'Mine' });
+    const kept = findTyped({ ...first, name: 'Old' }, { ...first, name: 'Mine' });
     expect(withTyped({ ...first, name: 'Theirs' }, kept)).toEqual({
       values: { ...first, name: 'Mine' },
       elsewhere: ['name'],

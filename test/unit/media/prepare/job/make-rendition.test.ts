@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../../../../src/media/rendition/index.ts';
-import { FRAMERATES, profileOf } from '../../../../../src/resources/stream/profile.ts';
+import { FRAMERATES, formatProfile } from '../../../../../src/resources/stream/profile.ts';
 import { ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
 import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } from '../../../../kit/make/rendition.ts';
 
@@ -119,7 +119,7 @@ test.each(FRAMERATES)('%d frames a second, over a GOP and more', async (framerat
   await using place = await room();
   const seconds = 2.08;
   const source = await media(place.path('in.mp4'), still(seconds));
-  const made = await rendition(place, source, 'video', profileOf('720p', framerate));
+  const made = await rendition(place, source, 'video', formatProfile('720p', framerate));
   expect(made.keyframes).toEqual([0, 2 * framerate]);
   expectFrames(made, seconds * framerate);
 });
@@ -131,7 +131,7 @@ test.each([['1080p', 60] as const, ['1440p', 30] as const, ['2160p', 24] as cons
   async (quality, framerate) => {
     await using place = await room();
     const source = await media(place.path('in.mp4'), still(0.2));
-    const made = await rendition(place, source, 'video', profileOf(quality, framerate));
+    const made = await rendition(place, source, 'video', formatProfile(quality, framerate));
     expectFrames(made, 0.2 * framerate);
   },
 );
