@@ -122,7 +122,7 @@ export interface RulesDeps {
   passwordChanged(user: { id: string; email: string }, options: { keepsAccess: boolean }): Promise<void>;
   passkeyAdded(email: string, name: string): Promise<void>;
   /** The scopes that the user has allowed the client. */
-  scopesOf(userId: string, clientId: string): Promise<readonly string[]>;
+  listScopes(userId: string, clientId: string): Promise<readonly string[]>;
   /** The user has let a client in, or has allowed it more than before. */
   appConnected(user: { id: string; email: string }, clientId: string): Promise<void>;
   /** A user has requested a link to choose a new password. */
@@ -151,7 +151,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       if (path === '/change-password') fields.revokeOtherSessions = true;
       if (path === '/oauth2/consent' && fields.accept === true && request) {
         const session = await getSessionFromCtx(context);
-        if (session) allowedBefore.set(request, await deps.scopesOf(session.user.id, clientIn(fields)));
+        if (session) allowedBefore.set(request, await deps.listScopes(session.user.id, clientIn(fields)));
       }
     }),
     after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {
@@ -178,7 +178,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       const before = path === '/oauth2/consent' && user && request ? allowedBefore.get(request) : undefined;
       if (before && user) {
         const clientId = clientIn(fields);
-        const now = await deps.scopesOf(user.id, clientId);
+        const now = await deps.listScopes(user.id, clientId);
         if (now.some((scope) => !before.includes(scope))) await deps.appConnected(user, clientId);
       }
       if (path === '/oauth2/public-client')

@@ -90,7 +90,7 @@ function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoke
     passwordChanged: (user, { keepsAccess }) =>
       revoke(user, { keys: !keepsAccess, passkeys: !keepsAccess, sessions: false }),
     passkeyAdded: (email, name) => notice(email, 'passkey', name),
-    scopesOf: async (userId, clientId) => readList((await findConsent(db, userId, clientId))?.scopes),
+    listScopes: async (userId, clientId) => readList((await findConsent(db, userId, clientId))?.scopes),
     appConnected: async ({ id, email }, clientId) =>
       notice(email, 'app', (await findConsent(db, id, clientId))?.name ?? ''),
     resetAsked: async (email) => mails?.confirmAgain(email.toLowerCase()),

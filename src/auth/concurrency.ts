@@ -3,7 +3,7 @@
  * the source address with the fewest requests at work, and there to the account with the fewest. The queue is limited.
  */
 import { AppError } from '../lib/errors.ts';
-import { Places, PlacesFull } from '../lib/fair-slots.ts';
+import { FairSlots, SlotsFull } from '../lib/fair-slots.ts';
 
 export interface ConcurrencyOptions {
   /** At work at once, and of these from one source address. */
@@ -31,7 +31,7 @@ export function createConcurrencyLimit({
   waitingPerAddress,
   waitMs,
 }: ConcurrencyOptions): LimitConcurrency {
-  const places = new Places({
+  const places = new FairSlots({
     total,
     // Within an address, an account has no limit of its own: it only comes later than accounts that have less at work.
     each: { address: perAddress, account: perAddress },
@@ -39,7 +39,7 @@ export function createConcurrencyLimit({
   });
   return async ({ address, account }, work) => {
     const release = await places.take({ address, account: `${address} ${account}` }).catch((error: unknown) => {
-      throw error instanceof PlacesFull ? refusal(error) : error;
+      throw error instanceof SlotsFull ? refusal(error) : error;
     });
     try {
       return await work();
@@ -49,7 +49,7 @@ export function createConcurrencyLimit({
   };
 }
 
-const refusal = ({ limit }: PlacesFull): AppError =>
+const refusal = ({ limit }: SlotsFull): AppError =>
   limit === 'total'
     ? new AppError('server_busy', 'Too many people sign in at this moment.')
     : new AppError('rate_limited', 'Too many requests from here are at work at once; wait a few seconds.');

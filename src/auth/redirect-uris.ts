@@ -96,7 +96,7 @@ const RESERVED = new Set([
 const RESERVED_FAMILY = /^(ms-|ms\.|chrome|edge$|brave$|opera$|vivaldi$|moz-|safari-|devtools|itms|x-apple)/;
 
 /** Why a redirect URI cannot be used, to follow the URI in a sentence; undefined where it can. */
-export function problemOfRedirect(uri: unknown): string | undefined {
+export function findRedirectProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || uri.length > MAX_URI || !URL.canParse(uri))
     return `must be an absolute URI of at most ${MAX_URI} characters`;
   // Browsers leave out tabs and line breaks and turn backslashes round, so that two readers see two addresses.

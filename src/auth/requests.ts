@@ -3,7 +3,7 @@
  * no I/O, no clock.
  */
 import { listResources } from './addresses.ts';
-import { isNativeRedirect, problemOfRedirect, quoteRedirect } from './redirect-uris.ts';
+import { findRedirectProblem, isNativeRedirect, quoteRedirect } from './redirect-uris.ts';
 
 /** The error document of RFC 7591, section 3.2.2. */
 export interface RegistrationError {
@@ -36,7 +36,7 @@ const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
 const hasNul = (form: string): boolean => /%00|\0/.test(form);
 
 /** Returns the reason to refuse the body of a page's request; undefined for a JSON object, or an empty body. */
-export function problemOfPage(
+export function findPageProblem(
   body: string,
   query: string,
 ): { code: 'malformed_json' | 'validation_failed'; detail: string } | undefined {
@@ -57,7 +57,7 @@ export function problemOfPage(
 }
 
 /** Returns the reason to refuse a form (RFC 6749, section 5.2); it quotes none of the form's own words. */
-export function refusalOfForm(form: string, path: string): { error: string; error_description: string } | undefined {
+export function findFormRefusal(form: string, path: string): { error: string; error_description: string } | undefined {
   if (hasNul(form)) return { error: 'invalid_request', error_description: 'No parameter may have U+0000.' };
   const grants = new URLSearchParams(form).getAll('grant_type');
   if (path !== '/oauth2/token' || (grants.length === 1 && GRANTS.includes(grants[0] as never))) return undefined;
@@ -77,10 +77,10 @@ export interface Registration {
 
 /** The redirect URIs that can be used, once each; with `refused`, why there are none. */
 function readRedirects(uris: unknown[]): { redirects: string[] } | { refused: RegistrationError } {
-  const unfit = uris.filter((uri) => problemOfRedirect(uri) !== undefined);
+  const unfit = uris.filter((uri) => findRedirectProblem(uri) !== undefined);
   const redirects = new Set(uris.filter((uri) => !unfit.includes(uri)) as string[]);
   if (redirects.size > 0) return { redirects: [...redirects] };
-  const reasons = unfit.map((uri) => `${quoteRedirect(uri)} ${problemOfRedirect(uri)}`);
+  const reasons = unfit.map((uri) => `${quoteRedirect(uri)} ${findRedirectProblem(uri)}`);
   return refusal('invalid_redirect_uri', `None of the redirect_uris can be used: ${reasons.join('; ')}.`);
 }
 
@@ -106,7 +106,7 @@ export function readRegistration(body: unknown): { metadata: Registration } | { 
   };
   for (const field of [...URIS, ...TEXTS, ...LISTS]) {
     if (given[field] === undefined || given[field] === null) continue;
-    const problem = problemOfField(field, given[field]);
+    const problem = findFieldProblem(field, given[field]);
     if (problem) return refusal('invalid_client_metadata', `${field} ${problem}.`);
     metadata[field] = given[field];
   }
@@ -120,7 +120,7 @@ export function readRegistration(body: unknown): { metadata: Registration } | { 
   return { metadata };
 }
 
-function problemOfField(field: string, value: unknown): string | undefined {
+function findFieldProblem(field: string, value: unknown): string | undefined {
   if (URIS.includes(field as never)) {
     const isSafe = isText(value, MAX_URI) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
     return isSafe ? undefined : 'must be an address that begins with https://';

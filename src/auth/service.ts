@@ -187,7 +187,7 @@ export function createAuthService(deps: AuthServiceDeps) {
     },
 
     /** Something about sessions or consents has changed: all are looked up anew. */
-    forgetPeople(): void {
+    forgetCredentials(): void {
       site?.sessions.forget();
       site?.tokens.forget();
     },

@@ -1,7 +1,7 @@
 /** Queries users, keys and clients with SQL where the auth library has no function. */
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
-import type { Ways } from '../lib/mail/notices.ts';
+import type { CredentialCounts } from '../lib/mail/notices.ts';
 
 export interface ApiKeyRow {
   id: string;
@@ -303,7 +303,7 @@ export async function revokeAccess(
   db: Db,
   userId: string,
   what: { keys: boolean; passkeys: boolean; sessions: boolean },
-): Promise<{ revoked: Ways; kept: Ways }> {
+): Promise<{ revoked: CredentialCounts; kept: CredentialCounts }> {
   // Sessions first, and committed. A new key's creator checks its session afterwards (domain/accounts/access.ts), so that a key
   // is either seen here or given up there.
   if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
@@ -328,8 +328,8 @@ export async function revokeAccess(
 }
 
 /** Counts the credentials that are valid now. */
-async function countWays(db: Db, userId: string): Promise<Ways> {
-  const { rows } = await sql<Ways>`select
+async function countWays(db: Db, userId: string): Promise<CredentialCounts> {
+  const { rows } = await sql<CredentialCounts>`select
     (select count(*)::int4 from auth.apikey where "referenceId" = ${userId} and enabled
       and ("expiresAt" is null or "expiresAt" > now())) as "apiKeys",
     (select count(distinct "clientId")::int4 from auth."oauthConsent" where "userId" = ${userId}) as apps,

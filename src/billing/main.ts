@@ -32,13 +32,13 @@ import { createMeter } from './metering/meter.ts';
 import { type BillingMetrics, createBillingMetrics } from './metering/metrics.ts';
 import { type PodCache, watchProfiles } from './metering/profiles.ts';
 import {
-  attend,
   BY_ACCOUNT,
   byAccountIndex,
   creditJob,
   meterJob,
   type StreamCache,
   type WorkDeps,
+  watchStreams,
 } from './metering/stream-jobs.ts';
 import { createStreamMarks } from './metering/stream-marks.ts';
 import type { BillingConfig } from './settings.ts';
@@ -105,7 +105,7 @@ export async function runBilling(
   ];
   const ready = Promise.all([streams.synced, pods.synced]).then(() => {
     isSynced = true;
-    const queue = attend(work, lifecycle.signal);
+    const queue = watchStreams(work, lifecycle.signal);
     lifecycle.defer('streams', () => queue.stop());
     startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
     log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has begun');
@@ -160,7 +160,7 @@ function openWork(given: BillingParts): WorkDeps {
     settled,
     everyMs,
     log,
-    meter: createMeter({ db, ledger, prices, told: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
+    meter: createMeter({ db, ledger, prices, onCounted: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
     books: createStreamMarks(kube, seen),
     credits: createCreditConditions({ db, kube, events, estimates, graceSeconds, seen, clock }),
   };

@@ -14,14 +14,19 @@ const BEAT_MS = 15_000;
 const ANSWER_MS = 10_000;
 const BACKOFF: Backoff = { baseMs: 200, maxMs: 5_000 };
 
-export interface Ears {
+export interface NotificationHandlers {
   /** It listens from now on, and has not before. */
-  begins(): void;
-  hear(payload: string): void;
+  onConnect(): void;
+  onNotify(payload: string): void;
 }
 
 /** Resolves when the connection has ended, for any reason. */
-async function listenOnce(url: string, channel: string, ears: Ears, signal: AbortSignal): Promise<void> {
+async function listenOnce(
+  url: string,
+  channel: string,
+  handlers: NotificationHandlers,
+  signal: AbortSignal,
+): Promise<void> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: ANSWER_MS,
@@ -32,14 +37,14 @@ async function listenOnce(url: string, channel: string, ears: Ears, signal: Abor
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   client.on('error', () => end());
   client.on('end', end);
-  client.on('notification', ({ payload = '' }) => ears.hear(payload));
+  client.on('notification', ({ payload = '' }) => handlers.onNotify(payload));
   const stop = () => end();
   signal.addEventListener('abort', stop, { once: true });
   const beat = setInterval(() => void client.query('select').catch(stop), BEAT_MS);
   try {
     await client.connect();
     await client.query(`listen ${client.escapeIdentifier(channel)}`);
-    if (!signal.aborted) ears.begins();
+    if (!signal.aborted) handlers.onConnect();
     await over;
   } finally {
     clearInterval(beat);
@@ -52,14 +57,14 @@ async function listenOnce(url: string, channel: string, ears: Ears, signal: Abor
 export async function listen(
   url: string,
   channel: string,
-  { ears, log, signal }: { ears: Ears; log: Logger; signal: AbortSignal },
+  { handlers, log, signal }: { handlers: NotificationHandlers; log: Logger; signal: AbortSignal },
 ): Promise<void> {
   for (let failures = 0; !signal.aborted; failures++) {
-    const begins = () => {
+    const onConnect = () => {
       failures = 0;
-      ears.begins();
+      handlers.onConnect();
     };
-    await listenOnce(url, channel, { ...ears, begins }, signal).catch((err) => {
+    await listenOnce(url, channel, { ...handlers, onConnect }, signal).catch((err) => {
       if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
     });
     await sleep(backoffMs(BACKOFF, failures), signal).catch(() => undefined);

@@ -23,7 +23,7 @@ import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 /** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;
 
-export interface OwnedOptions<T extends KubeObject> {
+export interface OwnedResourcesOptions<T extends KubeObject> {
   kube: Kube;
   resource: Resource<T>;
   /** Needs the indexes of `referring`. */
@@ -46,7 +46,7 @@ export interface OwnedChange {
 }
 
 /** `T` is the stored kind, e.g. LoopStream. */
-export interface Owned<T extends Stored<KubeObject>> {
+export interface OwnedResources<T extends Stored<KubeObject>> {
   readonly namespace: string;
   /** Ids are `<prefix>-<ulid>`. */
   readonly prefix: string;
@@ -75,11 +75,11 @@ export interface Owned<T extends Stored<KubeObject>> {
   /** Resolves with true as soon as this server's cache contains a write of another server, or with false after `ms`. */
   caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
   /** Returns whether the cache contains the id, in any account. Before the first list it throws, since an empty cache proves nothing. */
-  knows(id: string): boolean;
+  isKnown(id: string): boolean;
   /** Reads an object from Kubernetes that another server may have created a moment ago. */
-  learn(id: string): Promise<void>;
+  load(id: string): Promise<void>;
   /** Reports each change of an account's objects from now on. Returns a function that ends it. */
-  follow(accountId: string, hear: (change: OwnedChange) => void): () => void;
+  follow(accountId: string, onChange: (change: OwnedChange) => void): () => void;
 }
 
 const readAccount = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
@@ -93,7 +93,9 @@ const ulid = monotonicFactory();
 /** Returns a new public id: `str-01k…`. Later ids sort after earlier ones. */
 export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
 
-export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Owned<Stored<T>> {
+export function createOwnedResources<T extends KubeObject>(
+  options: OwnedResourcesOptions<T>,
+): OwnedResources<Stored<T>> {
   const { kube, resource, reflector, namespace, prefix, noun, notFound, stopping } = options;
   let synced = false;
   reflector.synced.then(
@@ -117,8 +119,8 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
   reflector.onChange((_key, current, previous) => {
     const [now, before] = [current && readAccount(current), previous && readAccount(previous)];
     const id = (current ?? previous)?.metadata.name ?? '';
-    if (now !== undefined) followers.tell(now, { id, change: now === before ? 'updated' : 'created' });
-    if (before !== undefined && before !== now) followers.tell(before, { id, change: 'deleted' });
+    if (now !== undefined) followers.notify(now, { id, change: now === before ? 'updated' : 'created' });
+    if (before !== undefined && before !== now) followers.notify(before, { id, change: 'deleted' });
   });
 
   /** An empty cache would deny objects that exist. */
@@ -155,7 +157,7 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
     });
   };
 
-  const until: Owned<Stored<T>>['until'] = async (id, holds, ms, signal) =>
+  const until: OwnedResources<Stored<T>>['until'] = async (id, holds, ms, signal) =>
     holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms, signal);
 
   /** Maps an object that vanished, or changed, between our read and our write. */
@@ -180,8 +182,8 @@ export function createOwned<T extends KubeObject>(options: OwnedOptions<T>): Own
       const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
       return isKnown() || soon(isKnown, ms);
     },
-    knows: (id) => !synced || reflector.get(namespace, id) !== undefined,
-    async learn(id) {
+    isKnown: (id) => !synced || reflector.get(namespace, id) !== undefined,
+    async load(id) {
       // Uses a list: a reflector has the right to list.
       const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);

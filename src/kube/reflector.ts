@@ -106,13 +106,13 @@ export function createReflector<T extends KubeObject>(
   // Nobody may be waiting for it when the process stops early.
   synced.catch(() => {});
   const count = { lists: 0, watches: 0, errors: 0 };
-  let heardAt = performance.now();
-  const heard = (): void => {
-    heardAt = performance.now();
+  let lastContactAt = performance.now();
+  const recordContact = (): void => {
+    lastContactAt = performance.now();
   };
   let failures = 0;
 
-  const tell = (changes: CacheChange<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
+  const notifyHandlers = (changes: CacheChange<T>[], to: Iterable<ChangeHandler<T>> = handlers): void => {
     for (const { key, current, previous } of changes) {
       for (const handler of to) {
         try {
@@ -136,9 +136,9 @@ export function createReflector<T extends KubeObject>(
       token = next.continue;
     }
     signal.throwIfAborted();
-    tell(cache.replace(items, first.resourceVersion));
+    notifyHandlers(cache.replace(items, first.resourceVersion));
     count.lists++;
-    heard();
+    recordContact();
     markSynced();
     return first.resourceVersion;
   };
@@ -154,9 +154,9 @@ export function createReflector<T extends KubeObject>(
     let furthest = BigInt(from);
     for await (const event of kube.watch(resource, watch)) {
       const version = event.object.metadata.resourceVersion;
-      heard();
-      if (event.type === 'BOOKMARK') tell(cache.advance(version));
-      else tell(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
+      recordContact();
+      if (event.type === 'BOOKMARK') notifyHandlers(cache.advance(version));
+      else notifyHandlers(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
       // A repeated event arrives late, and must not lead us back.
       if (BigInt(version) > furthest) {
         furthest = BigInt(version);
@@ -164,7 +164,7 @@ export function createReflector<T extends KubeObject>(
       }
       failures = 0;
     }
-    heard();
+    recordContact();
   };
 
   const pause = (signal: AbortSignal): Promise<void> => sleep(backoffMs(BACKOFF, failures), signal);
@@ -220,15 +220,15 @@ export function createReflector<T extends KubeObject>(
     hasSeen: (resourceVersion) => cache.hasSeen(resourceVersion),
     upsert: (object) => {
       if (namespace && object.metadata.namespace !== namespace) return;
-      tell(cache.upsert(keep(object)));
+      notifyHandlers(cache.upsert(keep(object)));
     },
-    forget: (object) => tell(cache.forget(object)),
-    ageMs: () => (failures > 0 ? performance.now() - heardAt : 0),
+    forget: (object) => notifyHandlers(cache.forget(object)),
+    ageMs: () => (failures > 0 ? performance.now() - lastContactAt : 0),
     onChange: (handler, { replay = false } = {}) => {
       handlers.add(handler);
-      if (replay) tell(asCreations(cache.list()), [handler]);
+      if (replay) notifyHandlers(asCreations(cache.list()), [handler]);
       return () => void handlers.delete(handler);
     },
-    stats: () => ({ objects: cache.size, ...count, heardMs: performance.now() - heardAt }),
+    stats: () => ({ objects: cache.size, ...count, heardMs: performance.now() - lastContactAt }),
   };
 }

@@ -140,7 +140,7 @@ export function createTransport(
     const headers = { accept: 'application/json', ...currentTrace(), ...(await authorize()), ...options.headers };
     if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
     const since = performance.now();
-    const tell = (status: number) => onRequest?.({ method, status, ms: performance.now() - since });
+    const reportRequest = (status: number) => onRequest?.({ method, status, ms: performance.now() - since });
     const answer = agent.request({
       origin: access.server.origin,
       path: `${base}${path}`,
@@ -152,8 +152,8 @@ export function createTransport(
       bodyTimeout: options.bodyTimeout,
     });
     answer.then(
-      ({ statusCode }) => tell(statusCode),
-      () => tell(0),
+      ({ statusCode }) => reportRequest(statusCode),
+      () => reportRequest(0),
     );
     return answer;
   };

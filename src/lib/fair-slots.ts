@@ -7,8 +7,8 @@
 const MAX_REMEMBERED = 10_000;
 
 /** `limit` is the name of the limit that was reached, or `total` where all places are taken by others. */
-export class PlacesFull extends Error {
-  override readonly name = 'PlacesFull';
+export class SlotsFull extends Error {
+  override readonly name = 'SlotsFull';
   readonly limit: string;
   constructor(limit: string) {
     super(`The limit of ${limit} was reached.`);
@@ -16,7 +16,7 @@ export class PlacesFull extends Error {
   }
 }
 
-export interface PlacesOptions {
+export interface FairSlotsOptions {
   total: number;
   /** Name of a kind of owner → places of each owner of this kind. The first kind is the one that places are shared by. */
   each: Readonly<Record<string, number>>;
@@ -25,7 +25,7 @@ export interface PlacesOptions {
     total: number;
     /** For each owner of the first kind. */
     each: number;
-    /** Milliseconds; then the wait ends in PlacesFull. */
+    /** Milliseconds; then the wait ends in SlotsFull. */
     ms: number;
   };
 }
@@ -37,7 +37,7 @@ interface QueueEntry {
   /** Places of the owner of the first kind. */
   most: number;
   enter?: () => void;
-  /** Ends the wait in PlacesFull. */
+  /** Ends the wait in SlotsFull. */
   leave?: () => void;
 }
 
@@ -54,8 +54,8 @@ export interface TakeOptions {
   most?: number;
 }
 
-export class Places {
-  readonly #options: PlacesOptions;
+export class FairSlots {
+  readonly #options: FairSlotsOptions;
   readonly #kinds: readonly string[];
   readonly #held = new Set<QueueEntry>();
   readonly #counts = new Map<string, number>();
@@ -64,7 +64,7 @@ export class Places {
   #turn = 0;
   #waiting: QueueEntry[] = [];
 
-  constructor(options: PlacesOptions) {
+  constructor(options: FairSlotsOptions) {
     this.#options = options;
     this.#kinds = Object.keys(options.each);
   }
@@ -74,7 +74,7 @@ export class Places {
     return this.#held.size;
   }
 
-  /** Resolves to a function that gives the place back; it may be called twice. Rejects with PlacesFull. */
+  /** Resolves to a function that gives the place back; it may be called twice. Rejects with SlotsFull. */
   async take(owners: Owners, options: TakeOptions = {}): Promise<() => void> {
     const entry = this.#entryOf(owners, options);
     const obstacle = this.#obstacle(entry);
@@ -82,13 +82,13 @@ export class Places {
     const { waiting } = this.#options;
     const [first] = entry.owners;
     const own = this.#waiting.filter(({ owners: [other] }) => other === first).length;
-    if (!waiting || own >= waiting.each) throw new PlacesFull(obstacle);
-    if (this.#waiting.length >= waiting.total && !this.#shortenLine(own)) throw new PlacesFull('total');
+    if (!waiting || own >= waiting.each) throw new SlotsFull(obstacle);
+    if (this.#waiting.length >= waiting.total && !this.#shortenLine(own)) throw new SlotsFull('total');
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     entry.leave = () => {
       clearTimeout(timer);
       this.#waiting = this.#waiting.filter((other) => other !== entry);
-      reject(new PlacesFull(this.#obstacle(entry) ?? 'total'));
+      reject(new SlotsFull(this.#obstacle(entry) ?? 'total'));
     };
     const timer = setTimeout(entry.leave, waiting.ms);
     entry.enter = () => {
@@ -100,13 +100,13 @@ export class Places {
     return promise;
   }
 
-  /** As `take`, without waiting. Throws PlacesFull. */
+  /** As `take`, without waiting. Throws SlotsFull. */
   takeNow(owners: Owners, options: TakeOptions = {}): () => void {
     const entry = this.#entryOf(owners, options);
     const obstacle = this.#obstacle(entry);
     if (obstacle === undefined) return this.#enter(entry);
     if (obstacle === 'total') this.#askToGiveUp(entry);
-    throw new PlacesFull(obstacle);
+    throw new SlotsFull(obstacle);
   }
 
   /** Ends the last wait of the owner with the most, if that makes the shares of the line more equal: `own` have come before. */

@@ -22,7 +22,7 @@ type Shown<Result> =
 
 /** The progress that a waiting client receives. */
 export interface Watch<Now = never> {
-  hear?: (now: Now) => void;
+  onChange?: (now: Now) => void;
   /** Ends the waiting, and nothing else. */
   signal?: AbortSignal;
 }

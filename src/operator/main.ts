@@ -8,8 +8,8 @@ import { createEventRecorder } from '../kube/events.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
-import { type Caches, createCaches, createNodeCache, type Enqueue, wire } from './caches/caches.ts';
-import type { Tools } from './caches/controller-deps.ts';
+import { type Caches, createCaches, createNodeCache, type Enqueue, watchCaches } from './caches/caches.ts';
+import type { ControllerDeps } from './caches/controller-deps.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -69,7 +69,7 @@ export async function runOperator(
   const nodes = await createNodeCache(kube, log);
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);
-  const tools: Tools = { kube, caches, settings: config, events, clock, log };
+  const tools: ControllerDeps = { kube, caches, settings: config, events, clock, log };
 
   // Streams.
   const streamers = createStreamers(lifecycle, ({ metadata }) =>
@@ -130,7 +130,7 @@ export async function runOperator(
   // Work, once this operator leads.
   leadership.begin(() => {
     metrics.showObjects(caches, clock);
-    wire(caches, enqueue);
+    watchCaches(caches, enqueue);
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));

@@ -2,7 +2,7 @@
 import type { KubeObject, Stored } from '../kube/types.ts';
 import { memoize } from '../lib/memoize.ts';
 import type { Playlist } from './playlist/resource.ts';
-import { keptBytes } from './playlist/version-bytes.ts';
+import { countVersionBytes } from './playlist/version-bytes.ts';
 
 /** Besides what we write of an object: its metadata, who manages which field, and its status. */
 const OVERHEAD = 1024;
@@ -13,7 +13,7 @@ const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(
 
 /** Bytes that an object takes in Kubernetes' database, with what comes and goes with it. */
 export const recordBytes = memoize((object: Stored<KubeObject>): number => {
-  const versions = object.kind === 'Playlist' ? keptBytes(object as unknown as Playlist).total : 0;
+  const versions = object.kind === 'Playlist' ? countVersionBytes(object as unknown as Playlist).total : 0;
   return OVERHEAD + countBytes(object) + versions + (object.kind === 'Destination' ? SECRET : 0);
 });
 

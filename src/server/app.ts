@@ -10,7 +10,7 @@ import type { Logger } from '../lib/log.ts';
 import { type AuthServer, serveAuth } from './auth/serve.ts';
 import type { ChangeService } from './events/changes.ts';
 import { GRAPHQL, graphqlRoutes } from './graphql/routes.ts';
-import { tellAge } from './http/age-header.ts';
+import { setAgeHeader } from './http/age-header.ts';
 import { allowOrigins } from './http/cors.ts';
 import { createApp } from './http/create-app.ts';
 import { serveDashboard } from './http/dashboard.ts';
@@ -18,11 +18,11 @@ import { handleErrors } from './http/errors.ts';
 import { type Stopping, stopGracefully } from './http/graceful-stop.ts';
 import { type Authentication, type GuardOptions, guard } from './http/guard.ts';
 import { secureHeaders } from './http/headers.ts';
-import type { KeyedDeps } from './http/idempotency-keys.ts';
+import type { IdempotencyDeps } from './http/idempotency-keys.ts';
 import { createMethods } from './http/methods.ts';
 import type { HttpMetrics } from './http/metrics.ts';
 import type { Counter } from './http/ratelimit.ts';
-import { type Learners, learnNewcomers } from './http/recent-objects.ts';
+import { loadRecentObjects, type ObjectLoaders } from './http/recent-objects.ts';
 import { readTrace } from './http/trace-context.ts';
 import { agentRoutes, MCP } from './mcp/routes.ts';
 import type { OpenApi } from './openapi/document.ts';
@@ -30,7 +30,7 @@ import { DOCS, serveErrorPages } from './openapi/error-routes.ts';
 import { completeOpenApi, OPENAPI } from './openapi/openapi.ts';
 import type { MetaServices } from './operations/meta.ts';
 import { V1 } from './rest/adapter.ts';
-import type { PersonServices, RouteDeps } from './rest/routes.ts';
+import type { AccountOwnerServices, RouteDeps } from './rest/routes.ts';
 import { serveRest } from './rest/serve.ts';
 import type { Services } from './services.ts';
 import type { ApiConfig } from './settings.ts';
@@ -52,14 +52,14 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
   /** Without it there is neither sign-in nor OAuth. */
   authServer?: AuthServer | undefined;
   db: Db;
-  quotas: KeyedDeps['quotas'];
+  quotas: IdempotencyDeps['quotas'];
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: PersonServices;
+  people: AccountOwnerServices;
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];
-  learners?: Learners;
+  loaders?: ObjectLoaders;
   /** Counts requests of all replicas together; without it each replica counts its own. */
   counter?: Counter | undefined;
   /** Age of the caches of Kubernetes' resources in milliseconds; 0 while Kubernetes responds. */
@@ -100,13 +100,13 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
       else done();
     });
     await guard(api, { auth: deps.auth, counter: deps.counter, isSuspended: deps.isSuspended, ...config });
-    learnNewcomers(api, deps.learners ?? {});
+    loadRecentObjects(api, deps.loaders ?? {});
     await api.register(async (graphql) => {
-      tellAge(graphql, deps.ageMs);
+      setAgeHeader(graphql, deps.ageMs);
       graphqlRoutes(graphql, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.graphql });
     });
     await api.register(async (agents) => {
-      tellAge(agents, deps.ageMs);
+      setAgeHeader(agents, deps.ageMs);
       agentRoutes(agents, { ...deps, ...config, secret: config.authSecret, observe: deps.metrics?.tool });
     });
     await api.register(async (v1) => serveRest(v1, { ...deps, methods, openApi }), { prefix: V1 });

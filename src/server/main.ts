@@ -5,11 +5,11 @@ import type { Logger } from '../lib/log.ts';
 import { buildServer } from './app.ts';
 import { createChangeService } from './events/changes.ts';
 import { createHttpMetrics } from './http/metrics.ts';
-import { openPeople } from './process/account-services.ts';
-import { openIdentity } from './process/auth.ts';
-import { openMoney, openMoneyNews } from './process/billing-services.ts';
+import { openAccountServices } from './process/account-services.ts';
+import { openAuthParts } from './process/auth.ts';
+import { followBillingChanges, openBillingServices } from './process/billing-services.ts';
 import { startCleanup } from './process/cleanup.ts';
-import { openNouns } from './process/domain-services.ts';
+import { openDomainServices } from './process/domain-services.ts';
 import { openKube, openResources } from './process/kubernetes.ts';
 import { openOps } from './process/ops-server.ts';
 import { openQuotas } from './process/quotas.ts';
@@ -32,16 +32,16 @@ export interface RunningApi {
 export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningApi> {
   const metrics = createHttpMetrics();
   const kube = openKube(config, lifecycle, metrics);
-  const identity = openIdentity(config, lifecycle, metrics, log);
+  const identity = openAuthParts(config, lifecycle, metrics, log);
   const { auth, db } = identity;
   const resources = openResources(kube, config, lifecycle, metrics, log);
   const limits = openQuotas({ db, config, resources });
   const { quotas } = limits;
-  const money = await openMoney(config, identity, resources, log);
-  const nouns = await openNouns({ config, kube, resources, limits, auth, lifecycle });
+  const money = await openBillingServices(config, identity, resources, log);
+  const nouns = await openDomainServices({ config, kube, resources, limits, auth, lifecycle });
   const services = { ...nouns, ...money };
-  const moneyNews = openMoneyNews(config, log, lifecycle.signal);
-  const people = openPeople({ config, kube, resources, services, identity, quotas, lifecycle, log });
+  const moneyNews = followBillingChanges(config, log, lifecycle.signal);
+  const people = openAccountServices({ config, kube, resources, services, identity, quotas, lifecycle, log });
   const isSuspended = startSuspensions(db, resources, lifecycle, log);
   const ops = await openOps({ config, kube, db, isSynced: resources.isSynced, metrics, lifecycle });
   const counter = await openCounter(config, lifecycle, metrics, log);
@@ -51,7 +51,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     auth,
     authServer: {
       library: identity.library,
-      forgetPeople: auth.forgetPeople,
+      forgetCredentials: auth.forgetCredentials,
       wasUsed: auth.wasUsed,
       programs: auth.programs,
     },
@@ -70,7 +70,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
     leaving: ops.leaving,
     counter,
     ageMs: resources.ageMs,
-    learners: resources.learners,
+    loaders: resources.loaders,
     log,
   });
   lifecycle.defer('server', () => server.close(), DRAIN_MS);

@@ -1,7 +1,7 @@
 /** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
 import { describe, expect, test } from 'vitest';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
-import { importWish, renditionWish } from '../../src/operator/upload/job.ts';
+import { wantImport, wantRendition } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 
@@ -11,7 +11,7 @@ const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey
 function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
   const bare = task === 'import' ? upload('film', {}) : imported();
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
-  const job = jobOf(owner, task === 'import' ? importWish(owner) : renditionWish(owner, MEDIA, '720p30'));
+  const job = jobOf(owner, task === 'import' ? wantImport(owner) : wantRendition(owner, MEDIA, '720p30'));
   return decideUpload(owner, {
     held: new Map(),
     grant: () => ({}),

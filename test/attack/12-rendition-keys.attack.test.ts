@@ -6,7 +6,7 @@ import type { Job } from '../../src/kube/core.ts';
 import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
-import { renditionWish, type Wish, workKey } from '../../src/operator/upload/job.ts';
+import { type WantedJob, wantRendition, workKey } from '../../src/operator/upload/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../src/operator/upload/sweep.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
@@ -28,7 +28,7 @@ function of(account: string | undefined, namespace = 'tv', renditions: { key: st
 }
 
 const keyOf = (owner: Upload, shared = false) =>
-  workKey(renditionWish(owner, MEDIA, '720p30', false, undefined, shared).task);
+  workKey(wantRendition(owner, MEDIA, '720p30', false, undefined, shared).task);
 
 function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
   const pods = [endedPod({ action: 'rendition', rendition: { ...MADE, profile: '720p30' } })];
@@ -113,7 +113,7 @@ describe('an installation that shared everything before', () => {
 
   test('lets Jobs end that began before, with the key that they write', () => {
     const owner = of('victim');
-    const wish: Wish = renditionWish(owner, MEDIA, '720p30', false, 'sources/victim', true);
+    const wish: WantedJob = wantRendition(owner, MEDIA, '720p30', false, 'sources/victim', true);
     const { create, remove, status } = decide(owner, { jobs: [jobOf(owner, wish)] });
     expect([create, remove]).toEqual([[], []]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);

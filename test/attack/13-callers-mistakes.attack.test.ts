@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS } from '../../src/server/auth/paths.ts';
+import { AUTH_PATHS } from '../../src/server/auth/paths.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
 import { badRequests } from '../kit/make/bad-input.ts';
 import { ownPage } from '../kit/make/oauth.ts';
@@ -127,7 +127,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
   });
 
   test('the same at each door of signing in and OAuth', async () => {
-    const requests = DOORS.flatMap(({ path, methods }) =>
+    const requests = AUTH_PATHS.flatMap(({ path, methods }) =>
       methods.flatMap((method) =>
         [JSON_TYPE, { 'content-type': 'application/x-www-form-urlencoded' }].flatMap((type) => {
           const headers = { ...ownPage(api.config.publicUrl), ...type };

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildJob, importWish, renditionWish } from '../../src/operator/upload/job.ts';
+import { buildJob, wantImport, wantRendition } from '../../src/operator/upload/job.ts';
 import { MEDIA, SETTINGS, upload } from '../kit/make/operator.ts';
 import { type Helm, openHelms, type Values } from '../kit/real/helm/index.ts';
 import { INLINE } from '../kit/real/helm/values.ts';
@@ -90,10 +90,10 @@ const ready = upload('film', {});
 const PODS: Record<string, Labels> = {
   'a stream': ours('streamer'),
   'a destination test': ours('probe'),
-  'an import': jobLabels(buildJob(ready, importWish(ready), SETTINGS)),
+  'an import': jobLabels(buildJob(ready, wantImport(ready), SETTINGS)),
   'an import by an operator of before': ours('prepare'),
 };
-const RENDITION = jobLabels(buildJob(ready, renditionWish(ready, MEDIA, '720p30'), SETTINGS));
+const RENDITION = jobLabels(buildJob(ready, wantRendition(ready, MEDIA, '720p30'), SETTINGS));
 
 const PRIVATE = [
   ...['10.96.0.1', '10.0.0.8', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '127.0.0.1', '0.0.0.0'],

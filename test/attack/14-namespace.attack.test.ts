@@ -11,7 +11,7 @@ import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../src/operator/stream/program.ts';
-import { buildJob, importWish } from '../../src/operator/upload/job.ts';
+import { buildJob, wantImport } from '../../src/operator/upload/job.ts';
 import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
@@ -97,7 +97,7 @@ const inStreams = <T extends KubeObject>(object: T): T => ({
   metadata: { ...object.metadata, namespace: STREAMS },
 });
 const POD = inStreams(buildPod(stream(), PROGRAM, SETTINGS)) as never as KubeObject & { spec: Record<string, unknown> };
-const JOB = inStreams(buildJob(upload('film', {}), importWish(upload('film', {})), SETTINGS)) as never as KubeObject;
+const JOB = inStreams(buildJob(upload('film', {}), wantImport(upload('film', {})), SETTINGS)) as never as KubeObject;
 
 describe('the namespace of the streams', () => {
   test('holds none of the service’s Secrets, and neither account has a right in the service’s own', async () => {
@@ -185,7 +185,7 @@ describe('pods and Jobs, with the operator’s token', () => {
         expect(await ask('operator', 'POST', collection(PODS), inStreams(pod as KubeObject))).toMatchObject({
           status: 201,
         });
-      const job = inStreams(buildJob(upload('film', {}), importWish(upload('film', {})), settings) as KubeObject);
+      const job = inStreams(buildJob(upload('film', {}), wantImport(upload('film', {})), settings) as KubeObject);
       expect(await ask('operator', 'POST', collection(JOBS), job)).toMatchObject({ status: 201 });
     }
   });

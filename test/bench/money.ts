@@ -86,13 +86,13 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
   for (let i = 0; i < streams / STREAMS_OF_ACCOUNT; i++) await give(ledger, `account-${i}`, 1_000_000_000n);
   const prices = parsePrices();
   let counted = 0;
-  const told = (what: { seconds: number }) => {
+  const onCounted = (what: { seconds: number }) => {
     counted += what.seconds;
   };
   let passed = 0;
   // When a meter that looks every ten seconds has seen the hour.
   const clock = { ...systemClock, now: () => new Date(START + passed * 3_600_000 + 5_000) };
-  const meter = createMeter({ db, ledger, prices, told, clock });
+  const meter = createMeter({ db, ledger, prices, onCounted, clock });
   const estimates = createEstimates({ db, prices, clock });
   const never = new AbortController().signal;
   const times = { hour: [] as number[], idle: [] as number[], credit: [] as number[] };

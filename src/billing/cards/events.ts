@@ -12,9 +12,9 @@ export interface EventDeps extends PostDeps {
   log: Pick<Logger, 'warn'>;
 }
 
-export async function takeEvent(deps: EventDeps, event: StripeEvent): Promise<EventOutcome> {
+export async function handleEvent(deps: EventDeps, event: StripeEvent): Promise<EventOutcome> {
   const { payments, log } = deps;
-  const sessionId = EVENT_TYPES.includes(event.type) ? await payments.sessionOf(event) : null;
+  const sessionId = EVENT_TYPES.includes(event.type) ? await payments.findSession(event) : null;
   const looked = sessionId === null ? undefined : await payments.look(sessionId);
   if (!looked?.topUpId) return 'ignored';
   const row = await settleTopUp(deps, looked.topUpId, looked, new Date());

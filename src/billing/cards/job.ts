@@ -3,7 +3,7 @@
  * becomes right in the end without any webhook.
  */
 import type { Job } from '../ledger/jobs.ts';
-import { type EventDeps, takeEvent } from './events.ts';
+import { type EventDeps, handleEvent } from './events.ts';
 import { settleTopUp } from './post-top-up.ts';
 import * as store from './store.ts';
 import type { StripeEvent } from './stripe.ts';
@@ -45,7 +45,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     return failures;
   };
   const attempt = (event: StripeEvent): Promise<boolean> =>
-    takeEvent(deps, event).then(
+    handleEvent(deps, event).then(
       () => true,
       (err) => {
         log.warn({ err, eventID: event.id }, 'an event of the payment provider could not be taken');
@@ -65,7 +65,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
         failures++;
         log.warn({ err, topUpID: row.id }, 'a top-up could not be asked about');
       }
-      await store.putOff(db, row.id);
+      await store.markChecked(db, row.id);
     }
     return failures;
   };

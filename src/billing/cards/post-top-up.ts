@@ -13,10 +13,10 @@
 
 import type { Db } from '../../db/pool.ts';
 import { customer, type Ledger, type LedgerLine, type LedgerTransaction } from '../ledger/ledger.ts';
-import { creditsOfMinor } from '../ledger/money.ts';
+import { toCredits } from '../ledger/money.ts';
 import { type Move, settle } from './settle.ts';
 import * as store from './store.ts';
-import type { Looked } from './stripe.ts';
+import type { CardPayment } from './stripe.ts';
 
 const CASH = 'cash:card';
 const DISPUTES = 'disputes';
@@ -41,7 +41,7 @@ const min = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 export function settleTopUp(
   { db, ledger }: PostDeps,
   id: string,
-  looked: Looked,
+  looked: CardPayment,
   now: Date,
 ): Promise<store.TopUpRow | undefined> {
   return store.inTransaction(db, async (trx) => {
@@ -61,7 +61,7 @@ export function settleTopUp(
     }
     const { sessionId, paymentIntentId } = looked;
     const checkoutUrl = known.state === 'open' ? looked.checkoutUrl : null;
-    await store.keepLearned(trx, id, { ...known, sessionId, paymentIntentId, checkoutUrl });
+    await store.updateTopUp(trx, id, { ...known, sessionId, paymentIntentId, checkoutUrl });
     return store.findTopUp(trx, id);
   });
 }
@@ -71,13 +71,13 @@ type Prepared = Pick<LedgerTransaction, 'key' | 'kind' | 'entries'>;
 async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: KeptTopUp): Promise<Prepared> {
   const account = customer(row.accountId);
   if (move.do === 'credit') {
-    const credits = creditsOfMinor(move.amountMinor);
+    const credits = toCredits(move.amountMinor);
     return { key: `topup:${row.id}`, kind: 'topup', entries: buildEntries([account, credits], [CASH, -credits]) };
   }
   if (move.do === 'take') {
     const { id, kind, amountMinor } = move;
-    const all = creditsOfMinor(amountMinor);
-    const taken = min(creditsOfMinor(move.customerMinor), await store.lockRoom(trx, row.accountId));
+    const all = toCredits(amountMinor);
+    const taken = min(toCredits(move.customerMinor), await store.lockRoom(trx, row.accountId));
     const missing = all - taken;
     kept.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
     if (missing > 0n) await store.flagAccount(trx, row.accountId, id, missing);

@@ -11,7 +11,7 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { formatMinor } from '../ledger/money.ts';
-import { type EventOutcome, takeEvent } from './events.ts';
+import { type EventOutcome, handleEvent } from './events.ts';
 import { type PostDeps, settleTopUp } from './post-top-up.ts';
 import type { TopUp, TopUpCreate } from './record.ts';
 import * as store from './store.ts';
@@ -34,7 +34,7 @@ export interface TopUpDeps extends PostDeps {
   enabled?: boolean;
   limits: TopUpLimits;
   publicUrl: string;
-  emailOf(userId: string): Promise<string>;
+  findEmail(userId: string): Promise<string>;
   log: Pick<Logger, 'warn'>;
 }
 
@@ -115,7 +115,7 @@ export function createTopUpService(deps: TopUpDeps) {
         amountMinor,
         currency: row.currency,
         expiresAt: row.expiresAt,
-        email: await deps.emailOf(userId),
+        email: await deps.findEmail(userId),
         returnUrl: `${deps.publicUrl}/billing?topUp=${id}`,
       });
       return show((await settleTopUp(deps, id, looked, new Date())) ?? row);
@@ -136,6 +136,6 @@ export function createTopUpService(deps: TopUpDeps) {
     readEvent: (raw: Buffer, signature: string | undefined): StripeEvent => payments().readEvent(raw, signature),
 
     /** How often, how late and in which order events come is all the same. */
-    takeEvent: (event: StripeEvent): Promise<EventOutcome> => takeEvent({ ...deps, payments: payments() }, event),
+    handleEvent: (event: StripeEvent): Promise<EventOutcome> => handleEvent({ ...deps, payments: payments() }, event),
   };
 }

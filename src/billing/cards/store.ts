@@ -76,12 +76,12 @@ export async function keepReversal(trx: Db, topUpId: string, one: KeptReversal):
     on conflict (id) do update set state = excluded.state`.execute(trx);
 }
 
-export type Learned = Pick<TopUpRow, 'state' | 'paidMinor' | 'review' | 'checkoutUrl'> & {
+export type TopUpState = Pick<TopUpRow, 'state' | 'paidMinor' | 'review' | 'checkoutUrl'> & {
   sessionId: string;
   paymentIntentId: string | null;
 };
 
-export async function keepLearned(trx: Db, id: string, learned: Learned): Promise<void> {
+export async function updateTopUp(trx: Db, id: string, learned: TopUpState): Promise<void> {
   await sql`update loopstream.topups set state = ${learned.state}, paid_minor = ${learned.paidMinor},
       review = ${learned.review}, checkout_url = ${learned.checkoutUrl},
       session_id = coalesce(session_id, ${learned.sessionId}),
@@ -114,7 +114,7 @@ export async function listUnsettled(db: Db, quietSeconds: number, limit: number)
 }
 
 /** Asked in vain: the others come first next time. */
-export async function putOff(db: Db, id: string): Promise<void> {
+export async function markChecked(db: Db, id: string): Promise<void> {
   await sql`update loopstream.topups set looked_at = now() where id = ${id}`.execute(db);
 }
 

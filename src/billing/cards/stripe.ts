@@ -23,7 +23,7 @@ export interface StripeSettings {
 }
 
 /** All that is known of a payment, as it is now. */
-export interface Looked {
+export interface CardPayment {
   facts: CardFacts;
   /** From our metadata: null when the payment is not ours. */
   topUpId: string | null;
@@ -84,7 +84,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
     return data[0]?.id ?? null;
   };
 
-  const look = async (sessionId: string): Promise<Looked> => {
+  const readPayment = async (sessionId: string): Promise<CardPayment> => {
     const session = await stripe.checkout.sessions.retrieve(sessionId, { expand: ['payment_intent'] });
     const intent = session.payment_intent as Stripe.PaymentIntent | null;
     const query = intent && { payment_intent: intent.id, limit: 100 };
@@ -133,7 +133,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
     },
 
     /** Returns the payment page. The same top-up always gets the same page. */
-    createSession: ({ topUpId, accountId, amountMinor, currency, ...given }: NewSession): Promise<Looked> =>
+    createSession: ({ topUpId, accountId, amountMinor, currency, ...given }: NewSession): Promise<CardPayment> =>
       asked(async () => {
         const metadata = { topUpID: topUpId, accountID: accountId };
         const session = await stripe.checkout.sessions.create(
@@ -159,13 +159,13 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
           },
           { idempotencyKey: `loopstream-${topUpId}` },
         );
-        return look(session.id);
+        return readPayment(session.id);
       }),
 
-    look: (sessionId: string): Promise<Looked> => asked(() => look(sessionId)),
+    look: (sessionId: string): Promise<CardPayment> => asked(() => readPayment(sessionId)),
 
     /** The session that an event is about; null when it is about something else. */
-    sessionOf: ({ object }: StripeEvent): Promise<string | null> =>
+    findSession: ({ object }: StripeEvent): Promise<string | null> =>
       asked(async () => {
         if (object.object === 'checkout.session') return readText(object.id);
         const intent = object.object === 'payment_intent' ? readText(object.id) : readId(object.payment_intent);

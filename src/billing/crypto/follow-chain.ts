@@ -27,7 +27,7 @@ export interface FollowDeps {
   chain: Chain;
   network: NetworkSetting;
   /** Networks whose addresses are looked for on this one: what was sent over the wrong one is still its customer's. */
-  kin: readonly string[];
+  relatedNetworks: readonly string[];
   creditsPerUnit: bigint;
   clock: Clock;
 }
@@ -53,7 +53,7 @@ export function linked(from: AddressPlace, blocks: readonly Block[]): number {
   return count;
 }
 
-export function createFollower({ db, chain, network, kin, creditsPerUnit, clock }: FollowDeps) {
+export function createFollower({ db, chain, network, relatedNetworks, creditsPerUnit, clock }: FollowDeps) {
   const name = network.network;
 
   /** Writes down what was seen, with what is known of it. */
@@ -134,7 +134,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
   async function lookAround(): Promise<void> {
     if (chain.recent === undefined) return;
     const since = new Date(clock.now().getTime() - RECENT_MS);
-    const addresses = await store.listAddresses(db, kin, since);
+    const addresses = await store.listAddresses(db, relatedNetworks, since);
     if (addresses.length === 0) return;
     const found = await chain.recent(new Set(addresses));
     await db.transaction().execute(async (trx) => {
@@ -164,7 +164,7 @@ export function createFollower({ db, chain, network, kin, creditsPerUnit, clock 
       };
       let next: AddressPlace | undefined = (await isSame(at, tip)) ? at : await back(at);
       // Addresses are read after the height: a payer in one of these blocks got the address before.
-      const addresses = new Set(await store.listAddresses(db, kin));
+      const addresses = new Set(await store.listAddresses(db, relatedNetworks));
       while (next !== undefined && !signal.aborted) {
         at = next;
         if (at.height >= tip) break;

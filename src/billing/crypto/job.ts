@@ -56,7 +56,7 @@ export async function createScan(
   const { db, ledger, settings, metrics, log, clock = systemClock, rates } = deps;
   const chain = await (deps.open ?? openChain)(network);
   const shared = { db, chain, network, creditsPerUnit: settings.creditsPerUnit, clock };
-  const follower = createFollower({ ...shared, kin: listKin(network, settings) });
+  const follower = createFollower({ ...shared, relatedNetworks: listKin(network, settings) });
   const onSettled = (result: 'credited' | 'reversed' | 'ignored') => metrics.settled(network.network, result);
   const settler = createSettler({ ...shared, ledger, rates, log, onSettled });
   return async (signal) => {

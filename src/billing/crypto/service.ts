@@ -10,7 +10,7 @@ import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
-import { creditsOfMinor } from '../ledger/money.ts';
+import { toCredits } from '../ledger/money.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
 import { explainDeposit, explainPayment } from './explanations.ts';
 import type { Crypto } from './open.ts';
@@ -131,7 +131,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     if (given !== undefined && minor !== undefined)
       throw validationFailed([{ path, message: 'must be left out where amount is given' }]);
     const worth = { rate, decimals: asset.decimals, creditsPerUnit: open().settings.creditsPerUnit };
-    const amount = minor === undefined ? given && BigInt(given) : amountFor(creditsOfMinor(BigInt(minor)), worth);
+    const amount = minor === undefined ? given && BigInt(given) : amountFor(toCredits(BigInt(minor)), worth);
     if (!amount) return { amount: null, credits: null };
     const least = BigInt(asset.minimum ?? 0);
     const credits = creditsFor(amount, worth);

@@ -12,9 +12,9 @@ export const CHANNEL = 'loopstream_money';
 
 export interface LedgerEvents {
   byNoun: Record<MoneyNoun, Pick<Followers<OwnedChange | 'reset'>, 'follow'>>;
-  hear(payload: string): void;
+  onNotify(payload: string): void;
   /** Earlier notifications may be lost: followers must read everything again. */
-  begins(): void;
+  onConnect(): void;
 }
 
 const isOne = <T extends string>(all: readonly T[], one: string | undefined): one is T =>
@@ -30,11 +30,11 @@ export function createLedgerEvents(): LedgerEvents {
   } satisfies LedgerEvents['byNoun'];
   return {
     byNoun,
-    hear(payload) {
+    onNotify(payload) {
       const [, noun, change, id = '', accountId = ''] = /^(\S+) (\S+) (\S+) (.+)$/s.exec(payload) ?? [];
       // A later version of the database may notify of more nouns.
-      if (isOne(MONEY_NOUNS, noun) && isOne(CHANGES, change)) byNoun[noun].tell(accountId, { id, change });
+      if (isOne(MONEY_NOUNS, noun) && isOne(CHANGES, change)) byNoun[noun].notify(accountId, { id, change });
     },
-    begins: () => byNoun.balance.tellAll('reset'),
+    onConnect: () => byNoun.balance.notifyAll('reset'),
   };
 }

@@ -8,10 +8,10 @@ export const CREDITS_PER_MINOR_UNIT = 100n;
 const MS_PER_HOUR = 3_600_000n;
 
 /** Credits that an amount of minor units buys. */
-export const creditsOfMinor = (amountMinor: bigint): bigint => amountMinor * CREDITS_PER_MINOR_UNIT;
+export const toCredits = (amountMinor: bigint): bigint => amountMinor * CREDITS_PER_MINOR_UNIT;
 
 /** Whole minor units in so many credits; what is left over is dropped, towards 0. */
-export const minorOfCredits = (credits: bigint): bigint => credits / CREDITS_PER_MINOR_UNIT;
+export const toMinor = (credits: bigint): bigint => credits / CREDITS_PER_MINOR_UNIT;
 
 /** Computes the cost of time on air, rounded down: never above. */
 export const creditsForSeconds = (onAirSeconds: number, creditsPerHour: bigint): bigint =>

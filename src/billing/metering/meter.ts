@@ -54,15 +54,16 @@ export interface MeterDeps {
   /** How long streams stay on air after the credit was used up, and all streams of an account: what they use then is owed. */
   grace?: { seconds: number; ofAccount: (accountId: string) => readonly LoopStream[] };
   /** Hears of what was counted. */
-  told?: (what: CountedSum) => void;
+  onCounted?: (what: CountedSum) => void;
   clock?: Clock;
 }
 
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
 const listSessions = ({ status }: LoopStream) => status?.sessions ?? [];
-const toldTenths = (stream: LoopStream): number => total(listSessions(stream), (one) => toTenths(one.onAirSeconds));
+const sumReportedTenths = (stream: LoopStream): number =>
+  total(listSessions(stream), (one) => toTenths(one.onAirSeconds));
 
-export function createMeter({ db, ledger, prices, grace, told, clock = systemClock }: MeterDeps): Meter {
+export function createMeter({ db, ledger, prices, grace, onCounted, clock = systemClock }: MeterDeps): Meter {
   /** The last counted sessions of each stream, by its UID. */
   const counted = new Map<string, { book: string; tenths: number }>();
 
@@ -75,7 +76,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
     streams.filter((stream) => findAccount(stream) !== undefined && !isCounted(stream));
 
   const remember = (stream: LoopStream): void => {
-    counted.set(stream.metadata.uid, { book: signature(listSessions(stream)), tenths: toldTenths(stream) });
+    counted.set(stream.metadata.uid, { book: signature(listSessions(stream)), tenths: sumReportedTenths(stream) });
   };
 
   async function countBatch(streams: readonly LoopStream[]): Promise<void> {
@@ -111,7 +112,7 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
         writtenOff: booked.reduce((all, { writtenOff }) => all + writtenOff, 0n),
       };
     });
-    if (sum) told?.(sum);
+    if (sum) onCounted?.(sum);
     for (const stream of streams) remember(stream);
   }
 
@@ -152,7 +153,8 @@ export function createMeter({ db, ledger, prices, grace, told, clock = systemClo
       const known = new Set(streams.map(({ metadata }) => metadata.uid));
       for (const uid of counted.keys()) if (!known.has(uid)) counted.delete(uid);
       const left = uncounted(streams);
-      const tenths = (stream: LoopStream) => toldTenths(stream) - (counted.get(stream.metadata.uid)?.tenths ?? 0);
+      const tenths = (stream: LoopStream) =>
+        sumReportedTenths(stream) - (counted.get(stream.metadata.uid)?.tenths ?? 0);
       return total(left, (stream) => Math.max(0, tenths(stream))) / 10;
     },
   };

@@ -9,13 +9,13 @@ import type { KubeObject } from '../../kube/types.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { type Profile, parseProfile } from '../../resources/stream/profile.ts';
-import { programOfPod } from '../../resources/stream/program.ts';
+import { readPodProgram } from '../../resources/stream/program.ts';
 import * as store from './store.ts';
 
 const RETRY_MS = 1_000;
 
 const readProfile = (pod: Pod): Profile | undefined => {
-  const profile = programOfPod(pod)?.profile ?? '';
+  const profile = readPodProgram(pod)?.profile ?? '';
   return parseProfile(profile) && (profile as Profile);
 };
 

@@ -86,7 +86,10 @@ const isNew = (stream: LoopStream): boolean =>
   (findMissing(stream) !== undefined || findCondition(stream.status?.conditions, CREDIT_CONDITION) === undefined);
 
 /** Does at once what somebody waits for; every process of billing does it, as each may be done twice. */
-export function attend({ streams, meter, books, credits, settled, log }: WorkDeps, signal: AbortSignal): WorkQueue {
+export function watchStreams(
+  { streams, meter, books, credits, settled, log }: WorkDeps,
+  signal: AbortSignal,
+): WorkQueue {
   const look = async (key: string): Promise<void> => {
     const [namespace = '', name = ''] = key.split('/');
     const stream = streams.get(namespace, name);

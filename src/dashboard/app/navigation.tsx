@@ -2,9 +2,9 @@
 import { Link, useLocation } from '@tanstack/react-router';
 import { useBilling } from '../features/billing/queries.ts';
 import classes from './navigation.module.css';
-import { type NavigationPlace, PLACES } from './navigationItems.ts';
+import { NAVIGATION_ITEMS, type NavigationItem } from './navigationItems.ts';
 
-const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: NavigationPlace }) => (
+const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: NavigationItem }) => (
   <li>
     <Link to={to} className={classes.link} activeProps={{ className: classes.here }} activeOptions={{ exact }}>
       <Icon size={20} stroke={1.7} aria-hidden />
@@ -14,7 +14,7 @@ const Way = ({ place: { to, label, icon: Icon, exact = false } }: { place: Navig
 );
 
 const ways = (personal: boolean, costs: boolean) =>
-  PLACES.filter((place) => (place.personal ?? false) === personal && (costs || !place.paid)).map((place) => (
+  NAVIGATION_ITEMS.filter((place) => (place.personal ?? false) === personal && (costs || !place.paid)).map((place) => (
     <Way key={place.label} place={place} />
   ));
 

@@ -15,7 +15,7 @@ import {
 } from '@tabler/icons-react';
 import type { LinkProps } from '@tanstack/react-router';
 
-export interface NavigationPlace {
+export interface NavigationItem {
   to: NonNullable<LinkProps['to']>;
   label: string;
   icon: typeof IconBroadcast;
@@ -27,7 +27,7 @@ export interface NavigationPlace {
   paid?: boolean;
 }
 
-export const PLACES: readonly NavigationPlace[] = [
+export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   { to: '/', label: 'Overview', icon: IconLayoutDashboard, exact: true },
   { to: '/streams', label: 'Streams', icon: IconBroadcast },
   { to: '/uploads', label: 'Uploads', icon: IconUpload },

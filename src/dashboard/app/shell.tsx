@@ -7,7 +7,7 @@ import { useEffect, useRef } from 'react';
 import { ApiProvider, useSession, useWho } from '../api/context.tsx';
 import { useMe } from '../api/me.ts';
 import { isOpenPage } from '../features/account/addresses.ts';
-import { people } from '../features/account/authApi.ts';
+import { authApi } from '../features/account/authApi.ts';
 import { SignInAgain } from '../features/account/signInAgain.tsx';
 import { SignInPage } from '../features/account/signInPage.tsx';
 import { CreditBanner } from '../features/billing/creditBanner.tsx';
@@ -27,7 +27,7 @@ function Account() {
   const { data: me } = useMe();
   /** A session that cannot be ended is still there: then the person stays, and can try again. */
   const signOut = async () => {
-    if (session.key === undefined) await people.signOut();
+    if (session.key === undefined) await authApi.signOut();
     session.signOut();
   };
   return (
@@ -106,7 +106,7 @@ function useAsking(): { failed: unknown; again: () => void } {
   const { error, refetch } = useQuery({
     queryKey: ['session'],
     queryFn: async () => {
-      const found = (await people.session()) ?? null;
+      const found = (await authApi.session()) ?? null;
       // While the page waits for its person, nobody is no news, and somebody else is another page.
       if (!session.who.isOver || found?.id === session.who.person?.id) session.knowPerson(found);
       return found;

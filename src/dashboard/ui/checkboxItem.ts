@@ -1,5 +1,5 @@
 /** Something to choose, in a list. Pure: no I/O, no clock. */
-export interface Tick {
+export interface CheckboxItem {
   value: string;
   label: string;
   hint?: string | undefined;

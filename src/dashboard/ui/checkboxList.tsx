@@ -1,11 +1,11 @@
 /** Several of a list that is seen as a whole: check boxes. */
 import type { ReactNode } from 'react';
-import type { Tick } from './checkboxItem.ts';
+import type { CheckboxItem } from './checkboxItem.ts';
 import classes from './ticks.module.css';
 
 interface TicksProps {
   legend: string;
-  ticks: readonly Tick[];
+  ticks: readonly CheckboxItem[];
   values: readonly string[];
   onChange: (values: string[]) => void;
   /** More than this cannot be chosen. */
@@ -16,7 +16,7 @@ interface TicksProps {
   error?: ReactNode;
 }
 
-export function Ticks({ legend, ticks, values, onChange, most, single = false, name, error }: TicksProps) {
+export function CheckboxList({ legend, ticks, values, onChange, most, single = false, name, error }: TicksProps) {
   const full = !single && values.length >= most;
   const change = (value: string, on: boolean) => {
     if (single) return onChange([value]);

@@ -2,7 +2,7 @@
 import { ProblemError } from '../../client/index.ts';
 import { problemText } from '../api/problem.ts';
 
-export interface Mistakes {
+export interface FormErrors {
   /** Field → sentence. */
   fields: Record<string, string>;
   /** The complaints that belong to no field of the form. */
@@ -22,7 +22,7 @@ function fieldAt(path: string, names: readonly string[]): string | undefined {
 }
 
 /** The first complaint about a field stands. */
-export function findFieldErrors(error: unknown, names: readonly string[]): Mistakes {
+export function findFieldErrors(error: unknown, names: readonly string[]): FormErrors {
   const errors = error instanceof ProblemError ? error.errors : [];
   const fields: Record<string, string> = {};
   const others: string[] = [];

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { newKey } from '../../client/send.ts';
-import { findFieldErrors, type Mistakes } from './fieldErrors.ts';
+import { type FormErrors, findFieldErrors } from './fieldErrors.ts';
 
 interface SubmitOptions<Values, Result> {
   /** Sends it. With the same key the server does the same thing once, however often it is sent. */
@@ -10,7 +10,7 @@ interface SubmitOptions<Values, Result> {
   fields: readonly string[];
   /** The part of the values that the result is made of, where that is not all of them. */
   made?: (values: Values) => unknown;
-  onMistakes: (fields: Mistakes['fields']) => void;
+  onMistakes: (fields: FormErrors['fields']) => void;
   onDone: (result: Result) => unknown;
 }
 

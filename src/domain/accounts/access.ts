@@ -35,7 +35,7 @@ import {
 
 const DAY_SECONDS = 86_400;
 
-type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetPeople'>;
+type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetCredentials'>;
 export type AccessService = ReturnType<typeof createAccessService>;
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
@@ -108,10 +108,10 @@ export interface AccessDeps {
   auth: Service;
   quotas: Pick<Quotas, 'makeCounted'>;
   /** Notifies the owner of a new or removed credential. */
-  tell?: (userId: string, notice: Notice) => Promise<void>;
+  sendNotice?: (userId: string, notice: Notice) => Promise<void>;
 }
 
-export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
+export function createAccessService({ db, auth, quotas, sendNotice }: AccessDeps) {
   return {
     async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
       return newestFirst('key', await listKeys(db, accountId), args, showKey);
@@ -133,7 +133,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
       }
       const row = await findKey(db, accountId, id);
       if (!row) throw new AppError('conflict', 'Another request revoked the key at the same moment.');
-      await tell?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
+      await sendNotice?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
       return { ...showKey(row), key };
     },
 
@@ -150,14 +150,14 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
 
     async endSession({ userId }: Principal, id: string): Promise<void> {
       const ended = mayBeId(id) && (await endSession(db, userId, id));
-      auth.forgetPeople();
+      auth.forgetCredentials();
       if (!ended) throw new AppError('session_not_found', `The user has no session ${id.slice(0, 100)}.`);
     },
 
     /** Keeps the session that makes the request. */
     async endOtherSessions({ userId, sessionId = '' }: Principal): Promise<void> {
       await endOtherSessions(db, userId, sessionId);
-      auth.forgetPeople();
+      auth.forgetCredentials();
     },
 
     async apps({ userId }: Principal, args: PageArgs): Promise<Connection<ConnectedApp>> {
@@ -185,7 +185,7 @@ export function createAccessService({ db, auth, quotas, tell }: AccessDeps) {
     /** The app gets no more tokens; existing ones fail at their next check. */
     async disconnectApp({ userId }: Principal, id: string): Promise<void> {
       const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
-      auth.forgetPeople();
+      auth.forgetCredentials();
       if (!wasThere)
         throw new AppError('connected_app_not_found', `The user has no connected app ${id.slice(0, 100)}.`);
     },

@@ -1,7 +1,7 @@
 /** Reports the limits of an account, and its usage of each. */
 import type { Db } from '../../db/pool.ts';
 import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/limits.ts';
-import { keyedUse } from '../idempotency/store.ts';
+import { countKeyUse } from '../idempotency/store.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 import type { AccountLimits } from './record.ts';
@@ -9,7 +9,7 @@ import { listKeys } from './store.ts';
 
 const HOW_TO_LIFT = 'Buy credit once: the larger limits are there as soon as it is booked, and stay.';
 
-export interface AllowanceDeps {
+export interface LimitsDeps {
   db: Db;
   quotas: Pick<Quotas, 'limits' | 'findClass'>;
   usage: Pick<Usage, 'all'>;
@@ -17,12 +17,12 @@ export interface AllowanceDeps {
 
 export type ReadLimits = (accountId: string) => Promise<AccountLimits>;
 
-export function createAllowance({ db, quotas: { limits, findClass }, usage }: AllowanceDeps): ReadLimits {
+export function createLimitsReader({ db, quotas: { limits, findClass }, usage }: LimitsDeps): ReadLimits {
   return async (accountId) => {
     const [column, apiKeys, { count, bytes }] = await Promise.all([
       findClass(accountId),
       listKeys(db, accountId),
-      keyedUse(db, accountId),
+      countKeyUse(db, accountId),
     ]);
     const used: Partial<Record<LimitName, number>> = {
       ...usage.all(accountId),

@@ -9,14 +9,14 @@ import type { Db } from '../../db/pool.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Mailer } from '../../lib/mail/mailer.ts';
 import { noticeMail } from '../../lib/mail/notices.ts';
-import { accountDeletedMail, alreadyMail, resetMail, verificationMail } from '../../lib/mail/templates.ts';
+import { accountDeletedMail, existingAccountMail, resetMail, verificationMail } from '../../lib/mail/templates.ts';
 import { createMailBudget } from '../mail/budget.ts';
-import { addNotice, forgetLetters, listWaiting, takeNotices } from '../mail/store.ts';
+import { addNotice, deleteOldCounts, listWaiting, takeNotices } from '../mail/store.ts';
 
 /** Interval between two checks for deferred notices. */
 const LOOK_MS = 60_000;
 
-export interface Letters extends AuthMails {
+export interface AccountMails extends AuthMails {
   accountDeleted(to: string): void;
   /** Deletes expired records; callers run it now and then. */
   forgetOld(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Letters extends AuthMails {
   close(): Promise<void>;
 }
 
-export interface LettersDeps {
+export interface AccountMailsDeps {
   mailer: Pick<Mailer, 'post' | 'send'>;
   db: Db;
   publicUrl: string;
@@ -49,7 +49,7 @@ function createBackground(log: Logger) {
 }
 
 /** Notices are stored first. The mailbox gets them as soon as its budget allows a mail, several in one where they were deferred. */
-function createNotices({ mailer, db, publicUrl, perHour, log }: LettersDeps) {
+function createNotices({ mailer, db, publicUrl, perHour, log }: AccountMailsDeps) {
   const budget = createMailBudget({ db, perHour });
 
   async function send(email: string): Promise<void> {
@@ -70,7 +70,7 @@ function createNotices({ mailer, db, publicUrl, perHour, log }: LettersDeps) {
   return { send, sendWaiting };
 }
 
-export function createLetters(deps: LettersDeps): Letters {
+export function createAccountMails(deps: AccountMailsDeps): AccountMails {
   const { mailer, db, publicUrl, perHour, log, lookMs = LOOK_MS } = deps;
   const budget = createMailBudget({ db, perHour });
   const notices = createNotices(deps);
@@ -92,7 +92,7 @@ export function createLetters(deps: LettersDeps): Letters {
 
   async function answerSignUp(to: string): Promise<void> {
     if (!(await findUserByEmail(db, to))) return sendLink(to);
-    if (await budget.take('known', to)) mailer.post(alreadyMail(to, { signIn, reset }));
+    if (await budget.take('known', to)) mailer.post(existingAccountMail(to, { signIn, reset }));
   }
 
   return {
@@ -109,7 +109,7 @@ export function createLetters(deps: LettersDeps): Letters {
       await begin(() => notices.send(to));
     },
     accountDeleted: (to) => mailer.post(accountDeletedMail(to)),
-    forgetOld: () => forgetLetters(db),
+    forgetOld: () => deleteOldCounts(db),
     async close() {
       clearInterval(timer);
       await settled();

@@ -3,14 +3,14 @@ import type { Clock } from '../../lib/clock.ts';
 
 const WINDOW_MS = 60_000;
 
-export interface Pace {
+export interface MinuteCounter {
   /** Counts one more. Returns the count before it, and a function that takes it back. */
   begin(accountId: string): { before: number; undo: () => void };
   /** Returns the count of the last minute. */
   count(accountId: string): number;
 }
 
-export function createPace(clock: Clock): Pace {
+export function createMinuteCounter(clock: Clock): MinuteCounter {
   const begun = new Map<string, number[]>();
   const recent = (accountId: string): number[] => {
     const since = clock.monotonicMs() - WINDOW_MS;

@@ -20,7 +20,7 @@ import { DESTINATIONS, type Destination as Resource } from '../../resources/dest
 import type { DestinationStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import { newId, type Owned } from '../owned-resources.ts';
+import { newId, type OwnedResources } from '../owned-resources.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import { createTests } from './testing.ts';
@@ -29,9 +29,9 @@ export type DestinationService = ReturnType<typeof createDestinationService>;
 
 export interface DestinationServiceDeps {
   kube: Kube;
-  destinations: Owned<Resource>;
+  destinations: OwnedResources<Resource>;
   /** Needs the index `destination`. */
-  streams: Owned<LoopStream>;
+  streams: OwnedResources<LoopStream>;
   quotas: Pick<Quotas, 'make' | 'check'>;
   /** Allows destinations at private addresses. */
   allowPrivate: boolean;

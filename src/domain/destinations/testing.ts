@@ -11,17 +11,17 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import { newId, type Owned } from '../owned-resources.ts';
-import { createPace } from './minute-counter.ts';
+import { newId, type OwnedResources } from '../owned-resources.ts';
+import { createMinuteCounter } from './minute-counter.ts';
 import type { DestinationTest } from './record.ts';
 
 /** Time limit: a failing attempt takes a few seconds at most, and the start of its pod as long again. */
 const TEST_MS = 30_000;
 
 export interface TestsDeps {
-  destinations: Owned<Destination>;
+  destinations: OwnedResources<Destination>;
   /** Needs the index `destination`. */
-  streams: Owned<LoopStream>;
+  streams: OwnedResources<LoopStream>;
   quotas: Pick<Quotas, 'check'>;
   clock?: Clock;
 }
@@ -36,7 +36,7 @@ const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest
 
 /** A failed test is a result; an error means that no test ran. */
 export function createTests({ destinations, streams, quotas, clock = systemClock }: TestsDeps) {
-  const pace = createPace(clock);
+  const pace = createMinuteCounter(clock);
 
   /** Limits tests, since each starts a pod and connects to a third party. Throws `rate_limited`. */
   const keepPace = async (accountId: string): Promise<void> => {

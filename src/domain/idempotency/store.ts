@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 
-export interface KeptAnswer {
+export interface KeptResponse {
   /** HTTP status. */
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-export interface StoredAnswer {
+export interface IdempotencyRow {
   fingerprint: string;
   /** null while the first request runs. */
   status: number | null;
@@ -32,7 +32,7 @@ const free = (fingerprint: string) => sql`(i.created_at < now() - ${sql.raw(KEPT
  * account has used `maxKeys`. An interrupted or failed try continues with its original time. One statement, so that two requests
  * cannot both claim it.
  */
-export async function claim(
+export async function claimKey(
   db: Db,
   { accountId, key, fingerprint, maxKeys }: { accountId: string; key: string; fingerprint: string; maxKeys: number },
 ): Promise<Date | undefined> {
@@ -60,19 +60,19 @@ const usedLately = (accountId: string) => sql`from loopstream.idempotency_use u
   where u.account_id = ${accountId} and u.hour > now() - ${sql.raw(KEPT)}`;
 
 /** Counts the keys that an account used within 24 hours, and the bytes of their stored responses. */
-export async function keyedUse(db: Db, accountId: string): Promise<{ count: number; bytes: number }> {
+export async function countKeyUse(db: Db, accountId: string): Promise<{ count: number; bytes: number }> {
   const { rows } = await sql<{ count: string; bytes: string }>`
     select coalesce(sum(u.keys), 0)::text as count, coalesce(sum(u.bytes), 0)::text as bytes
     ${usedLately(accountId)}`.execute(db);
   return { count: Number(rows[0]?.count ?? 0), bytes: Number(rows[0]?.bytes ?? 0) };
 }
 
-export async function renew(db: Db, accountId: string, key: string): Promise<void> {
+export async function renewClaim(db: Db, accountId: string, key: string): Promise<void> {
   await sql`update loopstream.idempotency set claimed_until = now() + ${sql.raw(LEASE)}
     where account_id = ${accountId} and key = ${key} and status is null`.execute(db);
 }
 
-export const findAnswer = (db: Db, accountId: string, key: string): Promise<StoredAnswer | undefined> =>
+export const findResponse = (db: Db, accountId: string, key: string): Promise<IdempotencyRow | undefined> =>
   db
     .selectFrom('loopstream.idempotency')
     .select(['fingerprint', 'status', 'headers', 'body'])
@@ -84,9 +84,9 @@ export const findAnswer = (db: Db, accountId: string, key: string): Promise<Stor
  * Stores a response. The body is left out if the account's bodies of the last 24 hours already have `maxBytes`; the status is
  * stored all the same.
  */
-export async function keepAnswer(
+export async function storeResponse(
   db: Db,
-  { accountId, key, answer, maxBytes }: { accountId: string; key: string; answer: KeptAnswer; maxBytes: number },
+  { accountId, key, answer, maxBytes }: { accountId: string; key: string; answer: KeptResponse; maxBytes: number },
 ): Promise<void> {
   const { status, headers, body } = answer;
   const size = Buffer.byteLength(body);
@@ -105,12 +105,12 @@ export async function keepAnswer(
 }
 
 /** Ends the lease of a key whose request failed: the next request with the same body continues it. */
-export async function release(db: Db, accountId: string, key: string): Promise<void> {
+export async function releaseClaim(db: Db, accountId: string, key: string): Promise<void> {
   await sql`update loopstream.idempotency set claimed_until = now()
     where account_id = ${accountId} and key = ${key} and status is null`.execute(db);
 }
 
-export async function forgetOld(db: Db): Promise<void> {
+export async function deleteOldKeys(db: Db): Promise<void> {
   await sql`delete from loopstream.idempotency where created_at < now() - ${sql.raw(KEPT)}`.execute(db);
   await sql`delete from loopstream.idempotency_use where hour < now() - 2 * ${sql.raw(KEPT)}`.execute(db);
 }

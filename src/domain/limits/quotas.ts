@@ -7,7 +7,7 @@ import type { Leases } from '../../db/leases.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type AccountClass, type Claim, type LimitName, type Limits, limitExceeded } from '../../settings/limits.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 import type { Noun, Usage } from './usage.ts';
 
 /** Longest wait for a turn; a turn takes a few writes. */
@@ -22,9 +22,9 @@ const NEAR = 0.2;
 const AT_ONCE = 50;
 
 /** Remaining part of a limit after the request. */
-export type Left = (name: LimitName) => number;
+export type RemainingOf = (name: LimitName) => number;
 
-export interface Asked {
+export interface LimitedRequest {
   accountId: string;
   /** Evaluated once for each check of the limits. */
   claims: () => readonly Claim[];
@@ -36,7 +36,7 @@ export interface QuotasDeps {
   leases: Leases;
   usage: Usage;
   /** Services by prefix of their ids; they wait for the writes of other servers. */
-  kinds: Readonly<Record<string, Pick<Owned<Stored<KubeObject>>, 'caughtUp'>>>;
+  kinds: Readonly<Record<string, Pick<OwnedResources<Stored<KubeObject>>, 'caughtUp'>>>;
 }
 
 export type Quotas = ReturnType<typeof createQuotas>;
@@ -96,7 +96,7 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
   };
 
   /** Returns the rest of each limit after all claims. Throws the error of the first limit that is exceeded. */
-  const computeLeft = (column: AccountClass, { accountId, claims }: Asked) => {
+  const computeLeft = (column: AccountClass, { accountId, claims }: LimitedRequest) => {
     const now = claims();
     const left = new Map<LimitName, number>();
     for (const { name, used: counted, wanted } of now) {
@@ -123,7 +123,7 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
   };
 
   /** Runs `make` if the account has room for its claims. */
-  const within = async <T>(asked: Asked, make: (left: Left) => Promise<T>): Promise<T> => {
+  const within = async <T>(asked: LimitedRequest, make: (left: RemainingOf) => Promise<T>): Promise<T> => {
     const { accountId } = asked;
     const column = await findClass(accountId);
     const first = computeLeft(column, asked);
@@ -161,7 +161,7 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
       accountId: string,
       noun: Noun,
       draft: unknown,
-      make: (left: Left) => Promise<T>,
+      make: (left: RemainingOf) => Promise<T>,
       more?: () => readonly Claim[],
       replaced: () => number = () => 0,
     ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more, replaced()) }, make),
@@ -171,8 +171,11 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
       within({ accountId, claims }, change),
 
     /** Restarts work on an existing object. Throws the error of the first of `claims` that has no room. */
-    begin: <T>(accountId: string, claims: () => readonly Claim[], begin: (left: Left) => Promise<T>): Promise<T> =>
-      within({ accountId, claims }, begin),
+    begin: <T>(
+      accountId: string,
+      claims: () => readonly Claim[],
+      begin: (left: RemainingOf) => Promise<T>,
+    ): Promise<T> => within({ accountId, claims }, begin),
 
     /** Runs a change that needs `bytes` more (or less, if negative) in the database of Kubernetes. */
     grow: <T>(accountId: string, bytes: number, change: () => Promise<T>): Promise<T> =>

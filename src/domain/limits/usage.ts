@@ -10,13 +10,13 @@ import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { countedBytes, isFetching, preparedBytes } from '../../resources/upload/size.ts';
 import type { Claim, LimitName } from '../../settings/limits.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 
 export interface UsageDeps {
-  streams: Owned<LoopStream>;
-  destinations: Owned<Destination>;
-  playlists: Owned<Playlist>;
-  uploads: Owned<Upload>;
+  streams: OwnedResources<LoopStream>;
+  destinations: OwnedResources<Destination>;
+  playlists: OwnedResources<Playlist>;
+  uploads: OwnedResources<Upload>;
 }
 
 export type Noun = keyof UsageDeps;

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import type { Db } from '../../db/pool.ts';
-import { type Allowed, takeLetter } from './store.ts';
+import { type Allowed, countMail } from './store.ts';
 
 const HOUR_SECONDS = 3600;
 const DAY_SECONDS = 86_400;
@@ -37,13 +37,13 @@ export function findMailbox(address: string): string {
 }
 
 /** Mails that a stranger can cause. `confirm` and `known` follow a sign-up, `reset` a forgotten password. */
-export type StrangersLetter = 'confirm' | 'known' | 'reset';
+export type StrangersMail = 'confirm' | 'known' | 'reset';
 
 /**
  * Lists budgets from the narrowest to the widest; `perHour` limits all together. A sign-up leaves one mail for a reset. A sign-up
  * with a tag leaves one for the address without it. The links of sign-ups are valid for a day, so a few a day are enough.
  */
-export function listAllowances(letter: StrangersLetter, address: string, perHour: number): Allowed[] {
+export function listAllowances(letter: StrangersMail, address: string, perHour: number): Allowed[] {
   const hourly = (kind: string, letters: number): Allowed => ({
     kind,
     letters: Math.max(1, letters),
@@ -66,10 +66,10 @@ export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
   const hashMailbox = (mailbox: string): string => hash('sha256', mailbox, 'base64url');
   return {
     /** Returns whether the mail may be sent, and counts it. */
-    async take(letter: StrangersLetter, address: string): Promise<boolean> {
+    async take(letter: StrangersMail, address: string): Promise<boolean> {
       const mailbox = hashMailbox(findMailbox(address));
       for (const allowed of listAllowances(letter, address, perHour))
-        if (!(await takeLetter(db, mailbox, allowed))) return false;
+        if (!(await countMail(db, mailbox, allowed))) return false;
       return true;
     },
 

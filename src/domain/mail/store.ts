@@ -14,7 +14,7 @@ export interface Allowed {
  * Counts one more mail to the mailbox. Returns `false` if its budget is used up. One statement locks the row, so that all servers
  * count together.
  */
-export async function takeLetter(db: Db, mailbox: string, { kind, letters, seconds }: Allowed): Promise<boolean> {
+export async function countMail(db: Db, mailbox: string, { kind, letters, seconds }: Allowed): Promise<boolean> {
   const recent = sql`select t from unnest(b.sent) t where t > now() - make_interval(secs => ${seconds})`;
   const { rows } = await sql`insert into loopstream.mail_budgets as b (mailbox, kind, sent)
     values (${mailbox}, ${kind}, array[now()])
@@ -33,7 +33,7 @@ export async function addNotice(db: Db, email: string, { kind, what, at }: Notic
 export const takeNotices = (db: Db, email: string, mailbox: string, allowed: Allowed): Promise<Notice[]> =>
   db.transaction().execute(async (tx) => {
     const { rows: waiting } = await sql`select from loopstream.notices where email = ${email} limit 1`.execute(tx);
-    if (waiting.length === 0 || !(await takeLetter(tx, mailbox, allowed))) return [];
+    if (waiting.length === 0 || !(await countMail(tx, mailbox, allowed))) return [];
     const { rows } = await sql<Notice>`with taken as (delete from loopstream.notices where email = ${email} returning *)
       select kind, what, at from taken order by id`.execute(tx);
     return rows;
@@ -47,7 +47,7 @@ export async function listWaiting(db: Db): Promise<string[]> {
 }
 
 /** Deletes expired counts. */
-export async function forgetLetters(db: Db): Promise<void> {
+export async function deleteOldCounts(db: Db): Promise<void> {
   await sql`delete from loopstream.mail_budgets b
     where not exists (select from unnest(b.sent) t where t > now() - interval '1 day')`.execute(db);
 }

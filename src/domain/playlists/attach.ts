@@ -6,7 +6,7 @@ import type { Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MAX_PLAYLISTS } from '../../resources/stream/spec.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 
 /** Concurrent writers of the stream before the request fails with a conflict. */
 const TRIES = 5;
@@ -28,7 +28,7 @@ const buildSpec = (kind: PlaylistSpec['kind'], refs: string[]) =>
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError || (error instanceof KubeError && error.status >= 400 && error.status < 500);
 
-export function createAttaching(streams: Owned<LoopStream>, playlists: Owned<Playlist>) {
+export function createAttacher(streams: OwnedResources<LoopStream>, playlists: OwnedResources<Playlist>) {
   /** Lists validation errors. Throws `conflict` for a stream that is being deleted. */
   const problems = (accountId: string, streamID: string, kind: PlaylistSpec['kind'], mine?: string): FieldError[] => {
     const stream = streams.find(accountId, streamID);

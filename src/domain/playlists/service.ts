@@ -6,14 +6,14 @@ import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
-import { type PlaylistSpec, type Published, readPlayed, readPublished } from '../../resources/playlist/spec.ts';
-import { keepingFirst, keepingNext } from '../../resources/playlist/version-bytes.ts';
+import { type PlaylistSpec, type Published, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
+import { annotateFirst, annotateNext } from '../../resources/playlist/version-bytes.ts';
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned-resources.ts';
-import { createAttaching } from './attach.ts';
+import type { OwnedResources } from '../owned-resources.ts';
+import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { type History, type KeptVersion, readVersion } from './history.ts';
 import { computePublication } from './publication.ts';
@@ -31,10 +31,10 @@ import type {
 export type PlaylistService = ReturnType<typeof createPlaylistService>;
 
 export interface PlaylistServiceDeps {
-  playlists: Owned<Resource>;
-  uploads: Owned<Upload>;
+  playlists: OwnedResources<Resource>;
+  uploads: OwnedResources<Upload>;
   /** Needs the index `playlist`. */
-  streams: Owned<LoopStream>;
+  streams: OwnedResources<LoopStream>;
   history: History;
   quotas: Pick<Quotas, 'make' | 'grow'>;
 }
@@ -64,7 +64,7 @@ const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' |
 });
 
 export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
-  const attaching = createAttaching(streams, playlists);
+  const attaching = createAttacher(streams, playlists);
   const findStreams = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
   const listIds = (found: LoopStream[]) => found.map(({ metadata }) => metadata.name).sort();
@@ -84,7 +84,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
 
   const show = (accountId: string, playlist: Resource): Playlist => {
     const profiles = findStreams(accountId, playlist).map(({ spec }) => formatProfile(spec.quality, spec.framerate));
-    const played = readPlayed(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
+    const played = readPlayedPart(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),
@@ -147,7 +147,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       }
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
-      const kept = keepingNext(playlist, { ...playlist.spec, ...spec });
+      const kept = annotateNext(playlist, { ...playlist.spec, ...spec });
       // The server that created this version may have died before it stored it.
       await history.keep(playlist);
       try {
@@ -191,7 +191,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
       refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
       const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
-      const annotations = { ...published(1, spec), ...keepingFirst(spec) };
+      const annotations = { ...published(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
         playlists.create(accountId, () => spec, annotations),
       );

@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { AppError } from '../../lib/errors.ts';
-import { Places, PlacesFull } from '../../lib/fair-slots.ts';
+import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { Broadcast } from './broadcast.ts';
 
@@ -32,7 +32,7 @@ export function createPreviews(
   { perStream, perServer, seconds }: PreviewLimits,
   quotas: Pick<Quotas, 'allowed' | 'check'>,
 ) {
-  const places = new Places({
+  const places = new FairSlots({
     total: perServer,
     each: { account: perServer, stream: perStream },
     waiting: { total: perServer, each: 1, ms: WAIT_MS },
@@ -62,7 +62,7 @@ export function createPreviews(
       const release = await places
         .take({ account: accountId, stream: streamId }, { giveUp: () => end(), most })
         .catch(async (error: unknown) => {
-          if (!(error instanceof PlacesFull)) throw error;
+          if (!(error instanceof SlotsFull)) throw error;
           if (error.limit === 'account') await quotas.check(accountId, { name: 'previews', used: most, wanted: 1 });
           throw refusal(error, perStream);
         });
@@ -86,7 +86,7 @@ export function createPreviews(
   };
 }
 
-function refusal({ limit }: PlacesFull, perStream: number) {
+function refusal({ limit }: SlotsFull, perStream: number) {
   if (limit === 'stream')
     return new AppError(
       'too_many_previews',

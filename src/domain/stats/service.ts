@@ -9,10 +9,10 @@ import { STREAM_LABEL, STREAMER_PORT } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 import { createPreviews, type PreviewLimits } from './previews.ts';
 import type { LiveStats } from './record.ts';
-import { listLeftOut, liveStats, NOT_LIVE } from './view.ts';
+import { listLeftOut, NOT_LIVE, toLiveStats } from './view.ts';
 import type { ViewTokens } from './view-tokens.ts';
 
 const STATS_TIMEOUT_MS = 1_000;
@@ -23,8 +23,8 @@ const MAX_STATS_BYTES = 256 * 1024;
 export type StatsService = ReturnType<typeof createStatsService>;
 
 export interface StatsServiceDeps {
-  streams: Owned<LoopStream>;
-  destinations: Owned<Destination>;
+  streams: OwnedResources<LoopStream>;
+  destinations: OwnedResources<Destination>;
   /** Needs the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
   previewLimits: PreviewLimits;
@@ -86,7 +86,7 @@ export function createStatsService(deps: StatsServiceDeps) {
         const text = await bounded(answer.body, MAX_STATS_BYTES);
         if (answer.statusCode !== 200) return NOT_LIVE;
         const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
-        return liveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
+        return toLiveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
       } catch {
         return NOT_LIVE;
       }

@@ -77,7 +77,11 @@ const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b
  * Destinations are keyed by resource name, which is their public id; `findName` returns the display name. `leftOut` lists items
  * missing from the pod's program.
  */
-export function liveStats(told: unknown, findName: (id: string) => string, leftOut: readonly Broken[] = []): LiveStats {
+export function toLiveStats(
+  told: unknown,
+  findName: (id: string) => string,
+  leftOut: readonly Broken[] = [],
+): LiveStats {
   const stats = record(told);
   const seam = record(stats.seam);
   const reported = broken(stats.brokenItems);

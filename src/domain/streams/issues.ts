@@ -1,6 +1,6 @@
 /** Converts the conditions of a stream to the issues and warnings that clients see. Pure: no I/O, no clock. */
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
-import { findField, getFix, getReasonCode } from '../../resources/stream/readiness.ts';
+import { findConditionField, getConditionFix, getReasonCode } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MEDIA_FIELDS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import type { ReadinessIssue, ReadinessWarning } from './record.ts';
@@ -12,8 +12,8 @@ export function toIssue(
   return {
     code: getReasonCode(reason),
     message,
-    fix: getFix({ type, status, reason }),
-    field: findField(type, stream, reason),
+    fix: getConditionFix({ type, status, reason }),
+    field: findConditionField(type, stream, reason),
     since: lastTransitionTime,
   };
 }
@@ -27,7 +27,7 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
     ({ field, playlist, index, upload, name, reason, message, since }): ReadinessWarning => {
       const code = getReasonCode(reason);
       const fix = Object.hasOwn(READINESS_ISSUES, reason)
-        ? getFix({ type: 'MediaReady', status: 'False', reason })
+        ? getConditionFix({ type: 'MediaReady', status: 'False', reason })
         : ITEM_FIX;
       const item = {
         playlistID: playlist ?? null,
@@ -42,7 +42,7 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   if (more <= 0) return warnings;
   const message = `${more} more of ${unplayable.total} items are left out.`;
   const fix = 'Check the uploads of the playlist. Each item joins automatically when it can be played.';
-  const field = findField('MediaReady', stream);
+  const field = findConditionField('MediaReady', stream);
   return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
 }
 

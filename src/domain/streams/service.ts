@@ -12,7 +12,7 @@ import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from '../../resources/common/names
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 import {
   type Readiness,
   type Stream,
@@ -67,7 +67,7 @@ export interface StreamFilter {
 
 /** Options of a client that waits and wants progress meanwhile. */
 export interface Watch {
-  hear?: (stream: Stream) => void;
+  onChange?: (stream: Stream) => void;
   /** Ends the wait, not the operation. */
   signal?: AbortSignal;
 }
@@ -87,7 +87,7 @@ export type StreamService = ReturnType<typeof createStreamService>;
 
 export interface StreamServiceDeps {
   kube: Kube;
-  streams: Owned<LoopStream>;
+  streams: OwnedResources<LoopStream>;
   references: References;
   quotas: Pick<Quotas, 'make'>;
   /** Streams cost credits: a stream is on air only while billing reports a balance. */
@@ -133,7 +133,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     id: string,
     phases: readonly Phase[],
     waitSeconds = 0,
-    { hear, signal }: Watch = {},
+    { onChange, signal }: Watch = {},
   ): Promise<Progress> => {
     const { generation } = streams.get(accountId, id).metadata;
     const observed = (s: LoopStream) => (s.status?.observedGeneration ?? 0) >= (generation ?? 1);
@@ -142,7 +142,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return phase !== undefined && phases.includes(phase);
     };
     const over = (s: LoopStream | undefined) => {
-      if (s) hear?.(show(s));
+      if (s) onChange?.(show(s));
       return s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
     };
     if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000, signal);

@@ -4,7 +4,7 @@ import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
-import { findField, readGates } from '../../resources/stream/readiness.ts';
+import { findConditionField, readGates } from '../../resources/stream/readiness.ts';
 import { nextStart, nextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
@@ -107,7 +107,7 @@ export function toReadiness(stream: LoopStream): Readiness {
         code: 'not_checked',
         message: 'The operator has not checked this stream yet.',
         fix: 'Wait a moment and read it again. If this persists, check whether the operator runs.',
-        field: findField(type, stream),
+        field: findConditionField(type, stream),
         since,
       },
     ];

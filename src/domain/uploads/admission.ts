@@ -3,9 +3,9 @@
  * beyond the limits waits a little before it fails, since stock clients send twenty files at once.
  */
 import { AppError } from '../../lib/errors.ts';
-import { Places, PlacesFull } from '../../lib/fair-slots.ts';
+import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import type { PieceMemory } from '../../media/storage/pieces.ts';
-import type { Pace } from './minimum-rate.ts';
+import type { MinimumRate } from './minimum-rate.ts';
 import { NoMemory, UploadMemory } from './upload-memory.ts';
 
 export interface SendingLimits {
@@ -24,34 +24,34 @@ const PLACE_MS = 10_000;
 const MEMORY_MS = 30_000;
 
 /** Resources of one request. Its signal aborts when the place goes to another account. */
-export interface Arrival extends Pace {
+export interface AdmittedRequest extends MinimumRate {
   memory: PieceMemory;
   release(): void;
 }
 
-export type Arrivals = ReturnType<typeof createArrivals>;
+export type UploadAdmission = ReturnType<typeof createUploadAdmission>;
 
-export function createArrivals({ memoryBytes, atOnce, atOnceEach, minBytesPerSecond }: SendingLimits) {
+export function createUploadAdmission({ memoryBytes, atOnce, atOnceEach, minBytesPerSecond }: SendingLimits) {
   const memory = new UploadMemory(memoryBytes, MEMORY_MS);
-  const places = new Places({
+  const places = new FairSlots({
     total: atOnce,
     each: { account: atOnceEach },
     waiting: { total: atOnce, each: atOnceEach, ms: PLACE_MS },
   });
   return {
-    async admit(accountId: string): Promise<Arrival> {
+    async admit(accountId: string): Promise<AdmittedRequest> {
       const giveUp = new AbortController();
       const release = await places
         .take({ account: accountId }, { giveUp: () => giveUp.abort() })
         .catch((error: unknown) => {
-          throw error instanceof PlacesFull ? refusal(error, atOnceEach) : error;
+          throw error instanceof SlotsFull ? refusal(error, atOnceEach) : error;
         });
       return { release, signal: giveUp.signal, memory: memory.of(accountId), minBytesPerSecond };
     },
   };
 }
 
-const refusal = ({ limit }: PlacesFull, each: number): AppError =>
+const refusal = ({ limit }: SlotsFull, each: number): AppError =>
   limit === 'account'
     ? new AppError(
         'too_many_uploads_at_once',

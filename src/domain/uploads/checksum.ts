@@ -34,7 +34,7 @@ export function readChecksum(header: string | undefined): Checksum | undefined {
 }
 
 /** Passes `body` on; `check` throws `upload_checksum_mismatch` if the checksum differs. */
-export function summed(body: AsyncIterable<Buffer>, { algorithm, expected }: Checksum) {
+export function verifyBody(body: AsyncIterable<Buffer>, { algorithm, expected }: Checksum) {
   const hash: Hash = createHash(algorithm);
   return {
     body: (async function* () {

@@ -6,8 +6,8 @@
 import { AppError } from '../../lib/errors.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { countedBytes } from '../../resources/upload/size.ts';
-import type { Owned } from '../owned-resources.ts';
-import type { Within } from './quota.ts';
+import type { OwnedResources } from '../owned-resources.ts';
+import type { UploadQuota } from './quota.ts';
 
 const SMALLEST_STEP = 16 * 2 ** 20;
 /** Fraction of the received bytes. */
@@ -15,9 +15,9 @@ const STEP = 1 / 8;
 const REFUSALS = new Set(['upload_quota_exceeded', 'media_too_large']);
 
 /** `ensure(bytes)` reserves room for this many bytes. Rejects with `upload_quota_exceeded` and `media_too_large`. */
-export function growingRoom(
-  uploads: Owned<Resource>,
-  within: Pick<Within, 'grow'>,
+export function createGrowingReservation(
+  uploads: OwnedResources<Resource>,
+  within: Pick<UploadQuota, 'grow'>,
   accountId: string,
   upload: Resource,
 ) {

@@ -16,14 +16,14 @@ import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { PROGRAM_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { listItems, programOfPod } from '../../resources/stream/program.ts';
+import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 
 export interface HoldersDeps {
   /** Both need the index `upload`; that of streams is `listUploads`. */
-  streams: Owned<LoopStream>;
-  playlists: Owned<Playlist>;
+  streams: OwnedResources<LoopStream>;
+  playlists: OwnedResources<Playlist>;
   /** Needs the index `stream`. */
   pods: Pick<Reflector<KubeObject<Pod['spec'], Pod['status']>>, 'byIndex'>;
 }
@@ -45,7 +45,7 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
   /** Searches the text first, since a program may have hundreds of items. */
   const plays = (pod: KubeObject, id: string): boolean => {
     if (!pod.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes(JSON.stringify(id))) return false;
-    const program = programOfPod(pod);
+    const program = readPodProgram(pod);
     return program !== undefined && listItems(program).some((item) => item.id === id);
   };
 

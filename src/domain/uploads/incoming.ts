@@ -19,12 +19,12 @@ import { nameFrom } from '../../resources/upload/name.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { countedBytes } from '../../resources/upload/size.ts';
 import { incomingKey, isArriving } from '../../resources/upload/spec.ts';
-import type { Owned } from '../owned-resources.ts';
-import { type Arrivals, memoryRefusal } from './admission.ts';
-import { type Checksum, summed } from './checksum.ts';
-import { growingRoom } from './growing-reservation.ts';
-import { findParts, type Parts, takenOver, toPart } from './parts.ts';
-import type { Within } from './quota.ts';
+import type { OwnedResources } from '../owned-resources.ts';
+import { memoryRefusal, type UploadAdmission } from './admission.ts';
+import { type Checksum, verifyBody } from './checksum.ts';
+import { createGrowingReservation } from './growing-reservation.ts';
+import { findParts, listJoinedParts, type Parts, toPart } from './parts.ts';
+import type { UploadQuota } from './quota.ts';
 import { type Metadata, readKind, readName } from './tus-metadata.ts';
 
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
@@ -34,14 +34,14 @@ const NO_KIND =
   'extension of a media file, such as film.mp4';
 
 interface IncomingDeps {
-  uploads: Owned<Resource>;
-  within: Pick<Within, 'sent' | 'grow'>;
+  uploads: OwnedResources<Resource>;
+  within: Pick<UploadQuota, 'sent' | 'grow'>;
   storage: Storage;
   maxSourceBytes: number;
   /** Lifetime from the start of the upload. */
   expireMs: number;
   leases: Leases;
-  arrivals: Arrivals;
+  arrivals: UploadAdmission;
 }
 
 interface Progress {
@@ -157,7 +157,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     /** Rejects with `upload_not_found` and StorageError. Callers hold the lock, because unverified bytes are deleted. */
     async find(accountId: string, id: string): Promise<Progress> {
       // Another server may have recorded the size a moment ago, under the same lock.
-      if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.learn(id);
+      if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.load(id);
       const { upload, sent, key } = findSent(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
@@ -193,7 +193,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       const { sizeBytes } = sent;
       let told = sent.receivedBytes;
       let end = start;
-      const room = growingRoom(uploads, within, accountId, upload);
+      const room = createGrowingReservation(uploads, within, accountId, upload);
       const kept: Pick<Storage, 'write'> = {
         write: async (to, piece) => {
           if (!mayKeep()) throw new AppError('upload_conflict', 'Another request took over this upload.');
@@ -213,7 +213,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       };
       try {
         if (!checksum) return await appendPieces(kept, key, start, body, onKept, memory);
-        const sum = summed(body, checksum);
+        const sum = verifyBody(body, checksum);
         const verified = await markUnverified(storage, key, start);
         try {
           await appendPieces(kept, key, start, sum.body, async () => undefined, memory);
@@ -241,7 +241,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
 
     /** Deletes uploads of `all` that are incomplete after their lifetime. A failed deletion is retried next time. */
     async expire(all: readonly Resource[], now: Date): Promise<void> {
-      const taken = takenOver(all);
+      const taken = listJoinedParts(all);
       for (const upload of all) {
         const age = now.getTime() - Date.parse(upload.metadata.creationTimestamp);
         if (!isArriving(upload.spec) || age < expireMs) continue;

@@ -8,7 +8,7 @@ import { settlesWithin } from '../../lib/settle-within.ts';
 /** Window of the average. */
 const WINDOW_MS = 30_000;
 
-export interface Pace {
+export interface MinimumRate {
   /** 0 disables the limit. */
   minBytesPerSecond: number;
   /** Aborting it ends the reading. */
@@ -16,7 +16,7 @@ export interface Pace {
 }
 
 /** Ends without an error with the body, its connection, the signal, or a rate below the limit. */
-export async function* inTime(body: Readable, { minBytesPerSecond, signal }: Pace): AsyncGenerator<Buffer> {
+export async function* readAtRate(body: Readable, { minBytesPerSecond, signal }: MinimumRate): AsyncGenerator<Buffer> {
   const leastBytes = (minBytesPerSecond * WINDOW_MS) / 1000;
   const windowMs = minBytesPerSecond > 0 ? WINDOW_MS : Number.POSITIVE_INFINITY;
   const chunks = body.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;

@@ -6,7 +6,7 @@
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
-import type { Owned } from '../owned-resources.ts';
+import type { OwnedResources } from '../owned-resources.ts';
 
 const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
 
@@ -42,9 +42,13 @@ export interface Parts {
 }
 
 /** Finds an account's parts by id. Throws `upload_not_found`, `upload_conflict` and `validation_failed`. */
-export async function findParts(uploads: Owned<Resource>, accountId: string, ids: readonly string[]): Promise<Parts> {
+export async function findParts(
+  uploads: OwnedResources<Resource>,
+  accountId: string,
+  ids: readonly string[],
+): Promise<Parts> {
   // Another server may have received them a moment ago.
-  for (const id of new Set(ids)) if (!uploads.knows(id)) await uploads.learn(id);
+  for (const id of new Set(ids)) if (!uploads.isKnown(id)) await uploads.load(id);
   const made = uploads.list(accountId).find(({ spec }) => areSame(spec.source.sent?.parts, ids));
   if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
   const found = ids.map((id) => uploads.get(accountId, id));
@@ -65,5 +69,5 @@ const areSame = (parts: readonly Part[] | undefined, ids: readonly string[]): bo
 export const toPart = ({ metadata: { name, uid } }: Resource): Part => ({ name, uid });
 
 /** Returns the UIDs of parts whose bytes belong to another upload. */
-export const takenOver = (all: readonly Resource[]): Set<string> =>
+export const listJoinedParts = (all: readonly Resource[]): Set<string> =>
   new Set(all.flatMap(({ spec }) => (spec.source.sent?.parts ?? []).map(({ uid }) => uid)));

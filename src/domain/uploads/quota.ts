@@ -6,7 +6,7 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 
 /** Limits of an import from a link. */
-export interface Room {
+export interface ImportLimits {
   /** Largest file that the account may have and has room for. */
   largest: number;
   /** Longest file that the account may have; the service's own limit applies too. */
@@ -15,9 +15,9 @@ export interface Room {
   accountMaxBytes: number;
 }
 
-export type Within = ReturnType<typeof createWithin>;
+export type UploadQuota = ReturnType<typeof createUploadQuota>;
 
-export function createWithin(quotas: Quotas, usage: Usage) {
+export function createUploadQuota(quotas: Quotas, usage: Usage) {
   const bytesClaim = (accountId: string, wanted: number) => ({
     name: 'uploadBytes' as const,
     used: usage.uploadBytes(accountId),
@@ -32,7 +32,7 @@ export function createWithin(quotas: Quotas, usage: Usage) {
       accountId: string,
       { sizeBytes = 1, parts = () => [] }: { sizeBytes?: number | undefined; parts?: () => readonly Resource[] },
       draft: unknown,
-      make: (room: Pick<Room, 'maxDurationSeconds'>) => Promise<Resource>,
+      make: (room: Pick<ImportLimits, 'maxDurationSeconds'>) => Promise<Resource>,
     ): Promise<Resource> {
       await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted: sizeBytes });
       const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
@@ -61,7 +61,7 @@ export function createWithin(quotas: Quotas, usage: Usage) {
     async link(
       accountId: string,
       draft: unknown,
-      make: (room: Room) => Promise<Resource>,
+      make: (room: ImportLimits) => Promise<Resource>,
       { isThere = false } = {},
     ): Promise<Resource> {
       const own = await quotas.allowed(accountId, 'largestUploadBytes');

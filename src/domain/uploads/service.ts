@@ -10,18 +10,18 @@ import { deletePieces } from '../../media/storage/pieces.ts';
 import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { linkRefusal } from '../../resources/upload/link.ts';
-import { nameOfLink, nameOfUpload } from '../../resources/upload/name.ts';
-import { getPreviewState, isRetryAsked, previewWish } from '../../resources/upload/requested.ts';
+import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
+import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { incomingKeys } from '../../resources/upload/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
-import { newId, type Owned } from '../owned-resources.ts';
-import { createArrivals, type SendingLimits } from './admission.ts';
+import { newId, type OwnedResources } from '../owned-resources.ts';
+import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming } from './incoming.ts';
 import { openPreview } from './preview.ts';
-import { createWithin, type Room } from './quota.ts';
+import { createUploadQuota, type ImportLimits } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
 
 const HOUR_MS = 3_600_000;
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 export type UploadService = ReturnType<typeof createUploadService>;
 
 export interface UploadServiceDeps extends HoldersDeps {
-  uploads: Owned<Resource>;
+  uploads: OwnedResources<Resource>;
   /** Storage for files that clients send; without it only links work. */
   storage: Storage | undefined;
   limits: UploadLimits;
@@ -41,7 +41,7 @@ export interface UploadServiceDeps extends HoldersDeps {
 
 /** Options of a client that waits and wants progress meanwhile. */
 export interface Watch {
-  hear?: (upload: Upload) => void;
+  onChange?: (upload: Upload) => void;
   signal?: AbortSignal;
 }
 
@@ -72,7 +72,7 @@ function showAt(upload: Resource, now: Date): Upload {
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.type === 'audio' ? 'AUDIO' : 'VIDEO',
-  name: nameOfUpload({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
+  name: findUploadName({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
   state: status?.state ?? 'importing',
   progress: status?.progress ?? 0,
   sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
@@ -109,7 +109,7 @@ export function createUploadService({
   ...deps
 }: UploadServiceDeps) {
   const { allowPrivateLinks, maxSourceBytes, uploadExpireHours, uploadLimits } = limits;
-  const within = createWithin(quotas, usage);
+  const within = createUploadQuota(quotas, usage);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   const show = (upload: Resource) => showAt(upload, clock.now());
@@ -124,18 +124,18 @@ export function createUploadService({
         maxSourceBytes,
         expireMs,
         leases,
-        arrivals: createArrivals(uploadLimits),
+        arrivals: createUploadAdmission(uploadLimits),
       }),
 
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
       checkLink(url, allowPrivateLinks);
-      const displayName = name ?? nameOfLink(url);
+      const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
         type: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
       };
-      const make = ({ largest, ...room }: Room) => {
+      const make = ({ largest, ...room }: ImportLimits) => {
         const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
         return uploads.create(accountId, () => spec);
       };
@@ -159,7 +159,7 @@ export function createUploadService({
         throw new AppError('upload_not_failed', `Upload ${id} is ${state}; only a failed upload can be retried.`);
       checkLink(url, allowPrivateLinks);
       const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
-      const make = ({ largest, ...room }: Room) => {
+      const make = ({ largest, ...room }: ImportLimits) => {
         const spec = { ...room, maxSizeBytes: largest < maxSourceBytes ? largest : null };
         return uploads.patch(upload, { metadata: { annotations }, spec });
       };
@@ -175,15 +175,20 @@ export function createUploadService({
     /** Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, and `upstream_unavailable`. */
     async preview(accountId: string, id: string): Promise<Readable> {
       const upload = uploads.get(accountId, id);
-      const wish = storage && previewWish(upload, clock.now());
+      const wish = storage && requestPreview(upload, clock.now());
       if (wish) await uploads.patch(upload, { metadata: wish });
       return openPreview(storage, upload);
     },
 
     /** Returns the upload once it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */
-    async settled(accountId: string, id: string, waitSeconds: number, { hear, signal }: Watch = {}): Promise<Upload> {
+    async settled(
+      accountId: string,
+      id: string,
+      waitSeconds: number,
+      { onChange, signal }: Watch = {},
+    ): Promise<Upload> {
       const isOver = (upload: Resource | undefined): boolean => {
-        if (upload) hear?.(show(upload));
+        if (upload) onChange?.(show(upload));
         const state = upload && show(upload).state;
         return state === undefined || state === 'ready' || state === 'failed';
       };

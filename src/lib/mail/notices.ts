@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 /** Ways into an account, by their number. */
-export interface Ways {
+export interface CredentialCounts {
   apiKeys: number;
   apps: number;
   passkeys: number;
@@ -42,7 +42,7 @@ const count = (number: number, one: string): string => `${number} ${one}${number
 const list = (parts: readonly string[]): string =>
   parts.length < 2 ? (parts[0] ?? '') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 
-const countWays = ({ apiKeys, apps, passkeys }: Ways): string =>
+const countWays = ({ apiKeys, apps, passkeys }: CredentialCounts): string =>
   list([
     ...(apiKeys > 0 ? [count(apiKeys, 'API key')] : []),
     ...(apps > 0 ? [count(apps, 'connected app')] : []),
@@ -50,7 +50,7 @@ const countWays = ({ apiKeys, apps, passkeys }: Ways): string =>
   ]);
 
 /** Describes the credentials that a new password revoked, and those that still work. */
-export function describePassword(revoked: Ways, kept: Ways): string {
+export function describePassword(revoked: CredentialCounts, kept: CredentialCounts): string {
   const [gone, left] = [countWays(revoked), countWays(kept)];
   return [
     'All other sessions were ended.',

@@ -4,7 +4,7 @@
  */
 import type { Mail } from './mailer.ts';
 
-export interface Letter {
+export interface MailText {
   to: string;
   subject: string;
   /** Sentences, each paragraph one string. */
@@ -24,7 +24,7 @@ const BUTTON =
 const SMALL = 'color:#5b6066;font-size:13px;overflow-wrap:anywhere';
 
 /** The same in both forms; the address stands in full, for those who do not follow a button that they cannot see through. */
-export function renderMail({ to, subject, before, action, after }: Letter): Mail {
+export function renderMail({ to, subject, before, action, after }: MailText): Mail {
   const paragraphs = (texts: readonly string[]) => texts.map((text) => `<p>${html(text)}</p>`).join('\n');
   const link = action && html(action.url);
   const page = `<!doctype html>
@@ -65,7 +65,7 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
   });
 
 /** To the owner of an address with which somebody tries to sign up again: on the page the answer is the same as for a new one. */
-export const alreadyMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
+export const existingAccountMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
   renderMail({
     to,
     subject: 'You already have a loopstream account',

@@ -4,18 +4,18 @@
  */
 export interface Followers<T> {
   /** Answers a function that ends it. */
-  follow(accountId: string, hear: (news: T) => void): () => void;
-  tell(accountId: string, news: T): void;
+  follow(accountId: string, onChange: (change: T) => void): () => void;
+  notify(accountId: string, change: T): void;
   /** Notifies the followers of all accounts. */
-  tellAll(news: T): void;
+  notifyAll(change: T): void;
 }
 
 export function createFollowers<T>(): Followers<T> {
-  const byAccount = new Map<string, Set<(news: T) => void>>();
+  const byAccount = new Map<string, Set<(change: T) => void>>();
   return {
-    follow(accountId, hear) {
+    follow(accountId, onChange) {
       // A function of its own for each call: a follower that registers twice is called twice and can leave one of them.
-      const follower = (news: T) => hear(news);
+      const follower = (change: T) => onChange(change);
       const group = byAccount.get(accountId) ?? new Set();
       byAccount.set(accountId, group.add(follower));
       return () => {
@@ -23,11 +23,11 @@ export function createFollowers<T>(): Followers<T> {
         if (group.size === 0 && byAccount.get(accountId) === group) byAccount.delete(accountId);
       };
     },
-    tell(accountId, news) {
-      for (const hear of byAccount.get(accountId) ?? []) hear(news);
+    notify(accountId, change) {
+      for (const onChange of byAccount.get(accountId) ?? []) onChange(change);
     },
-    tellAll(news) {
-      for (const group of byAccount.values()) for (const hear of group) hear(news);
+    notifyAll(change) {
+      for (const group of byAccount.values()) for (const onChange of group) onChange(change);
     },
   };
 }

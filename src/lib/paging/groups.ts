@@ -15,19 +15,19 @@ export interface Groups<T> {
 }
 
 /** An item without a group is left out. */
-export function createGroups<T>(groupOf: (item: T) => string | undefined, placeOf: (item: T) => Place): Groups<T> {
+export function createGroups<T>(findGroup: (item: T) => string | undefined, getPlace: (item: T) => Place): Groups<T> {
   const groups = new Map<string, T[]>();
 
   const put = (group: string, item: T): void => {
     const items = groups.get(group);
     if (!items) return void groups.set(group, [item]);
-    const { index, isThere } = find(items, placeOf(item), placeOf);
+    const { index, isThere } = find(items, getPlace(item), getPlace);
     items.splice(index, isThere ? 1 : 0, item);
   };
 
   const take = (group: string, item: T): void => {
     const items = groups.get(group) ?? [];
-    const { index, isThere } = find(items, placeOf(item), placeOf);
+    const { index, isThere } = find(items, getPlace(item), getPlace);
     if (isThere) items.splice(index, 1);
     if (items.length === 0) groups.delete(group);
   };
@@ -35,7 +35,7 @@ export function createGroups<T>(groupOf: (item: T) => string | undefined, placeO
   return {
     of: (group) => groups.get(group) ?? [],
     change(current, previous) {
-      const [to, from] = [current && groupOf(current), previous && groupOf(previous)];
+      const [to, from] = [current && findGroup(current), previous && findGroup(previous)];
       if (previous && from !== undefined && from !== to) take(from, previous);
       if (current && to !== undefined) put(to, current);
     },

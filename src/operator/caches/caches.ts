@@ -85,7 +85,7 @@ function listAsks(stream: LoopStream): string[] {
 }
 
 /** Keeps of a pod's spec only what the operator reads. The annotations have what the pod was made with. */
-const keepOfPod = <P extends Pod>(pod: P): P => {
+const stripPod = <P extends Pod>(pod: P): P => {
   const { nodeName, tolerations } = pod.spec;
   return {
     ...pod,
@@ -121,7 +121,7 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
     destinations: createReflector(kube, DESTINATIONS, all),
     pods: createReflector(kube, PODS, {
       ...made,
-      keep: keepOfPod,
+      keep: stripPod,
       indexes: {
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
         [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
@@ -244,7 +244,7 @@ export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCach
 const REPLAY = { replay: true };
 
 /** Enqueues for each change the keys that it concerns, of the object as it was and as it is. */
-export function wire(caches: Caches, enqueue: Enqueue): void {
+export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
     for (const destination of newlyHeld(current, previous)) enqueue.destination(destination);

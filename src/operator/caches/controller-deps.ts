@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { PodSettings } from '../pods/security.ts';
 import type { Caches } from './caches.ts';
 
-export interface Tools {
+export interface ControllerDeps {
   kube: Kube;
   caches: Caches;
   settings: PodSettings;

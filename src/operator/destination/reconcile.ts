@@ -11,7 +11,7 @@ import { DESTINATIONS, type Destination } from '../../resources/destination/reso
 import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
 import { buildDestinationStatus } from './status.ts';
@@ -25,7 +25,7 @@ const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
-export function reconcileDestination(tools: Tools): Reconcile {
+export function reconcileDestination(tools: ControllerDeps): Reconcile {
   const tester = new Tester(tools);
   return async (key) => {
     const destination = tools.caches.destinations.get(...splitKey(key));
@@ -50,7 +50,7 @@ export function reconcileDestination(tools: Tools): Reconcile {
   };
 }
 
-async function readSecret({ kube }: Tools, { metadata, spec }: Destination): Promise<Secret | undefined> {
+async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destination): Promise<Secret | undefined> {
   try {
     return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
   } catch (error) {
@@ -60,7 +60,7 @@ async function readSecret({ kube }: Tools, { metadata, spec }: Destination): Pro
 }
 
 async function writeDestinationStatus(
-  tools: Tools,
+  tools: ControllerDeps,
   destination: Destination,
   judged: DestinationStatus,
   result: TestStatus | undefined,

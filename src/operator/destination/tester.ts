@@ -5,7 +5,7 @@ import { ACCOUNT_LABEL, testPodName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isReason, isRefusal, splitKey } from '../runtime/controller.ts';
 import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';
@@ -19,10 +19,10 @@ const TURN_REQUEUE_MS = 1000;
 const PATIENCE_MS = 5 * TURN_REQUEUE_MS;
 
 export class Tester {
-  readonly #tools: Tools;
+  readonly #tools: ControllerDeps;
   readonly #turns = new TestTurns({ total: MAX_TESTS, each: MAX_TESTS_EACH, patienceMs: PATIENCE_MS });
 
-  constructor(tools: Tools) {
+  constructor(tools: ControllerDeps) {
     this.#tools = tools;
   }
 

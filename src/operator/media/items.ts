@@ -7,13 +7,13 @@
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { readPlayed } from '../../resources/playlist/spec.ts';
+import { readPlayedPart } from '../../resources/playlist/spec.ts';
 import { formatProfile, type Profile } from '../../resources/stream/profile.ts';
 import type { Playing, Track } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
-import { nameOfUpload } from '../../resources/upload/name.ts';
+import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
@@ -96,7 +96,7 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
   const [profile, hold] = [findProfile(stream), findHold(stream)];
   const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
     const upload = objects.uploads.get(entry.upload);
-    const name = (upload && nameOfUpload(upload)) ?? entry.upload;
+    const name = (upload && findUploadName(upload)) ?? entry.upload;
     const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, profile, hold);
     return { ...entry, name, problem };
   };
@@ -110,7 +110,7 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
       if (!playlist) return fault('PlaylistNotFound', `Playlist "${name}" does not exist.`);
       if (playlist.spec.kind !== kind)
         return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
-      const played = readPlayed(playlist);
+      const played = readPlayedPart(playlist);
       if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
       mode ??= played.mode;
       return played.items.map(({ uploadRef: upload }, index) =>
@@ -271,14 +271,14 @@ export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
 
 /** Names of the uploads that streams play of a playlist, in order. */
 export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
-  readPlayed(playlist).items.map((item) => item.uploadRef);
+  readPlayedPart(playlist).items.map((item) => item.uploadRef);
 
 /** Names of all uploads that a stream plays, each once. */
 export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
-  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => itemsOfList(playlists.get(ref)));
+  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => listPlaylistItems(playlists.get(ref)));
   const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
   const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
   return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
 }
 
-const itemsOfList = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);
+const listPlaylistItems = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);

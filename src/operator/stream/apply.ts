@@ -7,12 +7,12 @@ import {
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,
 } from '../../resources/common/names.ts';
-import { type Program, programOfPod } from '../../resources/stream/program.ts';
+import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason, isRefusal } from '../runtime/controller.ts';
-import type { StreamTools } from './controller-deps.ts';
+import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
@@ -29,7 +29,7 @@ import {
 } from './secret.ts';
 
 /** The stream's pod after the action, and the decision as it turned out. */
-export interface Done {
+export interface AppliedDecision {
   decision: Decision;
   pod: Pod | undefined;
   /** The stream as its status is to be written: of the version that a write of the action left. */
@@ -37,7 +37,7 @@ export interface Done {
 }
 
 /** An action leaves a status to write, or nothing but another run. */
-export type Outcome = Done | { requeueAfterMs?: number };
+export type Outcome = AppliedDecision | { requeueAfterMs?: number };
 
 const RETRY_MS = 500;
 /** The caches were out of date: no conclusion is drawn, and the stream is reconciled again. */
@@ -46,19 +46,23 @@ const STALE: Outcome = { requeueAfterMs: RETRY_MS };
 const YIELD: Outcome = { requeueAfterMs: 0 };
 const FINISHED: Outcome = {};
 
-interface Scene {
-  tools: StreamTools;
+interface ActionContext {
+  tools: StreamControllerDeps;
   observed: Observation;
   decision: Decision;
   /** `pod` after the action; the stream as it was observed. */
-  done: (pod: Pod | undefined, decision?: Decision) => Done;
+  done: (pod: Pod | undefined, decision?: Decision) => AppliedDecision;
 }
 
-export async function act(tools: StreamTools, observed: Observation, decision: Decision): Promise<Outcome> {
+export async function applyDecision(
+  tools: StreamControllerDeps,
+  observed: Observation,
+  decision: Decision,
+): Promise<Outcome> {
   const { stream, pod: main, other } = observed;
   const { action } = decision;
-  const done = (pod: Pod | undefined, turnedOut = decision): Done => ({ decision: turnedOut, pod, stream });
-  const scene: Scene = { tools, observed, decision, done };
+  const done = (pod: Pod | undefined, turnedOut = decision): AppliedDecision => ({ decision: turnedOut, pod, stream });
+  const scene: ActionContext = { tools, observed, decision, done };
   const own = [main, other].filter((pod) => pod !== undefined).filter((pod) => isOwnedBy(pod, stream));
   const pod = 'podUid' in action ? own.find(({ metadata }) => metadata.uid === action.podUid) : own[0];
   switch (action.do) {
@@ -89,13 +93,13 @@ export async function act(tools: StreamTools, observed: Observation, decision: D
 }
 
 /** Makes ahead of the first pod what it needs. A stream that has the finalizer has the Secret too, or had it. */
-async function prepareStart({ tools, observed, done }: Scene, pod: Pod | undefined): Promise<Done> {
+async function prepareStart({ tools, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
   await ensureSecret(tools, observed);
   return { ...done(pod), stream: await addFinalizer(tools, observed.stream) };
 }
 
 /** Deletes a stream whose time is up, in the version that was observed: one that has been edited since fails with Conflict. */
-async function deleteStream({ tools, observed }: Scene): Promise<Outcome> {
+async function deleteStream({ tools, observed }: ActionContext): Promise<Outcome> {
   const { name, namespace = '', uid, resourceVersion } = observed.stream.metadata;
   const options = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
   await tools.kube.delete(LOOPSTREAMS, namespace, name, options);
@@ -108,7 +112,7 @@ async function deleteStream({ tools, observed }: Scene): Promise<Outcome> {
  * Until then the pod, which is on its way to a node, is held; the next run finds a pod without the lock. The status of a first pod
  * is written after those who wait for theirs, too: of many, most are live by then, and one write serves instead of two.
  */
-async function createPod(scene: Scene, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
+async function createPod(scene: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
   const { tools, observed, decision, done } = scene;
   const { stream, freeName: name, now } = observed;
   const { namespace = '' } = stream.metadata;
@@ -144,7 +148,7 @@ async function createPod(scene: Scene, action: Extract<Action, { do: 'create' }>
 }
 
 /** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
-async function publish({ tools, observed, decision, done }: Scene, pod: Pod): Promise<Outcome> {
+async function publish({ tools, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
   const { publisherUid, isNew } = await acquirePublisher(tools, observed, uid);
@@ -163,7 +167,7 @@ async function publish({ tools, observed, decision, done }: Scene, pod: Pod): Pr
 }
 
 /** Tells a pod to publish no more. The pod need not hear it: it is going, or is deleted with little time. */
-async function stop({ tools, observed, done }: Scene, pod: Pod): Promise<Done> {
+async function stop({ tools, observed, done }: ActionContext, pod: Pod): Promise<AppliedDecision> {
   const token = await readControlToken(tools, observed.stream);
   if (token !== undefined) await tools.streamers.stop(pod, token);
   return done(pod);
@@ -173,14 +177,14 @@ async function stop({ tools, observed, done }: Scene, pod: Pod): Promise<Done> {
  * Whether another pod is there to take over, by the API server: a pod that was removed a moment ago may still be in the cache, and
  * the one that publishes is not stopped for its sake.
  */
-async function isFollowed({ tools, observed }: Scene, pod: Pod): Promise<boolean> {
+async function isFollowed({ tools, observed }: ActionContext, pod: Pod): Promise<boolean> {
   const others = (await fetchPods(tools, observed.stream)).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
   for (const other of others) tools.caches.pods.upsert(other);
   return others.some((other) => !isOver(other) && other.metadata.deletionTimestamp === undefined);
 }
 
 /** Deletes a pod: at once, or so that it publishes until another one is ready. */
-async function deletePod(scene: Scene, pod: Pod, retire: boolean): Promise<Outcome> {
+async function deletePod(scene: ActionContext, pod: Pod, retire: boolean): Promise<Outcome> {
   const { tools, observed, done } = scene;
   const { name, namespace = '', uid } = pod.metadata;
   if (retire && !(await isFollowed(scene, pod))) return STALE;
@@ -194,11 +198,16 @@ async function deletePod(scene: Scene, pod: Pod, retire: boolean): Promise<Outco
 }
 
 /** Hands the pod another program, which it takes up without a restart. The destinations of that are in the Secret before. */
-async function patchProgram(scene: Scene, pod: Pod, program: Program, decision = scene.decision): Promise<Done> {
+async function patchProgram(
+  scene: ActionContext,
+  pod: Pod,
+  program: Program,
+  decision = scene.decision,
+): Promise<AppliedDecision> {
   const { tools, observed, done } = scene;
   const findMain = (patched: Pod) => (pod === observed.other ? observed.pod : patched);
   const { name, namespace = '', uid } = pod.metadata;
-  const before = programOfPod(pod);
+  const before = readPodProgram(pod);
   const isChanged = program.version !== before?.version;
   const annotations = {
     [PROGRAM_ANNOTATION]: JSON.stringify(program),
@@ -217,7 +226,7 @@ async function patchProgram(scene: Scene, pod: Pod, program: Program, decision =
 }
 
 /** Passes a skip on to the pod. The program says afterwards that it is done, and where the stream stands now. */
-async function skip(scene: Scene, pod: Pod, action: Extract<Action, { do: 'skip' }>): Promise<Done> {
+async function skip(scene: ActionContext, pod: Pod, action: Extract<Action, { do: 'skip' }>): Promise<AppliedDecision> {
   const { tools, observed, decision, done } = scene;
   const token = await readControlToken(tools, observed.stream);
   const clock = token && (await tools.streamers.skip(pod.metadata.uid, action.address, token, action.skip));

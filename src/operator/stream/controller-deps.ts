@@ -1,10 +1,10 @@
 /** Names the tools that the controller of streams works with. */
 
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import type { Rollout } from './rollout.ts';
 import type { Streamers } from './streamers.ts';
 
-export interface StreamTools extends Tools {
+export interface StreamControllerDeps extends ControllerDeps {
   /** The pods of streams on air. */
   streamers: Pick<Streamers, 'report' | 'skip' | 'release' | 'stop'>;
   rollout: Pick<Rollout, 'mayRoll' | 'requeueAfterMs'>;

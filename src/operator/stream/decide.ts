@@ -9,7 +9,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/names.ts';
-import { type Playing, type Program, programOfPod, toPlaying } from '../../resources/stream/program.ts';
+import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
@@ -105,7 +105,7 @@ function assess(observed: Observation, settings: PodSettings): Situation {
     ...observed,
     settings,
     ownPods,
-    program: ownPod && programOfPod(ownPod),
+    program: ownPod && readPodProgram(ownPod),
     readiness: checkReadiness(observed),
     gates: readGates(stream.spec, stream.status?.conditions),
     airtime: airtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),

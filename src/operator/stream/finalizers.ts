@@ -7,13 +7,13 @@ import { BY_STREAM } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';
-import type { StreamTools } from './controller-deps.ts';
+import type { StreamControllerDeps } from './controller-deps.ts';
 import type { Observation } from './observation.ts';
 import { listCachedPods } from './observe.ts';
 import { fetchPods } from './secret.ts';
 
 /** Sets the finalizers of exactly this version of the stream; fails with Conflict where there is a newer one. */
-const setFinalizers = ({ kube }: StreamTools, stream: LoopStream, finalizers: string[]) => {
+const setFinalizers = ({ kube }: StreamControllerDeps, stream: LoopStream, finalizers: string[]) => {
   const { name, namespace = '', resourceVersion } = stream.metadata;
   return kube.mergePatch(LOOPSTREAMS, namespace, name, { metadata: { resourceVersion, finalizers } });
 };
@@ -22,7 +22,7 @@ const setFinalizers = ({ kube }: StreamTools, stream: LoopStream, finalizers: st
  * Adds the finalizer of a stream. It comes before any pod, so that a stream is never gone while something of it may be on air.
  * Returns the stream as it is then, which differs in nothing else: the next write is of that version.
  */
-export async function addFinalizer(tools: StreamTools, stream: LoopStream): Promise<LoopStream> {
+export async function addFinalizer(tools: StreamControllerDeps, stream: LoopStream): Promise<LoopStream> {
   const finalizers = stream.metadata.finalizers ?? [];
   if (finalizers.includes(FINALIZER)) return stream;
   const written = await setFinalizers(tools, stream, [...finalizers, FINALIZER]);
@@ -35,7 +35,7 @@ export async function addFinalizer(tools: StreamTools, stream: LoopStream): Prom
  * counts too. Where our Role was deleted before the stream, as when a namespace is deleted, no pod can be made any more, and the
  * cache knows all that are left.
  */
-async function findPodsLeft(tools: StreamTools, stream: LoopStream): Promise<Pod[]> {
+async function findPodsLeft(tools: StreamControllerDeps, stream: LoopStream): Promise<Pod[]> {
   try {
     return await fetchPods(tools, stream);
   } catch (error) {
@@ -45,7 +45,7 @@ async function findPodsLeft(tools: StreamTools, stream: LoopStream): Promise<Pod
 }
 
 /** Removes the finalizer of a deleted stream; returns false while the stream has pods. */
-export async function removeFinalizer(tools: StreamTools, stream: LoopStream): Promise<boolean> {
+export async function removeFinalizer(tools: StreamControllerDeps, stream: LoopStream): Promise<boolean> {
   const pods = await findPodsLeft(tools, stream);
   for (const pod of pods) tools.caches.pods.upsert(pod);
   if (pods.length > 0) return false;
@@ -62,7 +62,10 @@ export async function removeFinalizer(tools: StreamTools, stream: LoopStream): P
  * Adds the finalizers of a stream on air and of its pods again, where an operator before this one has removed them for good
  * (finalizers/remove.ts). Returns whether any was missing.
  */
-export async function restoreFinalizers(tools: StreamTools, { stream, pod, other }: Observation): Promise<boolean> {
+export async function restoreFinalizers(
+  tools: StreamControllerDeps,
+  { stream, pod, other }: Observation,
+): Promise<boolean> {
   const pods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream) && !isOver(one));
   if (pods.length === 0 || stream.metadata.deletionTimestamp !== undefined) return false;
   const loose = pods.filter(
@@ -82,7 +85,7 @@ export async function restoreFinalizers(tools: StreamTools, { stream, pod, other
  * are in the status by now. Of a stream that is gone nobody needs them.
  */
 export async function removePodFinalizers(
-  { caches, kube }: Pick<StreamTools, 'caches' | 'kube'>,
+  { caches, kube }: Pick<StreamControllerDeps, 'caches' | 'kube'>,
   streamKey: string,
   ended: ReadonlySet<string>,
 ): Promise<undefined> {

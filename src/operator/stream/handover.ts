@@ -17,7 +17,7 @@
 import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
-import { type Program, programOfPod } from '../../resources/stream/program.ts';
+import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { isOver, isWarm, podTrouble } from '../pods/status.ts';
 import type { Observation } from './observation.ts';
@@ -139,7 +139,7 @@ export function exchange({ observed, main, settings, program }: Given): Exchange
   const trouble = podTrouble(other);
   if (trouble) return wait(`The next pod does not run: ${trouble.message}`);
   if (!isWarm(other)) return wait('The next pod is starting; this pod stays on air until it is ready.');
-  const playing = programOfPod(other);
+  const playing = readPodProgram(other);
   const wanted = program(playing);
   if (wanted && !isSameJson(wanted, playing)) {
     return { why, action: { do: 'patch', podUid: other.metadata.uid, program: wanted } };

@@ -8,7 +8,7 @@ import { playlistNames, uploadNames } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
-import type { StreamTools } from './controller-deps.ts';
+import type { StreamControllerDeps } from './controller-deps.ts';
 import { isOutdated } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { type PodTime, readPodTime } from './sessions.ts';
@@ -36,7 +36,7 @@ function sortPods(stream: LoopStream, named: readonly Pod[]): [main: Pod | undef
 }
 
 export function observeStream(
-  { caches, streamers, settings, rollout }: Omit<StreamTools, 'kube'>,
+  { caches, streamers, settings, rollout }: Omit<StreamControllerDeps, 'kube'>,
   stream: LoopStream,
   now: Date,
 ): Observation {
@@ -64,13 +64,16 @@ export function observeStream(
 }
 
 /** The pods of a stream as far as the cache knows them. */
-export function listCachedPods({ caches }: Pick<StreamTools, 'caches'>, stream: LoopStream): Pod[] {
+export function listCachedPods({ caches }: Pick<StreamControllerDeps, 'caches'>, stream: LoopStream): Pod[] {
   const { namespace, name } = stream.metadata;
   return caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
 }
 
 /** UIDs of the pods of a stream that are over. */
-export const findEndedPods = ({ caches }: Pick<StreamTools, 'caches'>, streamKey: string): ReadonlySet<string> =>
+export const findEndedPods = (
+  { caches }: Pick<StreamControllerDeps, 'caches'>,
+  streamKey: string,
+): ReadonlySet<string> =>
   new Set(
     caches.pods
       .byIndex(BY_STREAM, streamKey)
@@ -80,7 +83,7 @@ export const findEndedPods = ({ caches }: Pick<StreamTools, 'caches'>, streamKey
 
 /** The time on air of each pod of a stream, as the pods are now. */
 export const observePodTimes = (
-  { caches, streamers }: Pick<StreamTools, 'caches' | 'streamers'>,
+  { caches, streamers }: Pick<StreamControllerDeps, 'caches' | 'streamers'>,
   stream: LoopStream,
 ): PodTime[] =>
   listCachedPods({ caches }, stream).map((pod) => {

@@ -2,8 +2,8 @@
 
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
-import { act, type Done } from './apply.ts';
-import type { StreamTools } from './controller-deps.ts';
+import { type AppliedDecision, applyDecision } from './apply.ts';
+import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
 import { removePodFinalizers, restoreFinalizers } from './finalizers.ts';
 import type { Observation } from './observation.ts';
@@ -12,7 +12,7 @@ import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus, sameSessions } from './status.ts';
 
 export const reconcileStream =
-  (tools: StreamTools): Reconcile =>
+  (tools: StreamControllerDeps): Reconcile =>
   async (key) => {
     const stream = tools.caches.streams.get(...splitKey(key));
     const endedPods = findEndedPods(tools, key);
@@ -23,7 +23,7 @@ export const reconcileStream =
     if (await restoreFinalizers(tools, observed)) return { requeueAfterMs: 0 };
 
     const decision = decide(observed, tools.settings);
-    const outcome = await act(tools, observed, decision);
+    const outcome = await applyDecision(tools, observed, decision);
     if (!('decision' in outcome)) return outcome;
 
     await writeStreamStatus(tools, observed, outcome);
@@ -32,7 +32,11 @@ export const reconcileStream =
   };
 
 /** Writes the status, with the sessions of the pods as they are after the action, and the Events for what changed in it. */
-async function writeStreamStatus(tools: StreamTools, observed: Observation, done: Done): Promise<void> {
+async function writeStreamStatus(
+  tools: StreamControllerDeps,
+  observed: Observation,
+  done: AppliedDecision,
+): Promise<void> {
   const { stream, pod, decision } = done;
   const sessions = computeSessions(stream, observePodTimes(tools, stream), tools.metered, observed.now);
   const status = buildStatus(stream, decision, pod, observed, sessions);
@@ -42,7 +46,11 @@ async function writeStreamStatus(tools: StreamTools, observed: Observation, done
 }
 
 /** Waits for the time of the decision, or for the stream's turn in a rollout where that comes first. */
-function requeue({ rollout }: StreamTools, { stream, mayRoll, now }: Observation, { decision }: Done) {
+function requeue(
+  { rollout }: StreamControllerDeps,
+  { stream, mayRoll, now }: Observation,
+  { decision }: AppliedDecision,
+) {
   const wait = waitUntil(decision.requeueAt, now);
   if (mayRoll !== false) return wait;
   const turnMs = rollout.requeueAfterMs(stream, now);

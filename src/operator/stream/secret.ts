@@ -25,7 +25,7 @@ import {
 } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { viewToken } from '../../resources/stream/view-token.ts';
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isReason } from '../runtime/controller.ts';
@@ -47,7 +47,7 @@ export const decodeSecret = ({ data = {} }: Secret): StreamSecret =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
 
 /** Undefined when there is none of this name. */
-async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name: string) {
+async function findSecret({ kube }: Pick<ControllerDeps, 'kube'>, namespace: string, name: string) {
   try {
     return await kube.get(SECRETS, namespace, name);
   } catch (error) {
@@ -56,11 +56,13 @@ async function findSecret({ kube }: Pick<Tools, 'kube'>, namespace: string, name
   }
 }
 
-const findStreamSecret = (tools: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Stored<Secret> | undefined> =>
-  findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
+const findStreamSecret = (
+  tools: Pick<ControllerDeps, 'kube'>,
+  { metadata }: LoopStream,
+): Promise<Stored<Secret> | undefined> => findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
 /** The destinations as the streamer reads them (media/streamer/mounted-files.ts). One whose Secret is missing is left out. */
-async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinations }: Sent): Promise<string> {
+async function readDestinations(tools: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(
     stream.spec.destinationRefs.map(async (name) => {
@@ -78,7 +80,7 @@ async function readDestinations(tools: Pick<Tools, 'kube'>, { stream, destinatio
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Brings the destinations in the Secret up to date; writes nothing when they are. */
-export async function updateSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
+export async function updateSecret(tools: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
   const { stream } = sent;
   const secret = await findStreamSecret(tools, stream);
   if (!secret) return;
@@ -93,12 +95,12 @@ export async function updateSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Prom
   await writeSecret(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
 }
 
-const findStreamViewToken = ({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<string> =>
+const findStreamViewToken = ({ kube }: Pick<ControllerDeps, 'kube'>, { metadata }: LoopStream): Promise<string> =>
   findViewToken(kube, metadata.namespace ?? '', metadata.uid);
 
 /** Fails with Conflict when another write came before; the stream is reconciled again then. */
 async function writeSecret(
-  tools: Pick<Tools, 'kube'>,
+  tools: Pick<ControllerDeps, 'kube'>,
   stream: LoopStream,
   secret: Stored<Secret>,
   given: StreamSecret,
@@ -113,7 +115,7 @@ async function writeSecret(
  * Makes the Secret ahead of the first pod, which need not wait for it then. It names no publisher, so a pod that reads it is held.
  * A Secret that exists stays as it is.
  */
-export async function ensureSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Promise<void> {
+export async function ensureSecret(tools: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
   try {
     await createSecret(tools, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(tools, sent) });
   } catch (error) {
@@ -121,7 +123,11 @@ export async function ensureSecret(tools: Pick<Tools, 'kube'>, sent: Sent): Prom
   }
 }
 
-const createSecret = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, given: StreamSecret): Promise<void> => {
+const createSecret = async (
+  tools: Pick<ControllerDeps, 'kube'>,
+  stream: LoopStream,
+  given: StreamSecret,
+): Promise<void> => {
   const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
   const made = {
     metadata: {
@@ -136,7 +142,7 @@ const createSecret = async (tools: Pick<Tools, 'kube'>, stream: LoopStream, give
 };
 
 /** The stream's pods as the API server has them at this moment, whatever the caches say. */
-export async function fetchPods({ kube }: Pick<Tools, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
+export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
   const { name, namespace = '' } = metadata;
   const fetchOne = async (podName: string): Promise<Pod[]> => {
     try {
@@ -160,7 +166,7 @@ export async function fetchPods({ kube }: Pick<Tools, 'kube'>, { metadata }: Loo
  * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
  */
 export async function acquirePublisher(
-  tools: Pick<Tools, 'kube'>,
+  tools: Pick<ControllerDeps, 'kube'>,
   sent: Sent,
   podUid: string,
 ): Promise<{ publisherUid: string; isNew: boolean }> {
@@ -185,7 +191,11 @@ export async function acquirePublisher(
  * operator alone adds and before any pod, tells that there was no pod before. The Secret, which must not exist yet, tells that
  * there is no publisher: of two at once one fails with AlreadyExists, and the stream is reconciled again.
  */
-export async function acquireFirstPublisher(tools: Pick<Tools, 'kube'>, sent: Sent, podUid: string): Promise<void> {
+export async function acquireFirstPublisher(
+  tools: Pick<ControllerDeps, 'kube'>,
+  sent: Sent,
+  podUid: string,
+): Promise<void> {
   await createSecret(tools, sent.stream, {
     [DESTINATIONS_KEY]: await readDestinations(tools, sent),
     [PUBLISHER_KEY]: podUid,
@@ -193,7 +203,10 @@ export async function acquireFirstPublisher(tools: Pick<Tools, 'kube'>, sent: Se
 }
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */
-export async function readControlToken(tools: Pick<Tools, 'kube'>, stream: LoopStream): Promise<string | undefined> {
+export async function readControlToken(
+  tools: Pick<ControllerDeps, 'kube'>,
+  stream: LoopStream,
+): Promise<string | undefined> {
   const secret = await findStreamSecret(tools, stream);
   return secret && decodeSecret(secret)[CONTROL_TOKEN_KEY];
 }

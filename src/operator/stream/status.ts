@@ -8,7 +8,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
-import { getFix, readGates } from '../../resources/stream/readiness.ts';
+import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import { countRestarts, readySince } from '../pods/status.ts';
@@ -66,7 +66,7 @@ const findMessage = (status: { conditions?: Condition[] }, type: string): string
 const PATIENCE = new Set(['MediaImporting', 'MediaPreparing', 'DestinationChecking']);
 
 /** The problem, and the fix that REST and GraphQL give too. */
-const withFix = (condition: Verdict): string => `${condition.message} ${getFix(condition)}`;
+const withFix = (condition: Verdict): string => `${condition.message} ${getConditionFix(condition)}`;
 const isIssue = (reason: string): boolean => Object.hasOwn(READINESS_ISSUES, reason);
 
 const findObstacle = (status: LoopStreamStatus | undefined): Condition | undefined =>

@@ -14,7 +14,7 @@ import {
   STREAM_LABEL,
   STREAMER_PORT,
 } from '../../resources/common/names.ts';
-import { programOfPod } from '../../resources/stream/program.ts';
+import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { addressToAsk, findAddress, readySince } from '../pods/status.ts';
 import { keyIn } from '../runtime/controller.ts';
@@ -108,7 +108,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     const token = await findViewToken?.(pod).catch(() => undefined);
     const shown = token === undefined ? {} : { token };
     const report = parsePodReport(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown));
-    const program = programOfPod(pod);
+    const program = readPodProgram(pod);
     const soon = report && program && isBehind(program, report);
     // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
     entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);

@@ -7,7 +7,7 @@ import type { Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import { splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
-import { type MakingTask, readTask, type Wish, workKey } from './job.ts';
+import { type MakingTask, readTask, type WantedJob, workKey } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /** An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. */
@@ -18,7 +18,7 @@ const findPool = ({ action }: MakingTask): Pool => action;
 
 interface Ticket extends Claim {
   uploadKey: string;
-  wish: Wish;
+  wish: WantedJob;
 }
 
 /** A Job that runs, or may begin and is not in the cache yet. */
@@ -122,7 +122,10 @@ export class Admission {
    * An upload asks for all the Jobs it needs. Those it may make now are its own until `settle`; the others wait, and `due`
    * names the upload when that may have changed. Its earlier request is forgotten.
    */
-  ask({ key, account, since }: Asker, wishes: readonly Wish[]): { allowed: Wish[]; waiting: Map<string, Wait> } {
+  ask(
+    { key, account, since }: Asker,
+    wishes: readonly WantedJob[],
+  ): { allowed: WantedJob[]; waiting: Map<string, Wait> } {
     const [namespace] = splitKey(key);
     this.leave(key);
     if (wishes.length === 0) return { allowed: [], waiting: new Map() };

@@ -1,9 +1,9 @@
 /** Names the tools that the controller of uploads works with. */
 
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import type { Admission } from './admission.ts';
 
-export interface UploadTools extends Tools {
+export interface UploadControllerDeps extends ControllerDeps {
   admission: Admission;
   /** How far the active Jobs are, by UID, as far as they could be asked. */
   fractions: ReadonlyMap<string, number>;

@@ -6,7 +6,7 @@
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
-import { getPreviewState, previewWantedUntil, readRetryRequest } from '../../resources/upload/requested.ts';
+import { getPreviewExpiry, getPreviewState, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
@@ -23,11 +23,20 @@ import {
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { buildConditions, pascalCase, type Verdict } from '../runtime/controller.ts';
-import { asBegun, fits, importWish, readGeneration, readRetry, readTask, renditionWish, type Wish } from './job.ts';
+import {
+  asBegun,
+  fits,
+  readGeneration,
+  readRetry,
+  readTask,
+  type WantedJob,
+  wantImport,
+  wantRendition,
+} from './job.ts';
 import { readOutcome } from './job-result.ts';
 import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
 import { computeProgress, isActive } from './progress.ts';
-import { believable } from './result-bounds.ts';
+import { boundResult } from './result-bounds.ts';
 import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './storage-grant.ts';
 
 export interface UploadObservation {
@@ -59,7 +68,7 @@ export interface UploadObservation {
 
 export interface UploadDecision {
   status: UploadStatus;
-  create: Wish[];
+  create: WantedJob[];
   remove: Job[];
   /** The import waits for room in its account. */
   waitsForRoom?: boolean;
@@ -70,7 +79,7 @@ type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
 
 /** Collects the changes that the parts of an upload need. */
 class Plan {
-  readonly create: Wish[] = [];
+  readonly create: WantedJob[] = [];
   readonly remove: Job[] = [];
   requeueAt: Date | undefined;
   /** Warnings that Jobs have just reported. */
@@ -105,7 +114,7 @@ class Plan {
   }
 
   /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
-  goesOn({ name }: Wish, until: Date | undefined): boolean {
+  goesOn({ name }: WantedJob, until: Date | undefined): boolean {
     const job = this.#observed.jobs.get(name);
     if (!job || !isOwnedBy(job, this.#upload)) return false;
     if (!this.#isRunning(job)) return true;
@@ -128,7 +137,7 @@ class Plan {
   }
 
   /** The result of a wish; undefined while it is worked on, or has to be (again). */
-  follow(wish: Wish) {
+  follow(wish: WantedJob) {
     this.#wanted.add(wish.name);
     const job = this.#observed.jobs.get(wish.name);
     if (!job) {
@@ -144,7 +153,7 @@ class Plan {
     }
     const result =
       outcome.kind === 'done' && fits(job, wish)
-        ? believable(outcome.result, wish.task, this.#observed.settings)
+        ? boundResult(outcome.result, wish.task, this.#observed.settings)
         : undefined;
     const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
     const again = result?.action === 'failed' && isEarlier;
@@ -188,7 +197,7 @@ function imported(
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return goesOn;
   }
-  const result = plan.follow(importWish(upload, observed.urgent.size > 0, grant.maxBytes));
+  const result = plan.follow(wantImport(upload, observed.urgent.size > 0, grant.maxBytes));
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };
   if (result.action !== 'failed') return { error: unexpected };
@@ -216,7 +225,7 @@ function rendition(
   }
   const { urgent, jobs, settings } = observed;
   const from = keptSource(upload, media, observed);
-  const wanted = renditionWish(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  const wanted = wantRendition(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
   const wish = asBegun(wanted, jobs.get(wanted.name), media);
   if (observed.held.has(profile) && !plan.goesOn(wish, observed.held.get(profile))) return undefined;
   if (!observed.jobs.has(wish.name) && !observed.hasPreparedRoom()) {
@@ -247,7 +256,7 @@ function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObserv
  * whether the upload is prepared.
  */
 function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
-  const until = previewWantedUntil(upload, observed.now);
+  const until = getPreviewExpiry(upload, observed.now);
   if (!until || getPreviewState(upload) === 'ready') return [];
   plan.requeue(until);
   const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);

@@ -34,7 +34,7 @@ export type MakingTask = Exclude<PrepareTask, { action: 'sweep' }>;
 export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
 /** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
-export interface Wish {
+export interface WantedJob {
   name: string;
   task: MakingTask;
   /** Before the caps of the settings. */
@@ -70,7 +70,7 @@ function describeSource(upload: Upload, maxBytes: number | undefined) {
 }
 
 /** `granted`: the most that a link may bring, where that is less than its own limit. */
-export const importWish = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): Wish => ({
+export const wantImport = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
@@ -89,14 +89,14 @@ const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
   renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
 
 /** `from`: storage key of the source. `shared`: all accounts share what is made. */
-export const renditionWish = (
+export const wantRendition = (
   upload: Upload,
   media: MediaInfo,
   profile: string,
   urgent = false,
   from = upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
   shared = false,
-): Wish => ({
+): WantedJob => ({
   name: renditionJobName(upload.metadata.name, profile),
   task: {
     action: 'rendition',
@@ -121,12 +121,12 @@ function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings
 }
 
 /** How long a Job may take: never longer than the settings allow, whatever its media claims. */
-const deadlineSeconds = ({ task, deadlineSeconds: wished }: Wish, settings: PodSettings): number =>
+const deadlineSeconds = ({ task, deadlineSeconds: wished }: WantedJob, settings: PodSettings): number =>
   task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
 
 export function buildJob(
   upload: Upload,
-  wish: Wish,
+  wish: WantedJob,
   settings: PodSettings,
 ): KubeObject<Record<string, unknown>, JobStatus> {
   const labels = { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name };
@@ -194,10 +194,10 @@ export function readTask(job: Job): PrepareTask | undefined {
 export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wish: Wish): boolean => isSameJson(writtenTask(job), wish.task);
+export const fits = (job: Job, wish: WantedJob): boolean => isSameJson(writtenTask(job), wish.task);
 
 /** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function asBegun(wish: Wish, job: Job | undefined, { sha256 }: MediaInfo): Wish {
+export function asBegun(wish: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
   const [begun, { task }] = [job && readTask(job), wish];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wish;
   if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wish;

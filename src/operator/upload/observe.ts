@@ -16,7 +16,7 @@ import {
 } from '../caches/caches.ts';
 import { findProfile, graceEnd } from '../media/items.ts';
 import { keyIn } from '../runtime/controller.ts';
-import type { UploadTools } from './controller-deps.ts';
+import type { UploadControllerDeps } from './controller-deps.ts';
 import type { UploadObservation } from './decide.ts';
 import { grantRoom } from './storage-grant.ts';
 
@@ -27,7 +27,7 @@ function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxByt
 }
 
 /** Until when a running Job may go on making a rendition that only streams ask for which may not go on air. */
-function findHoldEnd(caches: UploadTools['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
+function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
   const { namespace = '', name } = metadata;
   // Only a Job that runs is worth a look at all the streams.
   if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
@@ -37,7 +37,7 @@ function findHoldEnd(caches: UploadTools['caches'], { metadata }: Upload, profil
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
 
-export function observeUpload(tools: UploadTools, upload: Upload, now: Date): UploadObservation {
+export function observeUpload(tools: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
   const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
   const key = keyIn(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);

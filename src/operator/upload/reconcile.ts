@@ -4,13 +4,13 @@ import { JOBS, type Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL, importJobName } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isReason, isRefusal, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
-import type { UploadTools } from './controller-deps.ts';
+import type { UploadControllerDeps } from './controller-deps.ts';
 import { decideUpload, type UploadDecision, whileWaiting } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
-import { buildJob, type Wish } from './job.ts';
+import { buildJob, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
 import { isActive } from './progress.ts';
 
@@ -19,7 +19,7 @@ const RETRY_MS = 60_000;
 
 /** `enqueue` is called with the key of each upload that waited and may make a Job now. */
 export const reconcileUpload =
-  (tools: UploadTools, enqueue: (uploadKey: string) => void): Reconcile =>
+  (tools: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile =>
   async (key) => {
     try {
       return await reconcile(tools, key);
@@ -29,7 +29,7 @@ export const reconcileUpload =
     }
   };
 
-async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
+async function reconcile(tools: UploadControllerDeps, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
   const { caches, clock, admission } = tools;
   const upload = caches.uploads.get(...splitKey(key));
   if (!upload || upload.metadata.deletionTimestamp) {
@@ -45,7 +45,7 @@ async function reconcile(tools: UploadTools, key: string): Promise<{ requeueAfte
 }
 
 /** Removes the Jobs that run for an upload which is gone; the garbage collector would come to them later. */
-async function removeActiveJobs({ caches, kube }: Tools, key: string): Promise<undefined> {
+async function removeActiveJobs({ caches, kube }: ControllerDeps, key: string): Promise<undefined> {
   for (const job of caches.jobs.byIndex(BY_UPLOAD, key)) {
     const { namespace = '', name, uid } = job.metadata;
     if (!isActive(job)) continue;
@@ -57,7 +57,7 @@ async function removeActiveJobs({ caches, kube }: Tools, key: string): Promise<u
   }
 }
 
-async function removeJobs({ kube }: Tools, upload: Upload, jobs: readonly Job[]): Promise<void> {
+async function removeJobs({ kube }: ControllerDeps, upload: Upload, jobs: readonly Job[]): Promise<void> {
   const { namespace = '' } = upload.metadata;
   for (const { metadata } of jobs) {
     // Foreground: the name is free for a successor only when the pods have ended too.
@@ -73,7 +73,12 @@ interface Made {
 }
 
 /** Makes the Jobs whose turn it is. */
-async function createJobs(tools: UploadTools, key: string, upload: Upload, wishes: readonly Wish[]): Promise<Made> {
+async function createJobs(
+  tools: UploadControllerDeps,
+  key: string,
+  upload: Upload,
+  wishes: readonly WantedJob[],
+): Promise<Made> {
   const { admission } = tools;
   const { labels, creationTimestamp: since } = upload.metadata;
   const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wishes);
@@ -88,7 +93,7 @@ async function createJobs(tools: UploadTools, key: string, upload: Upload, wishe
 }
 
 /** Makes a Job; returns why it cannot be made, if only others can change that. */
-async function createJob(tools: Tools, upload: Upload, wish: Wish): Promise<string | undefined> {
+async function createJob(tools: ControllerDeps, upload: Upload, wish: WantedJob): Promise<string | undefined> {
   const { namespace = '' } = upload.metadata;
   try {
     tools.caches.jobs.upsert(await tools.kube.create(JOBS, namespace, buildJob(upload, wish, tools.settings)));
@@ -104,7 +109,7 @@ async function createJob(tools: Tools, upload: Upload, wish: Wish): Promise<stri
 }
 
 async function writeUploadStatus(
-  tools: UploadTools,
+  tools: UploadControllerDeps,
   upload: Upload,
   decision: UploadDecision,
   { refusal, queued }: Made,

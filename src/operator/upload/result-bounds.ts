@@ -88,7 +88,7 @@ const refused: PrepareResult = {
 };
 
 /** The result of a task as far as it can be true; `prepare_failed` where it cannot. */
-export function believable(result: PrepareResult, task: MakingTask, bounds: Bounds): PrepareResult {
+export function boundResult(result: PrepareResult, task: MakingTask, bounds: Bounds): PrepareResult {
   if (result.action === 'failed') {
     const { code, message } = result.error;
     const error = { code, message: clean(message, MAX_MESSAGE_CHARS) };

@@ -9,11 +9,11 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { keysOf } from '../../media/prepare/job/join-upload.ts';
 import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../media/prepare/job/keep-list.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
-import { listItems, programOfPod } from '../../resources/stream/program.ts';
+import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
-import type { Tools } from '../caches/controller-deps.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { buildSweepJob, readTask, type SweepTask } from './job.ts';
@@ -59,7 +59,7 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
     if (task?.action === 'import' && 'sent' in task) keys.push(...keysOf(task.sent));
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
-  for (const played of [...pods.map(programOfPod), ...streams.map(({ status }) => status?.playing)])
+  for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
     if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);
   return new Set(keys.map(baseOf));
 }
@@ -78,14 +78,14 @@ export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => 
 }
 
 export class Sweeper {
-  readonly #tools: Tools;
+  readonly #tools: ControllerDeps;
   readonly #options: SweepOptions;
   /** The sweep whose Job may not be in the cache yet. */
   #begun: ((key: string) => boolean) | undefined;
   /** The test of what the Job of this UID may delete; reading it anew for each key would take milliseconds. */
   #known: { uid: string; mayDelete: (key: string) => boolean } | undefined;
 
-  constructor(tools: Tools, options: SweepOptions) {
+  constructor(tools: ControllerDeps, options: SweepOptions) {
     this.#tools = tools;
     this.#options = options;
   }
@@ -141,7 +141,7 @@ export class Sweeper {
 export function sweepRegularly(
   sweeper: Sweeper,
   admission: Pick<Admission, 'begun'>,
-  { log }: Pick<Tools, 'log'>,
+  { log }: Pick<ControllerDeps, 'log'>,
   { firstMs = FIRST_MS, intervalMs = INTERVAL_MS }: SweepOptions,
   lifecycle: Lifecycle,
 ): void {

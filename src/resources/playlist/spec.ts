@@ -66,10 +66,10 @@ type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
 /**
  * Returns the part that streams play: the published version, or the spec where nothing was ever published (kubectl).
  */
-export const readPlayed = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
+export const readPlayedPart = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
   readPublished(playlist) ?? playlist.spec;
 
 /** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
-export const heldUploads = (playlist: WithSpec): string[] => [
-  ...new Set([...readPlayed(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
+export const listNeededUploads = (playlist: WithSpec): string[] => [
+  ...new Set([...readPlayedPart(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
 ];

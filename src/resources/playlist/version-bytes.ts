@@ -23,7 +23,7 @@ export const versionBytes = (spec: PlaylistSpec): number => OVERHEAD + Buffer.by
  * Returns the bytes stored now. Without an annotation (a playlist of an earlier release, or of kubectl) it assumes the
  * maximum.
  */
-export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; total: number } {
+export function countVersionBytes({ metadata, spec }: Playlist): { sizes: number[]; total: number } {
   const text = metadata.annotations?.[VERSION_BYTES_ANNOTATION] ?? '';
   const count = Math.min(metadata.generation ?? 1, HISTORY_LIMIT);
   const sizes = PATTERN.test(text)
@@ -35,14 +35,14 @@ export function keptBytes({ metadata, spec }: Playlist): { sizes: number[]; tota
 const buildAnnotation = (sizes: readonly number[]) => ({ [VERSION_BYTES_ANNOTATION]: sizes.join(' ') });
 
 /** The annotation of a playlist whose first version is `spec`. */
-export const keepingFirst = (spec: PlaylistSpec): Record<string, string> => buildAnnotation([versionBytes(spec)]);
+export const annotateFirst = (spec: PlaylistSpec): Record<string, string> => buildAnnotation([versionBytes(spec)]);
 
 /** The annotation with another version, and how many bytes more the playlist takes then, its versions among them. */
-export function keepingNext(
+export function annotateNext(
   playlist: Playlist,
   next: PlaylistSpec,
 ): { annotations: Record<string, string>; more: number } {
-  const { sizes, total } = keptBytes(playlist);
+  const { sizes, total } = countVersionBytes(playlist);
   const after = [...sizes, versionBytes(next)].slice(-HISTORY_LIMIT);
   const grown = versionBytes(next) - versionBytes(playlist.spec);
   return { annotations: buildAnnotation(after), more: grown + after.reduce((sum, size) => sum + size, 0) - total };

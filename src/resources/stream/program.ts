@@ -135,7 +135,7 @@ export function findPlace(lists: Track['lists'], index: number): Place {
 }
 
 /** The program that a pod was given; undefined when it carries none that can be read. */
-export function programOfPod(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
+export function readPodProgram(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
   try {
     const program: unknown = JSON.parse(pod.metadata.annotations?.[PROGRAM_ANNOTATION] ?? 'null');
     const isOne = program && typeof program === 'object' && 'epoch' in program && 'video' in program;

@@ -27,7 +27,7 @@ const MEDIA: readonly string[] = Object.values(MEDIA_FIELDS);
  * The field that a condition of a stream is about. Media is named by one of three fields: the status says which of them has what
  * cannot be played.
  */
-export function findField(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
+export function findConditionField(type: string, stream?: Pick<LoopStream, 'spec' | 'status'>, reason = ''): string {
   const known = Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].field : undefined;
   const field = known ?? (Object.hasOwn(FIELDS, type) ? FIELDS[type as IssueCondition] : '');
   if (!MEDIA.includes(field)) return field;
@@ -46,7 +46,11 @@ export const getReasonCode = (reason: string): string =>
 type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Returns the fix for a condition that is not True. */
-export function getFix({ type, status, reason }: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
+export function getConditionFix({
+  type,
+  status,
+  reason,
+}: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Make the condition "${type}" true; the stream then goes on air automatically.`;

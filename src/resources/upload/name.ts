@@ -14,7 +14,7 @@ export function nameFrom(text: string): string | undefined {
 }
 
 /** The file's name out of a link; undefined when it has none. */
-export function nameOfLink(url: string): string | undefined {
+export function parseLinkName(url: string): string | undefined {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
   try {
     // Control characters may hide behind percent signs.
@@ -34,8 +34,8 @@ interface NamedUpload {
  * Returns an upload's display name: given by the user, by the server of the link, or by the link itself, in this order.
  * Undefined without any.
  */
-export function nameOfUpload({ spec: { displayName, source }, status }: NamedUpload): string | undefined {
-  const isOfLink = source.url !== undefined && URL.canParse(source.url) && displayName === nameOfLink(source.url);
+export function findUploadName({ spec: { displayName, source }, status }: NamedUpload): string | undefined {
+  const isOfLink = source.url !== undefined && URL.canParse(source.url) && displayName === parseLinkName(source.url);
   if (displayName !== undefined && !isOfLink) return displayName;
   return status?.media?.name ?? displayName;
 }

@@ -10,7 +10,7 @@ const VALID_MS = 3_600_000;
 type PreviewAnnotations = Pick<Upload, 'metadata'>;
 
 /** Until when a preview is wanted; undefined where it is not, or no more. */
-export function previewWantedUntil({ metadata }: PreviewAnnotations, now: Date): Date | undefined {
+export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): Date | undefined {
   const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
   // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
   return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;
@@ -26,8 +26,8 @@ export function getPreviewState(upload: Pick<Upload, 'spec' | 'status'>): Previe
 }
 
 /** The wish to be written, where there is something to make a preview of and nobody has wished for one of late. */
-export function previewWish(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
-  if (!upload.status?.media || getPreviewState(upload) !== null || previewWantedUntil(upload, now)) return undefined;
+export function requestPreview(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
+  if (!upload.status?.media || getPreviewState(upload) !== null || getPreviewExpiry(upload, now)) return undefined;
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
 

@@ -1,6 +1,6 @@
 /** Deletes all resources of a deleted account. Nobody uses the account any more, so the usual conditions of a delete do not apply. */
 
-import type { Owned } from '../../domain/owned-resources.ts';
+import type { OwnedResources } from '../../domain/owned-resources.ts';
 import { SECRETS } from '../../kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -8,9 +8,9 @@ import { AppError } from '../../lib/errors.ts';
 /** Grace period of a stream that stops, and a little more. */
 const OFF_AIR_MS = 60_000;
 
-type AnyOwned = Pick<Owned<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
+type AnyOwned = Pick<OwnedResources<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
 
-export interface Belongings {
+export interface AccountResources {
   streams: AnyOwned;
   playlists: AnyOwned;
   destinations: AnyOwned;
@@ -44,8 +44,8 @@ async function clearKind(
  * Deletes streams first, since they refer to the rest; a stream is gone when it is off air. The sweep deletes media of deleted
  * uploads. Resolves with whether everything is gone; the next try continues. Rejects with the error of a failed delete.
  */
-export async function clearBelongings(kube: Kube, belongings: Belongings, accountId: string): Promise<boolean> {
-  const { streams, playlists, destinations, uploads } = belongings;
+export async function deleteResources(kube: Kube, resources: AccountResources, accountId: string): Promise<boolean> {
+  const { streams, playlists, destinations, uploads } = resources;
   if (!(await clearKind(streams, accountId))) return false;
   // A stream key must not outlive its destination, so it does not wait for the garbage collector.
   const forgetKey = (id: string) =>

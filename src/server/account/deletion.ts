@@ -20,7 +20,7 @@ const FRESH_MS = 600_000;
 
 export interface DeletionDeps {
   db: Db;
-  auth: Pick<AuthService, 'hasPassword' | 'forgetPeople'>;
+  auth: Pick<AuthService, 'hasPassword' | 'forgetCredentials'>;
   /** Resolves with whether everything is gone. */
   clear: (accountId: string) => Promise<boolean>;
   /** Notifies the owner in the background. */
@@ -84,7 +84,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
     async begin(principal: Principal, confirmation: AccountDelete): Promise<void> {
       const email = await confirm(principal, confirmation);
       await beginDeletion(db, principal.accountId);
-      auth.forgetPeople();
+      auth.forgetCredentials();
       tell(email);
       wake.resolve();
     },

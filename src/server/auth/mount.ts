@@ -10,9 +10,9 @@ import { OIDC_CALLBACK_PATH } from '../../auth/oidc.ts';
 import {
   completeAuthorization,
   completeTokenRequest,
-  problemOfPage,
+  findFormRefusal,
+  findPageProblem,
   readRegistration,
-  refusalOfForm,
   refuseAuthorization,
 } from '../../auth/requests.ts';
 import { hideDuration } from '../../auth/timing.ts';
@@ -22,7 +22,7 @@ import { openToPages } from '../http/cors.ts';
 import { answerError } from '../http/errors.ts';
 import { type Counter, limitRate, type Quota, readAddress } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
-import { type Allowance, DOORS, type Door } from './paths.ts';
+import { AUTH_PATHS, type AuthPath, type RateLimitKind } from './paths.ts';
 
 const BODY_LIMIT = 64 * 1024;
 
@@ -75,7 +75,7 @@ interface Limits {
   account?: Quota;
 }
 
-function buildLimits({ rateLimit, authLimits }: AuthRoutes): Record<Allowance, Limits> {
+function buildLimits({ rateLimit, authLimits }: AuthRoutes): Record<RateLimitKind, Limits> {
   const both = (requests: number, windowMs: number): Limits => ({
     address: { requests: TOGETHER * requests, windowMs },
     account: { requests, windowMs },
@@ -102,26 +102,31 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
   });
   await limitRate(app, routes.rateLimit, routes.counter);
   const limits = buildLimits(routes);
-  const programs = DOORS.filter(({ visitor }) => visitor === 'program');
+  const programs = AUTH_PATHS.filter(({ visitor }) => visitor === 'program');
   await app.register(async (open) => {
     // Allows programs in pages of any origin (RFC 9700, section 2.6); cookies are ignored here.
     openToPages(open);
     open.setErrorHandler((error, request, reply) => answerError(error, request, reply, OAUTH_ERRORS));
-    for (const door of programs) serve(open, door, limits, routes);
+    for (const authPath of programs) serve(open, authPath, limits, routes);
   });
-  for (const door of DOORS) if (door.visitor !== 'program') serve(app, door, limits, routes);
+  for (const authPath of AUTH_PATHS) if (authPath.visitor !== 'program') serve(app, authPath, limits, routes);
 }
 
-function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limits>, routes: AuthRoutes): void {
-  const { allowance = 'usual', path, methods, tells } = door;
-  const { address, account } = limits[allowance];
+function serve(
+  app: FastifyInstance,
+  authPath: AuthPath,
+  limits: Record<RateLimitKind, Limits>,
+  routes: AuthRoutes,
+): void {
+  const { rateLimit = 'usual', path, methods, evenTiming } = authPath;
+  const { address, account } = limits[rateLimit];
   const limit = {
     max: address.requests,
     timeWindow: address.windowMs,
-    keyGenerator: (request: FastifyRequest) => `${allowance} ${readAddress(request)}`,
+    keyGenerator: (request: FastifyRequest) => `${rateLimit} ${readAddress(request)}`,
   };
-  const count = account && limitAccount(app, allowance, account, routes.cookie);
-  const countRegistration = allowance === 'registration' ? limitRegistrations(app, routes.authLimits) : undefined;
+  const count = account && limitAccount(app, rateLimit, account, routes.cookie);
+  const countRegistration = rateLimit === 'registration' ? limitRegistrations(app, routes.authLimits) : undefined;
   app.route({
     method: methods,
     url: `${AUTH_PATH}${path}`,
@@ -130,20 +135,21 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
     schema: { hide: true } as object,
     config: { rateLimit: limit },
     handler: async (request, reply) => {
-      if (door.visitor === 'page' && !isSafe(request.method)) admitPage(request, routes.publicUrl);
+      if (authPath.visitor === 'page' && !isSafe(request.method)) admitPage(request, routes.publicUrl);
       await count?.(request, reply);
-      const asked = toRequest(request, door, routes);
+      const asked = toRequest(request, authPath, routes);
       if (asked instanceof Response) return send(reply, asked);
       const ask = () =>
         hideDuration(
           () => routes.handler(asked, { address: readAddress(request), account: accountIn(request, routes.cookie) }),
-          ({ ok }) => tells === 'all' || (tells === 'refusals' && !ok),
+          ({ ok }) => evenTiming === 'all' || (evenTiming === 'refusals' && !ok),
         );
-      const answer = await answerProgram({ request, reply, door, routes, ask, countRegistration });
-      if (door.path === OIDC_CALLBACK_PATH) tellFailure(answer, routes);
-      if (door.path === '/oauth2/authorize') refuseInPlace(answer, request, routes);
-      if (door.visitor === 'page' && !isSafe(request.method)) routes.onChange();
-      if (door.path === '/jwks' && answer.ok) answer.headers.set('cache-control', `public, max-age=${KEYS_SECONDS}`);
+      const answer = await answerProgram({ request, reply, authPath, routes, ask, countRegistration });
+      if (authPath.path === OIDC_CALLBACK_PATH) tellFailure(answer, routes);
+      if (authPath.path === '/oauth2/authorize') refuseInPlace(answer, request, routes);
+      if (authPath.visitor === 'page' && !isSafe(request.method)) routes.onChange();
+      if (authPath.path === '/jwks' && answer.ok)
+        answer.headers.set('cache-control', `public, max-age=${KEYS_SECONDS}`);
       return send(reply, answer);
     },
   });
@@ -152,7 +158,7 @@ function serve(app: FastifyInstance, door: Door, limits: Record<Allowance, Limit
 interface Asked {
   request: FastifyRequest;
   reply: FastifyReply;
-  door: Door;
+  authPath: AuthPath;
   routes: AuthRoutes;
   /** Calls the library. */
   ask: () => Promise<Response>;
@@ -160,14 +166,14 @@ interface Asked {
 }
 
 /** Returns the library's response, with the additions of client-requests.ts for programs. */
-function answerProgram({ request, reply, door, routes, ask, countRegistration }: Asked): Promise<Response> {
+function answerProgram({ request, reply, authPath, routes, ask, countRegistration }: Asked): Promise<Response> {
   const { programs } = routes;
   const { authorization } = request.headers;
   const form = { fields: new URLSearchParams(String(request.body ?? '')), authorization };
-  if (door.path === '/oauth2/token') return programs.exchange(form, ask);
-  if (door.path === '/oauth2/revoke') return programs.revoke(form, ask);
-  if (door.path === '/oauth2/userinfo') return programs.readPerson(accessTokenIn(request), ask);
-  const read = door.path === '/oauth2/register' ? readRegistration(readJson(request.body as Buffer)) : undefined;
+  if (authPath.path === '/oauth2/token') return programs.exchange(form, ask);
+  if (authPath.path === '/oauth2/revoke') return programs.revoke(form, ask);
+  if (authPath.path === '/oauth2/userinfo') return programs.readPerson(accessTokenIn(request), ask);
+  const read = authPath.path === '/oauth2/register' ? readRegistration(readJson(request.body as Buffer)) : undefined;
   if (!read || 'refused' in read) return ask();
   const count = async () => countRegistration?.(request, reply);
   return programs.register(read.metadata, readAddress(request), { ask, count });
@@ -231,12 +237,12 @@ function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, 
 }
 
 /** Counts by the account that a request names, or by its session. Throws `rate_limited`. */
-function limitAccount(app: FastifyInstance, allowance: Allowance, { requests, windowMs }: Quota, cookie: string) {
+function limitAccount(app: FastifyInstance, rateLimit: RateLimitKind, { requests, windowMs }: Quota, cookie: string) {
   const count = app.createRateLimit({
     max: requests,
     timeWindow: windowMs,
     keyGenerator: (request) =>
-      `${allowance} ${readAddress(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
+      `${rateLimit} ${readAddress(request)} ${hash('sha256', accountIn(request as FastifyRequest, cookie), 'base64url')}`,
   });
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const counted = await count(request);
@@ -256,7 +262,7 @@ function readJson(body: Buffer | undefined): unknown {
 }
 
 /** Builds the request for the library, with only the headers that it needs; or the response, if the library is not needed. */
-function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Request | Response {
+function toRequest(request: FastifyRequest, authPath: AuthPath, routes: AuthRoutes): Request | Response {
   const { publicUrl } = routes;
   const [path = '', query = ''] = request.url.split('?', 2) as [string, string?];
   const url = new URL(path, publicUrl);
@@ -270,35 +276,35 @@ function toRequest(request: FastifyRequest, door: Door, routes: AuthRoutes): Req
   copy('content-type', 'user-agent');
   const given = request.body as Buffer | undefined;
   let body: string | undefined = request.method === 'POST' ? String(given ?? '') : undefined;
-  const isProgram = door.visitor === 'program';
-  const problem = door.visitor === 'page' ? problemOfPage(body ?? '', query) : undefined;
+  const isProgram = authPath.visitor === 'program';
+  const problem = authPath.visitor === 'page' ? findPageProblem(body ?? '', query) : undefined;
   if (problem) throw new AppError(problem.code, problem.detail);
-  const refused = isProgram && door.path !== '/oauth2/register' && refusalOfForm(body ?? query, door.path);
+  const refused = isProgram && authPath.path !== '/oauth2/register' && findFormRefusal(body ?? query, authPath.path);
   if (refused) return Response.json(refused, { status: 400 });
   if (isProgram) copy('authorization');
   else {
     copy('cookie');
     // The URL must not choose the options of passkeys.
-    url.search = door.path.startsWith('/passkey/') ? '' : query;
+    url.search = authPath.path.startsWith('/passkey/') ? '' : query;
   }
-  if (door.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
+  if (authPath.visitor === 'page') headers.set('origin', new URL(publicUrl).origin);
   // Without these headers the library takes a navigation for a `fetch` call, and returns JSON instead of a redirect.
-  if (door.visitor === 'navigation') {
+  if (authPath.visitor === 'navigation') {
     headers.set('accept', 'text/html');
     headers.set('sec-fetch-mode', 'navigate');
   }
-  if (door.path === '/oauth2/authorize') {
+  if (authPath.path === '/oauth2/authorize') {
     url.search = completeAuthorization(query, routes);
     if (body !== undefined) body = completeAuthorization(body, routes);
   }
-  if (door.path === '/oauth2/userinfo') {
+  if (authPath.path === '/oauth2/userinfo') {
     // The library reads only the header, whatever the method and the content type.
     headers.delete('content-type');
     headers.set('authorization', `Bearer ${accessTokenIn(request) ?? ''}`);
     return new Request(url, { headers });
   }
-  if (door.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
-  if (door.path === '/oauth2/register') {
+  if (authPath.path === '/oauth2/token') body = completeTokenRequest(body ?? '', publicUrl);
+  if (authPath.path === '/oauth2/register') {
     const read = readRegistration(readJson(given));
     if ('refused' in read) return Response.json(read.refused, { status: 400 });
     headers.set('content-type', 'application/json');

@@ -12,21 +12,21 @@
 export type Visitor = 'program' | 'page' | 'navigation';
 
 /** Rate limit of an address: `attempt` is for passwords, `registration` for clients, `mail` for requests that send mail. */
-export type Allowance = 'usual' | 'attempt' | 'registration' | 'mail';
+export type RateLimitKind = 'usual' | 'attempt' | 'registration' | 'mail';
 
-export interface Door {
+export interface AuthPath {
   path: string;
   methods: ('GET' | 'POST')[];
   visitor: Visitor;
-  allowance?: Allowance;
+  rateLimit?: RateLimitKind;
   /** Responses whose duration could reveal if an address has an account: `refusals`, or `all`. */
-  tells?: 'refusals' | 'all';
+  evenTiming?: 'refusals' | 'all';
 }
 
-export const DOORS: Door[] = [
+export const AUTH_PATHS: AuthPath[] = [
   { path: '/oauth2/authorize', methods: ['GET', 'POST'], visitor: 'navigation' },
   { path: '/oauth2/token', methods: ['POST'], visitor: 'program' },
-  { path: '/oauth2/register', methods: ['POST'], visitor: 'program', allowance: 'registration' },
+  { path: '/oauth2/register', methods: ['POST'], visitor: 'program', rateLimit: 'registration' },
   { path: '/oauth2/revoke', methods: ['POST'], visitor: 'program' },
   { path: '/oauth2/userinfo', methods: ['GET', 'POST'], visitor: 'program' },
   { path: '/jwks', methods: ['GET'], visitor: 'program' },
@@ -34,15 +34,15 @@ export const DOORS: Door[] = [
   { path: '/oauth2/consent', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/continue', methods: ['POST'], visitor: 'page' },
   { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
-  { path: '/sign-in/email', methods: ['POST'], visitor: 'page', allowance: 'attempt', tells: 'refusals' },
+  { path: '/sign-in/email', methods: ['POST'], visitor: 'page', rateLimit: 'attempt', evenTiming: 'refusals' },
   // Sign-in at another provider: start and callback.
   { path: '/sign-in/social', methods: ['POST'], visitor: 'page' },
   { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation' },
-  { path: '/sign-up/email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
+  { path: '/sign-up/email', methods: ['POST'], visitor: 'page', rateLimit: 'mail', evenTiming: 'all' },
   { path: '/sign-out', methods: ['POST'], visitor: 'page' },
   { path: '/get-session', methods: ['GET'], visitor: 'page' },
   { path: '/update-user', methods: ['POST'], visitor: 'page' },
-  { path: '/change-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/change-password', methods: ['POST'], visitor: 'page', rateLimit: 'attempt' },
   // Passkeys: sign-in and management.
   { path: '/passkey/generate-authenticate-options', methods: ['GET'], visitor: 'page' },
   { path: '/passkey/verify-authentication', methods: ['POST'], visitor: 'page' },
@@ -51,8 +51,8 @@ export const DOORS: Door[] = [
   { path: '/passkey/list-user-passkeys', methods: ['GET'], visitor: 'page' },
   { path: '/passkey/update-passkey', methods: ['POST'], visitor: 'page' },
   { path: '/passkey/delete-passkey', methods: ['POST'], visitor: 'page' },
-  { path: '/send-verification-email', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
+  { path: '/send-verification-email', methods: ['POST'], visitor: 'page', rateLimit: 'mail', evenTiming: 'all' },
   { path: '/verify-email', methods: ['POST'], visitor: 'page' },
-  { path: '/request-password-reset', methods: ['POST'], visitor: 'page', allowance: 'mail', tells: 'all' },
-  { path: '/reset-password', methods: ['POST'], visitor: 'page', allowance: 'attempt' },
+  { path: '/request-password-reset', methods: ['POST'], visitor: 'page', rateLimit: 'mail', evenTiming: 'all' },
+  { path: '/reset-password', methods: ['POST'], visitor: 'page', rateLimit: 'attempt' },
 ];

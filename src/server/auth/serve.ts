@@ -34,7 +34,7 @@ const MAX_AGE_SECONDS = 300;
 export interface AuthServer {
   library: () => Promise<Pick<Auth, 'handler'>>;
   /** Drops all cached sessions and consents. */
-  forgetPeople: () => void;
+  forgetCredentials: () => void;
   /** Returns whether a refresh token was exchanged or revoked before. */
   wasUsed: (refreshToken: string) => Promise<boolean>;
   programs: Programs;
@@ -59,7 +59,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
       cookie,
       handler: (request, owners) => inTurn(owners, async () => (await server.library()).handler(request)),
       programs: server.programs,
-      onChange: server.forgetPeople,
+      onChange: server.forgetCredentials,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,
     });

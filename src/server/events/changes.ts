@@ -7,21 +7,21 @@
 
 import type { OwnedChange } from '../../domain/owned-resources.ts';
 import { AppError } from '../../lib/errors.ts';
-import { Places, PlacesFull } from '../../lib/fair-slots.ts';
+import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import { CHANGING_NOUNS, type Change, type ChangingNoun } from '../../lib/paging/change.ts';
 
 /** `reset`: everything that the client read before may be old. */
-export type News = Change | 'reset';
+export type FeedItem = Change | 'reset';
 
 /** Feeds of one account on one server: the open tabs of a person, and programs. */
 export const MAX_FEEDS = 50;
 /** Changes that a feed keeps; a client further behind reads everything again. */
 export const MAX_PENDING = 1_000;
 
-export interface Following {
+export interface ChangeFeed {
   /** Returns all changes since the last call, each id once; the first is `reset`. */
-  take(): News[];
-  readonly hasNews: boolean;
+  take(): FeedItem[];
+  readonly hasItems: boolean;
   end(): void;
 }
 
@@ -32,7 +32,7 @@ type Source = { follow(accountId: string, hear: (change: OwnedChange | 'reset') 
 
 /** `total` limits the feeds of all accounts on this server. */
 export function createChangeService(sources: Record<ChangingNoun, Source>, total = 2_000) {
-  const places = new Places({ total, each: { account: MAX_FEEDS } });
+  const places = new FairSlots({ total, each: { account: MAX_FEEDS } });
   return {
     /**
      * Follows the changes of `nouns`. It calls `wake` when an empty feed gets a change. It calls `giveUp` when the feed must end in
@@ -43,7 +43,7 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
       wake: () => void,
       nouns: readonly ChangingNoun[] = CHANGING_NOUNS,
       giveUp?: () => void,
-    ): Following {
+    ): ChangeFeed {
       const release = takePlace(places, accountId, giveUp);
 
       const pending = createPending();
@@ -58,7 +58,7 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
       let ended = false;
       return {
         take: pending.take,
-        get hasNews() {
+        get hasItems() {
           return pending.hasNews;
         },
         end() {
@@ -72,11 +72,11 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
   };
 }
 
-function takePlace(places: Places, accountId: string, giveUp: (() => void) | undefined): () => void {
+function takePlace(places: FairSlots, accountId: string, giveUp: (() => void) | undefined): () => void {
   try {
     return places.takeNow({ account: accountId }, giveUp && { giveUp });
   } catch (error) {
-    if (!(error instanceof PlacesFull)) throw error;
+    if (!(error instanceof SlotsFull)) throw error;
     if (error.limit === 'account')
       throw new AppError(
         'too_many_feeds',
@@ -107,8 +107,8 @@ export function createPending() {
       byId.set(change.id, isNew ? before : change);
       if (byId.size > MAX_PENDING) reset();
     },
-    take(): News[] {
-      const news: News[] = isReset ? ['reset'] : [...byId.values()];
+    take(): FeedItem[] {
+      const news: FeedItem[] = isReset ? ['reset'] : [...byId.values()];
       isReset = false;
       byId.clear();
       return news;

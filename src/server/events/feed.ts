@@ -9,7 +9,7 @@ import { AppError } from '../../lib/errors.ts';
 import { CHANGING_NOUNS, type ChangingNoun, MONEY_NOUNS } from '../../lib/paging/change.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import { requireScope } from '../operations/scopes.ts';
-import type { ChangeService, Following, News } from './changes.ts';
+import type { ChangeFeed, ChangeService, FeedItem } from './changes.ts';
 
 /** Proxies close silent connections, often after 60 s. The beat also limits how long a feed outlives its key or session. */
 const BEAT_MS = 10_000;
@@ -51,7 +51,7 @@ export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
     ? CHANGING_NOUNS
     : CHANGING_NOUNS.filter((noun) => !(MONEY_NOUNS as readonly ChangingNoun[]).includes(noun));
 
-const line = (news: News): string =>
+const line = (news: FeedItem): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;
 
 /** Returns whether access was revoked. If the database is unavailable, the feed continues. */
@@ -65,7 +65,7 @@ async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
-type Follow = (wake: () => void, giveUp: () => void) => Following;
+type Follow = (wake: () => void, giveUp: () => void) => ChangeFeed;
 
 /** Streams the lines of one feed. It creates a line only when the client can take it, so `follow` holds the whole backlog. */
 function openFeed(follow: Follow, isAllowed: () => Promise<boolean>, stopping: AbortSignal): Readable {
@@ -79,7 +79,7 @@ function openFeed(follow: Follow, isAllowed: () => Promise<boolean>, stopping: A
   };
   const send = (): void => {
     gathering = undefined;
-    if (wanted && following.hasNews) give(following.take().map(line).join(''));
+    if (wanted && following.hasItems) give(following.take().map(line).join(''));
   };
   const soon = (): void => {
     gathering ??= setTimeout(send, GATHER_MS);
@@ -95,7 +95,7 @@ function openFeed(follow: Follow, isAllowed: () => Promise<boolean>, stopping: A
     highWaterMark: 16 * 1024,
     read() {
       wanted = true;
-      if (following.hasNews) soon();
+      if (following.hasItems) soon();
     },
     destroy(error, done) {
       following.end();

@@ -5,7 +5,7 @@ import { createHandler } from 'graphql-http';
 import type { Db } from '../../db/pool.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import type { KeyedDeps } from '../http/idempotency-keys.ts';
+import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
@@ -27,7 +27,7 @@ export interface GraphqlOptions {
   db: Db;
   /** Key for the fingerprints of requests with an Idempotency-Key. */
   secret: string;
-  quotas: KeyedDeps['quotas'];
+  quotas: IdempotencyDeps['quotas'];
   observe?: Observe | undefined;
 }
 

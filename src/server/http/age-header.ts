@@ -11,7 +11,7 @@ export const isCached = (id: Operation, method: string): boolean =>
  * Sets `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, last responded. A response without it is current.
  * In REST only reads use the caches; GraphQL queries come by POST.
  */
-export function tellAge(app: FastifyInstance, ageMs: () => number): void {
+export function setAgeHeader(app: FastifyInstance, ageMs: () => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const age = ageMs();
     if (age === 0 || reply.statusCode >= 500) return done(null, payload);

@@ -10,21 +10,21 @@ import { createHmac } from 'node:crypto';
 import { ulid } from 'ulid';
 import type { Db } from '../../db/pool.ts';
 import {
-  claim,
-  findAnswer,
-  type KeptAnswer,
-  keepAnswer,
-  keyedUse,
+  claimKey,
+  countKeyUse,
+  findResponse,
+  type KeptResponse,
   LEASE_SECONDS,
-  release,
-  renew,
+  releaseClaim,
+  renewClaim,
+  storeResponse,
 } from '../../domain/idempotency/store.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Intent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 
-export type { KeptAnswer };
+export type { KeptResponse };
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 const FIRST_POLL_MS = 50;
@@ -33,13 +33,13 @@ const MAX_POLL_MS = 500;
 const WAIT_MS = 65_000;
 
 /** A key that is held while its request runs. */
-export interface Held {
+export interface ClaimedKey {
   readonly intent: Intent;
   /** Stores the response for retries; without one the request may run again. */
-  end(answer: KeptAnswer | undefined): Promise<void>;
+  end(answer: KeptResponse | undefined): Promise<void>;
 }
 
-export interface Asked {
+export interface KeyedRequest {
   accountId: string;
   key: string;
   /** The request as text: a different one with the same key fails. */
@@ -48,19 +48,19 @@ export interface Asked {
   path: string;
 }
 
-export type Keyed = ReturnType<typeof createKeyed>;
+export type IdempotencyKeys = ReturnType<typeof createIdempotencyKeys>;
 
-export interface KeyedDeps {
+export interface IdempotencyDeps {
   db: Db;
   /** Key for the fingerprints of requests, which may contain a stream key. */
   secret: string;
   quotas: Pick<Quotas, 'allowed' | 'check'>;
 }
 
-export function createKeyed({ db, secret, quotas }: KeyedDeps) {
+export function createIdempotencyKeys({ db, secret, quotas }: IdempotencyDeps) {
   const keyed = (text: string): Buffer => createHmac('sha256', secret).update(text).digest();
 
-  const createIntent = (since: Date, { accountId, key }: Asked, fingerprint: string): Intent => {
+  const createIntent = (since: Date, { accountId, key }: KeyedRequest, fingerprint: string): Intent => {
     let made = 0;
     const makeId = (prefix: string, number: number): string => {
       const bytes = keyed(JSON.stringify(['id', accountId, key, fingerprint, since, prefix, number]));
@@ -70,38 +70,38 @@ export function createKeyed({ db, secret, quotas }: KeyedDeps) {
     return { since, newId: (prefix) => makeId(prefix, made++), nextId: (prefix) => makeId(prefix, made) };
   };
 
-  const hold = ({ accountId, key }: Asked, intent: Intent): Held => {
-    const again = () => void renew(db, accountId, key).catch(() => undefined);
+  const hold = ({ accountId, key }: KeyedRequest, intent: Intent): ClaimedKey => {
+    const again = () => void renewClaim(db, accountId, key).catch(() => undefined);
     const timer = setInterval(again, (LEASE_SECONDS * 1000) / 3);
     return {
       intent,
       async end(answer) {
         clearInterval(timer);
-        if (!answer) return release(db, accountId, key);
+        if (!answer) return releaseClaim(db, accountId, key);
         const maxBytes = await quotas.allowed(accountId, 'keptAnswerBytes');
-        await keepAnswer(db, { accountId, key, answer, maxBytes });
+        await storeResponse(db, { accountId, key, answer, maxBytes });
       },
     };
   };
 
   return {
     /** Returns the claim on the key, or the stored response. Throws `idempotency_key_reused` and `quota_exceeded`. */
-    async begin(asked: Asked): Promise<Held | KeptAnswer> {
+    async begin(asked: KeyedRequest): Promise<ClaimedKey | KeptResponse> {
       const { accountId, key, request, path } = asked;
       if (!KEY.test(key)) throw validationFailed([{ path, message: 'must be 1 to 255 visible ASCII characters' }]);
       const fingerprint = keyed(request).toString('base64url');
       const maxKeys = await quotas.allowed(accountId, 'idempotencyKeys');
       const deadline = performance.now() + WAIT_MS;
       for (let pause = FIRST_POLL_MS; ; pause = Math.min(MAX_POLL_MS, pause * 1.5)) {
-        const since = await claim(db, { accountId, key, fingerprint, maxKeys });
+        const since = await claimKey(db, { accountId, key, fingerprint, maxKeys });
         if (since) return hold(asked, createIntent(since, asked, fingerprint));
-        const answer = await findAnswer(db, accountId, key);
+        const answer = await findResponse(db, accountId, key);
         // Neither claimed nor answered: the account has used all its keys.
         if (!answer)
           await quotas.check(accountId, {
             name: 'idempotencyKeys',
             wanted: 1,
-            used: (await keyedUse(db, accountId)).count,
+            used: (await countKeyUse(db, accountId)).count,
           });
         if (answer && answer.fingerprint !== fingerprint)
           throw new AppError(
@@ -129,4 +129,4 @@ function forgotten(status: number): never {
   );
 }
 
-export const isHeld = (begun: Held | KeptAnswer): begun is Held => 'intent' in begun;
+export const isClaimed = (begun: ClaimedKey | KeptResponse): begun is ClaimedKey => 'intent' in begun;

@@ -2,26 +2,32 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../lib/context.ts';
 import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
-import { createKeyed, type Held, isHeld, type KeptAnswer, type KeyedDeps } from './idempotency-keys.ts';
+import {
+  type ClaimedKey,
+  createIdempotencyKeys,
+  type IdempotencyDeps,
+  isClaimed,
+  type KeptResponse,
+} from './idempotency-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Key that this request holds while it runs. */
-    held: Held | null;
+    held: ClaimedKey | null;
   }
 }
 
 /** Stored headers of a response: those that describe the created object. */
 const KEPT_HEADERS = ['content-type', 'location', 'upload-expires', 'upload-offset'];
 
-interface IdempotencyOptions extends KeyedDeps {
+interface IdempotencyOptions extends IdempotencyDeps {
   /** Returns whether a request failed on our side without an effect, if its status does not tell. */
   mayRetry?: (request: FastifyRequest) => boolean;
 }
 
 export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: IdempotencyOptions): void {
   app.decorateRequest('held', null);
-  const keyed = createKeyed(deps);
+  const keyed = createIdempotencyKeys(deps);
 
   /** Claims the key; undefined if the request was answered with the stored response. */
   const begin = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<Intent | undefined> => {
@@ -32,7 +38,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
       request: `${method} ${url}\n${JSON.stringify(body) ?? ''}`,
       path: '/Idempotency-Key',
     });
-    if (isHeld(begun)) {
+    if (isClaimed(begun)) {
       request.held = begun;
       return begun.intent;
     }
@@ -67,7 +73,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
   });
 }
 
-const buildAnswer = (reply: FastifyReply, payload: unknown): KeptAnswer => ({
+const buildAnswer = (reply: FastifyReply, payload: unknown): KeptResponse => ({
   status: reply.statusCode,
   headers: Object.fromEntries(
     KEPT_HEADERS.flatMap((name) => {

@@ -7,10 +7,10 @@ import { memoize } from '../../lib/memoize.ts';
 const writeText = memoize((record: object) => JSON.stringify(record));
 
 /** `serializerCompiler` for a route that returns one record. */
-export const kept = () => writeText;
+export const compileRecordSerializer = () => writeText;
 
 /** `serializerCompiler` for a route that returns a list of records (page.ts). */
-export const keptList =
+export const compileListSerializer =
   () =>
   ({ data, page }: { data: readonly object[]; page: object }): string =>
     `{"data":[${data.map(writeText).join(',')}],"page":${JSON.stringify(page)}}`;

@@ -12,37 +12,41 @@ const YOUNG_MS = 10_000;
 const MOST = 20;
 const ID = /\b([a-z]{3})-([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
-interface Learner {
+interface ObjectLoader {
   /** Returns whether the cache contains the object. */
-  knows(id: string): boolean;
-  learn(id: string): Promise<void>;
+  isKnown(id: string): boolean;
+  load(id: string): Promise<void>;
 }
 
 /** Services by the prefix of their ids, e.g. `str`. */
-export type Learners = Readonly<Record<string, Learner>>;
+export type ObjectLoaders = Readonly<Record<string, ObjectLoader>>;
 
 /** Returns the ids in `text` that are unknown here and were created a moment before `now`, with their services. */
-export function newcomers(text: string, learners: Learners, now: number): ReadonlyMap<string, Learner> {
-  const found = new Map<string, Learner>();
+export function findRecentObjects(
+  text: string,
+  loaders: ObjectLoaders,
+  now: number,
+): ReadonlyMap<string, ObjectLoader> {
+  const found = new Map<string, ObjectLoader>();
   ID.lastIndex = 0;
   for (let match = ID.exec(text); match; match = ID.exec(text)) {
     const [id, prefix = '', ulid = ''] = match;
-    const learner = learners[prefix];
+    const loader = loaders[prefix];
     // Nearly all ids are known, and decoding the time of one takes several microseconds.
-    if (!learner || learner.knows(id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;
-    found.set(id, learner);
+    if (!loader || loader.isKnown(id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;
+    found.set(id, loader);
     if (found.size === MOST) break;
   }
   return found;
 }
 
 /** Runs after the guards: a rejected request causes no reads. */
-export function learnNewcomers(app: FastifyInstance, learners: Learners): void {
+export function loadRecentObjects(app: FastifyInstance, loaders: ObjectLoaders): void {
   app.addHook('preHandler', ({ url, body, principal }, _reply, done) => {
     if (!principal) return done();
     const text = body !== null && typeof body === 'object' ? `${url}\n${JSON.stringify(body)}` : url;
-    const young = newcomers(text, learners, Date.now());
+    const young = findRecentObjects(text, loaders, Date.now());
     if (young.size === 0) return done();
-    Promise.all([...young].map(([id, learner]) => learner.learn(id))).then(() => done(), done);
+    Promise.all([...young].map(([id, loader]) => loader.load(id))).then(() => done(), done);
   });
 }

@@ -68,7 +68,7 @@ function told({ path, among, value }: Place, say: (errors: SchemaError[]) => Fie
 }
 
 /** Describes all errors; `say` describes those outside of unions. */
-export function withUnions(
+export function explainUnions(
   schema: TSchema,
   value: unknown,
   errors: readonly SchemaError[],

@@ -9,7 +9,7 @@ import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { brokenRule, DISPLAY_NAME, patternSentence, SENTENCES as SHARED } from '../../lib/sentences.ts';
 import { isTime } from '../../lib/time.ts';
 import { pointerPart } from './json.ts';
-import { type SchemaError, withUnions } from './union-errors.ts';
+import { explainUnions, type SchemaError } from './union-errors.ts';
 
 // The library also accepts times with the suffix of RFC 9557, which neither JavaScript nor Kubernetes can parse.
 Format.Set('date-time', isTime);
@@ -79,7 +79,7 @@ export function compileBody(schema: TSchema): Check {
     const value = data ?? {};
     if (validator.Check(value)) return { value };
     const errors = validator.Errors(value) as SchemaError[];
-    return { error: validationFailed(withUnions(schema, value, errors, fieldErrors)) };
+    return { error: validationFailed(explainUnions(schema, value, errors, fieldErrors)) };
   };
 }
 

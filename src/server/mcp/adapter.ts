@@ -5,9 +5,18 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageSchema } from '../../lib/paging/list.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
-import { Deleted, idArgument, PAGE, progressSchema, readPage, sayDeleted, sayPage, waitFor } from './inputs.ts';
+import {
+  Deleted,
+  describeDeleted,
+  describePage,
+  idArgument,
+  PAGE,
+  progressSchema,
+  readPage,
+  waitFor,
+} from './inputs.ts';
 import { type Call, type Tool, tool } from './tool.ts';
-import { waiting } from './wait.ts';
+import { reportProgress } from './wait.ts';
 
 type Arguments = Record<string, unknown> & { id?: string; wait?: number };
 
@@ -55,10 +64,10 @@ async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, b
   const args = say ? { ...others, wait: seconds } : others;
   const work = async (watch: Watch) => run?.(services as never, buildCall(call, args, body, watch) as never);
   if (!say) return work({});
-  if (!settle) return waiting(call, seconds, say, work);
+  if (!settle) return reportProgress(call, seconds, say, work);
   const result = (await work({})) as never;
   if (seconds === 0) return result;
-  return waiting(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
+  return reportProgress(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
 }
 
 /** Returns the arguments beside those of the body, flat. */
@@ -116,7 +125,7 @@ function toAnswer(output: Output, result: unknown, id: string | undefined): Reco
 }
 
 function defaultSentence({ kind }: Output): unknown {
-  if (kind === 'page') return sayPage;
-  if (kind === 'deleted') return sayDeleted;
+  if (kind === 'page') return describePage;
+  if (kind === 'deleted') return describeDeleted;
   throw new Error('A tool puts its answer in a sentence.');
 }

@@ -17,7 +17,7 @@ export const readPage = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cur
   pageArgs({ limit, ...(cursor !== undefined && { cursor }) });
 
 /** Describes a page in a sentence. */
-export function sayPage({ data, page }: { data: readonly unknown[]; page: { hasMore: boolean } }): string {
+export function describePage({ data, page }: { data: readonly unknown[]; page: { hasMore: boolean } }): string {
   const more = page.hasMore ? ' There are more: call again with `cursor` set to page.nextCursor.' : '';
   return `${data.length} on this page.${more}`;
 }
@@ -39,7 +39,7 @@ export const Deleted = Type.Object({
   done: Type.Boolean({ description: 'False while the stream is still going off air.' }),
 });
 
-export const sayDeleted = ({ id, done }: Static<typeof Deleted>): string =>
+export const describeDeleted = ({ id, done }: Static<typeof Deleted>): string =>
   done ? `${id} is deleted.` : `${id} is being deleted and goes off air in a moment.`;
 
 /** Result of a request, and whether it has taken effect. */

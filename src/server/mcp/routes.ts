@@ -8,7 +8,7 @@ import { AGENTS_PATH } from '../../auth/addresses.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import { createKeyed, type KeyedDeps } from '../http/idempotency-keys.ts';
+import { createIdempotencyKeys, type IdempotencyDeps } from '../http/idempotency-keys.ts';
 import { toAppError, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
 import { createCancellations } from './cancellation.ts';
@@ -22,7 +22,7 @@ export interface AgentOptions {
   db: Db;
   /** Key for the fingerprints of calls with an idempotencyKey. */
   secret: string;
-  quotas: KeyedDeps['quotas'];
+  quotas: IdempotencyDeps['quotas'];
   publicUrl: string;
   /** Origins of pages that may call it besides our own. */
   corsOrigins: readonly string[];
@@ -40,7 +40,7 @@ const REFUSALS: Partial<Record<ErrorCode, number>> = {
 export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   const { log } = app;
   const { publicUrl, observe = () => undefined } = options;
-  const servers = createAgentServers({ ...options, keyed: createKeyed(options), observe, log });
+  const servers = createAgentServers({ ...options, keyed: createIdempotencyKeys(options), observe, log });
   const principals = new WeakMap<Request, Principal>();
   const cancellations = createCancellations();
   const handler = createMcpHandler(

@@ -13,7 +13,7 @@ import { within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import { isHeld, type Keyed } from '../http/idempotency-keys.ts';
+import { type IdempotencyKeys, isClaimed } from '../http/idempotency-keys.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { isOurFault, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';
@@ -31,7 +31,7 @@ export interface AgentDeps {
   services: Services;
   /** First part of a scope's public name, before the colon. */
   scopePrefix: string;
-  keyed: Keyed;
+  keyed: IdempotencyKeys;
   version: string;
   publicUrl: string;
   observe: Observe;
@@ -82,13 +82,13 @@ export function createAgentServers(deps: AgentDeps) {
     const { key, run } = tool.prepare(args);
     const work = async () => ({
       status: 200,
-      result: success(await run({ principal, accountId, signal, tell: teller(ctx) })),
+      result: success(await run({ principal, accountId, signal, report: teller(ctx) })),
     });
     if (key === undefined) return work();
     const { idempotencyKey: _key, ...rest } = args;
     const request = `tool ${tool.name}\n${JSON.stringify(rest)}`;
     const begun = await keyed.begin({ accountId, key, request, path: '/idempotencyKey' });
-    if (!isHeld(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
+    if (!isClaimed(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
     const done = await within({ intent: begun.intent }, work).catch((error) => failed(tool, error));
     // A failure on our side may be retried with the same key, and so may a call that the client left.
     const answer = { status: done.status, headers: {}, body: JSON.stringify(done.result) };

@@ -18,7 +18,7 @@ export interface Call {
   /** Aborts when the client leaves. */
   signal: AbortSignal;
   /** Reports the elapsed and total waiting time. */
-  tell(progress: { seconds: number; total: number; message: string }): void;
+  report(progress: { seconds: number; total: number; message: string }): void;
 }
 
 /** Annotations that the table of scopes lacks. */

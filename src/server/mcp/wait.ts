@@ -7,17 +7,17 @@ const BEAT_MS = 5_000;
 /** Each progress value must exceed the one before (MCP, Progress). */
 const STEP = 0.001;
 
-export interface News<T> {
-  hear: (now: T) => void;
+export interface Reporting<T> {
+  onChange: (now: T) => void;
   signal: AbortSignal;
 }
 
 /** `work` waits for this many seconds at most; `say` describes its state in a sentence. */
-export async function waiting<T, R>(
+export async function reportProgress<T, R>(
   call: Call,
   seconds: number,
   say: (now: T) => string,
-  work: (news: News<T>) => Promise<R>,
+  work: (news: Reporting<T>) => Promise<R>,
 ): Promise<R> {
   const { signal } = call;
   const since = systemClock.monotonicMs();
@@ -25,9 +25,9 @@ export async function waiting<T, R>(
   let message = 'The request was accepted.';
   const tell = () => {
     last = Math.max(last + STEP, (systemClock.monotonicMs() - since) / 1000);
-    call.tell({ seconds: last, total: seconds, message });
+    call.report({ seconds: last, total: seconds, message });
   };
-  const hear = (now: T) => {
+  const onChange = (now: T) => {
     const said = say(now);
     if (seconds === 0 || said === message) return;
     message = said;
@@ -35,7 +35,7 @@ export async function waiting<T, R>(
   };
   const timer = seconds === 0 ? undefined : setInterval(tell, BEAT_MS);
   try {
-    return await work({ hear, signal });
+    return await work({ onChange, signal });
   } finally {
     clearInterval(timer);
   }

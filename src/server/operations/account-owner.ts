@@ -27,7 +27,7 @@ interface Services {
 
 const operation = createOperationBuilder<Services>({ tag: 'account' });
 
-export const personOperations = [
+export const accountOwnerOperations = [
   operation({
     id: 'getSignInOptions',
     scope: null,

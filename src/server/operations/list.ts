@@ -12,14 +12,14 @@ import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import type { Access, OperationDeclaration } from '../../lib/operation.ts';
-import { personOperations } from './account-owner.ts';
+import { accountOwnerOperations } from './account-owner.ts';
 import { metaOperations, watchChanges } from './meta.ts';
 
 const ALL = [
   ...metaOperations,
   ...accountOperations,
   ...accessOperations,
-  ...personOperations,
+  ...accountOwnerOperations,
   ...billingOperations,
   ...topUpOperations,
   ...invoiceOperations,

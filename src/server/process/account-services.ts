@@ -5,13 +5,13 @@ import type { Quotas } from '../../domain/limits/quotas.ts';
 import type { Kube } from '../../kube/types.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
-import { clearBelongings } from '../account/delete-resources.ts';
+import { deleteResources } from '../account/delete-resources.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
-import type { PersonServices } from '../rest/routes.ts';
+import type { AccountOwnerServices } from '../rest/routes.ts';
 import type { Services } from '../services.ts';
 import type { ApiConfig } from '../settings.ts';
-import type { Identity } from './auth.ts';
+import type { AuthParts } from './auth.ts';
 import type { openResources } from './kubernetes.ts';
 
 interface PeopleDeps {
@@ -19,26 +19,26 @@ interface PeopleDeps {
   kube: Kube;
   resources: ReturnType<typeof openResources>;
   services: Services;
-  identity: Identity;
+  identity: AuthParts;
   quotas: Quotas;
   lifecycle: Lifecycle;
   log: Logger;
 }
 
-export function openPeople(deps: PeopleDeps): PersonServices {
+export function openAccountServices(deps: PeopleDeps): AccountOwnerServices {
   const { config, kube, resources, services, identity, quotas, lifecycle, log } = deps;
   const { auth, db, mails } = identity;
   const access = createAccessService({
     db,
     auth,
     quotas,
-    tell: async (userId, notice) => mails?.notice((await auth.user(userId)).email, notice),
+    sendNotice: async (userId, notice) => mails?.notice((await auth.user(userId)).email, notice),
   });
   const deletions = createDeletions({
     db,
     auth,
     log,
-    clear: (accountId) => clearBelongings(kube, resources, accountId),
+    clear: (accountId) => deleteResources(kube, resources, accountId),
     tell: (email) => mails?.accountDeleted(email),
   });
   lifecycle.defer('deletions', () => deletions.stop());

@@ -1,20 +1,20 @@
 /** Opens the database, the auth library and its mails. */
 import { openAuth } from '../../auth/open.ts';
-import { createLetters } from '../../domain/accounts/mails.ts';
+import { createAccountMails } from '../../domain/accounts/mails.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { createMailer } from '../../lib/mail/mailer.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { ApiConfig } from '../settings.ts';
 
-export type Identity = ReturnType<typeof openIdentity>;
+export type AuthParts = ReturnType<typeof openAuthParts>;
 
-export function openIdentity(config: ApiConfig, lifecycle: Lifecycle, metrics: HttpMetrics, log: Logger) {
+export function openAuthParts(config: ApiConfig, lifecycle: Lifecycle, metrics: HttpMetrics, log: Logger) {
   const { publicUrl, authLimits } = config;
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
   const { service, library, db, pools, mails, close } = openAuth({
     ...config,
-    openMails: mailer && ((db) => createLetters({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
+    openMails: mailer && ((db) => createAccountMails({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
     onOutsideFailure: (reason) => log.warn({ reason }, 'nobody could sign in at the outside provider'),
   });
   metrics.showPools(pools);

@@ -13,14 +13,14 @@ import { listen } from '../../db/listen.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Services } from '../services.ts';
 import type { ApiConfig } from '../settings.ts';
-import type { Identity } from './auth.ts';
+import type { AuthParts } from './auth.ts';
 import type { Resources } from './kubernetes.ts';
 
 type MoneyServices = Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'>;
 
-export async function openMoney(
+export async function openBillingServices(
   config: ApiConfig,
-  { auth, db }: Identity,
+  { auth, db }: AuthParts,
   { streams }: Resources,
   log: Logger,
 ): Promise<MoneyServices> {
@@ -45,7 +45,7 @@ export async function openMoney(
       log,
       limits: { currency, ...config.cards },
       enabled: config.billing,
-      emailOf: async (userId) => (await auth.user(userId)).email,
+      findEmail: async (userId) => (await auth.user(userId)).email,
     }),
     invoices: createInvoiceService({ db, font: await readInvoiceFont(config.invoiceFont) }),
     crypto: createCryptoService({ db, crypto }),
@@ -53,9 +53,9 @@ export async function openMoney(
 }
 
 /** Follows billing changes from now on, for the feeds of accounts. */
-export function openMoneyNews({ billing, databaseUrl }: ApiConfig, log: Logger, signal: AbortSignal) {
+export function followBillingChanges({ billing, databaseUrl }: ApiConfig, log: Logger, signal: AbortSignal) {
   const money = createLedgerEvents();
   // Without billing there are no changes.
-  if (billing) void listen(databaseUrl, CHANNEL, { ears: money, log, signal });
+  if (billing) void listen(databaseUrl, CHANNEL, { handlers: money, log, signal });
   return money.byNoun;
 }

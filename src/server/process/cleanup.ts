@@ -1,17 +1,17 @@
 /** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, incomplete uploads. */
-import { forgetOld } from '../../domain/idempotency/store.ts';
+import { deleteOldKeys } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ApiConfig } from '../settings.ts';
-import type { Identity } from './auth.ts';
+import type { AuthParts } from './auth.ts';
 import type { Resources } from './kubernetes.ts';
 
 const HOUR_MS = 3_600_000;
 
 interface CleanupDeps {
   config: ApiConfig;
-  identity: Identity;
+  identity: AuthParts;
   resources: Resources;
   uploads: UploadService;
   lifecycle: Lifecycle;
@@ -21,7 +21,7 @@ interface CleanupDeps {
 export function startCleanup({ config, identity, resources, uploads, lifecycle, log }: CleanupDeps): void {
   const { auth, db, mails } = identity;
   const timer = setInterval(() => {
-    forgetOld(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+    deleteOldKeys(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
     auth
       .forgetOld(config.unusedClientDays)
       .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));

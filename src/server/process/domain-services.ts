@@ -14,7 +14,7 @@ import { openStorage } from '../../media/storage/open.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../resources/common/names.ts';
 import type { Services } from '../services.ts';
 import type { ApiConfig } from '../settings.ts';
-import type { Identity } from './auth.ts';
+import type { AuthParts } from './auth.ts';
 import type { Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
 
@@ -25,11 +25,11 @@ interface NounDeps {
   kube: Kube;
   resources: Resources;
   limits: ReturnType<typeof openQuotas>;
-  auth: Identity['auth'];
+  auth: AuthParts['auth'];
   lifecycle: Lifecycle;
 }
 
-export async function openNouns(deps: NounDeps): Promise<NounServices> {
+export async function openDomainServices(deps: NounDeps): Promise<NounServices> {
   const { config, kube, resources, limits, auth, lifecycle } = deps;
   const { pods, destinations, uploads, playlists, streams } = resources;
   const { leases, quotas, usage, readLimits } = limits;

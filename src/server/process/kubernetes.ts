@@ -1,5 +1,5 @@
 /** Opens the client of Kubernetes, and reads the resources of all accounts into caches. */
-import { createOwned, type OwnedOptions } from '../../domain/owned-resources.ts';
+import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
 import { createKube } from '../../kube/client.ts';
@@ -11,9 +11,9 @@ import type { Logger } from '../../lib/log.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
-import { heldUploads } from '../../resources/playlist/spec.ts';
+import { listNeededUploads } from '../../resources/playlist/spec.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
-import { nameOfUpload } from '../../resources/upload/name.ts';
+import { findUploadName } from '../../resources/upload/name.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { ApiConfig } from '../settings.ts';
@@ -60,7 +60,7 @@ export function openResources(
 function createResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
   const destinations = createReflector(kube, DESTINATIONS, { namespace, log });
   const uploads = createReflector(kube, UPLOADS, { namespace, log });
-  const playlists = createReflector(kube, PLAYLISTS, { namespace, log, indexes: { upload: heldUploads } });
+  const playlists = createReflector(kube, PLAYLISTS, { namespace, log, indexes: { upload: listNeededUploads } });
   const streams = createReflector(kube, LOOPSTREAMS, {
     namespace,
     log,
@@ -78,8 +78,8 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
   });
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
-    options: Pick<OwnedOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName'>,
-  ) => createOwned({ kube, reflector, namespace, stopping, ...options });
+    options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName'>,
+  ) => createOwnedResources({ kube, reflector, namespace, stopping, ...options });
   const owned = {
     destinations: own(destinations, {
       resource: DESTINATIONS,
@@ -92,7 +92,7 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
       prefix: 'upl',
       noun: 'upload',
       notFound: 'upload_not_found',
-      readName: nameOfUpload,
+      readName: findUploadName,
     }),
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
@@ -103,6 +103,6 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
     upload: owned.uploads,
     playlist: owned.playlists,
   };
-  const learners = Object.fromEntries(Object.values(owned).map((kind) => [kind.prefix, kind]));
-  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, learners };
+  const loaders = Object.fromEntries(Object.values(owned).map((kind) => [kind.prefix, kind]));
+  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, loaders };
 }

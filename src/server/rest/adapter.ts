@@ -5,7 +5,7 @@ import { type Call, type Output, readRoute } from '../../lib/operation.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
-import { kept, keptList } from '../http/memoized-json.ts';
+import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
 import { isDescribedLast } from '../operations/description-order.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
@@ -38,9 +38,9 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
   return {
     // Streamed content is not produced for a HEAD request.
     ...(output.kind === 'content' && !output.types['application/json'] && { exposeHeadRoute: false }),
-    ...(output.kind === 'record' && output.isMemoized && { serializerCompiler: kept }),
+    ...(output.kind === 'record' && output.isMemoized && { serializerCompiler: compileRecordSerializer }),
     ...(output.kind === 'page' &&
-      output.isMemoized && { serializerCompiler: keptList as () => (data: unknown) => string }),
+      output.isMemoized && { serializerCompiler: compileListSerializer as () => (data: unknown) => string }),
     ...(output.kind === 'headers' && { validatorCompiler: unchecked }),
     ...(http.startsWith('HEAD ') && { config: { swagger: { exposeHeadRoute: true } } as object }),
     ...(takesNoFields(body) && { preValidation: bodyMayBeMissing }),

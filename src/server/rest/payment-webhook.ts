@@ -12,7 +12,7 @@ import { readBody } from '../http/body.ts';
 const BODY_MS = 30_000;
 
 export interface WebhookDeps {
-  topUps: Pick<TopUpService, 'readEvent' | 'takeEvent'>;
+  topUps: Pick<TopUpService, 'readEvent' | 'handleEvent'>;
   serve: (app: FastifyInstance, handler: RouteHandlerMethod) => void;
   observe?: ((outcome: EventOutcome | 'forged' | 'failed') => void) | undefined;
 }
@@ -24,7 +24,7 @@ export async function webhookRoutes(app: FastifyInstance, { topUps, observe, ser
   serve(app, async ({ body, headers, log }) => {
     try {
       const event = topUps.readEvent(Buffer.isBuffer(body) ? body : Buffer.alloc(0), header(headers));
-      const outcome = await topUps.takeEvent(event);
+      const outcome = await topUps.handleEvent(event);
       observe?.(outcome);
       log.info({ eventID: event.id, type: event.type, outcome }, 'an event of the payment provider');
       return { received: true };

@@ -20,8 +20,8 @@ import type { Deletions } from '../account/deletion.ts';
 import type { AccountExport } from '../account/export.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { changeHandlers } from '../events/feed.ts';
-import { tellAge } from '../http/age-header.ts';
-import { personOperations } from '../operations/account-owner.ts';
+import { setAgeHeader } from '../http/age-header.ts';
+import { accountOwnerOperations } from '../operations/account-owner.ts';
 import type { AnyOperation } from '../operations/list.ts';
 import { type MetaServices, metaOperations, watchChanges } from '../operations/meta.ts';
 import type { Services } from '../services.ts';
@@ -33,7 +33,7 @@ import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
 
 /** Services of the account's owner. */
-export interface PersonServices {
+export interface AccountOwnerServices {
   access: AccessService;
   deletions: Pick<Deletions, 'begin'>;
   exportAccount: (principal: Principal, now: Date) => Promise<AccountExport>;
@@ -44,7 +44,7 @@ export interface RouteDeps extends MetaServices {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: PersonServices;
+  people: AccountOwnerServices;
   /** Receives the result of each payment event. */
   onWebhook?: WebhookDeps['observe'] | undefined;
   /** First part of a scope's public name, before the colon. */
@@ -59,7 +59,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   const { services, people, stats } = deps;
   serveOperations(v1, metaOperations, deps);
   serveOperations(v1, [getMe], services);
-  serveOperations(v1, [...accessOperations, ...personOperations], people, deletionHandlers(v1, people.deletions));
+  serveOperations(v1, [...accessOperations, ...accountOwnerOperations], people, deletionHandlers(v1, people.deletions));
   serveOperations(v1, [...billingOperations, ...topUpOperations], services, documentHandlers(services));
   serveOperations(v1, [...invoiceOperations, ...cryptoOperations], services, documentHandlers(services));
   await v1.register(webhookRoutes, {
@@ -69,7 +69,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   });
   serveOperations(v1, [watchChanges], {}, changeHandlers(deps));
   await v1.register(async (cached) => {
-    tellAge(cached, deps.ageMs);
+    setAgeHeader(cached, deps.ageMs);
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
     serveOperations(cached, [getLimits], services);
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);

@@ -2,12 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { answerError } from '../http/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import type { KeyedDeps } from '../http/idempotency-keys.ts';
+import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
 import type { Methods } from '../http/methods.ts';
 import type { ApiConfig } from '../settings.ts';
 import { nounRoutes, type RouteDeps } from './routes.ts';
 
-interface RestDeps extends Omit<RouteDeps, 'scopePrefix'>, Pick<KeyedDeps, 'db' | 'quotas'> {
+interface RestDeps extends Omit<RouteDeps, 'scopePrefix'>, Pick<IdempotencyDeps, 'db' | 'quotas'> {
   config: Pick<ApiConfig, 'authSecret' | 'scopePrefix'>;
   methods: Methods;
 }

@@ -6,11 +6,11 @@ import { Readable } from 'node:stream';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { DataStore, Metadata, Server, Upload } from '@tus/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Arrival } from '../../domain/uploads/admission.ts';
+import type { AdmittedRequest } from '../../domain/uploads/admission.ts';
 import { CHECKSUM_ALGORITHMS, type Checksum, readChecksum } from '../../domain/uploads/checksum.ts';
 import type { Incoming } from '../../domain/uploads/incoming.ts';
 import { Locks } from '../../domain/uploads/locks.ts';
-import { inTime, type Pace } from '../../domain/uploads/minimum-rate.ts';
+import { type MinimumRate, readAtRate } from '../../domain/uploads/minimum-rate.ts';
 import { concatHeader, readConcat } from '../../domain/uploads/parts.ts';
 import { BYTES } from '../../domain/uploads/resumable.ts';
 import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
@@ -98,9 +98,9 @@ class AccountStore extends DataStore {
 function webRequest(
   { raw, method, headers }: FastifyRequest,
   more: Record<string, string>,
-  pace: Pace | undefined,
+  pace: MinimumRate | undefined,
 ): Request {
-  const body = pace && (Readable.toWeb(Readable.from(inTime(raw, pace))) as ReadableStream);
+  const body = pace && (Readable.toWeb(Readable.from(readAtRate(raw, pace))) as ReadableStream);
   return new Request(new URL(raw.url ?? '/', 'http://tus'), {
     method,
     headers: { ...protocolHeaders(headers), ...more },
@@ -169,7 +169,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     // OPTIONS only reads the capabilities, and has no account.
     const accountId = request.principal?.accountId ?? '';
     if (!hasBytes(request)) return handle(request, reply, accountId);
-    let arrival: Arrival | undefined;
+    let arrival: AdmittedRequest | undefined;
     try {
       arrival = await incoming.arrivals.admit(accountId);
       return await handle(request, reply, accountId, arrival);
@@ -205,7 +205,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     request: FastifyRequest,
     reply: FastifyReply,
     accountId: string,
-    arrival?: Arrival,
+    arrival?: AdmittedRequest,
   ): Promise<FastifyReply> {
     const { id, isPart, parts, said } = await read(request, accountId);
     let made: string | undefined;

@@ -10,7 +10,7 @@ import type { Observation } from '../../../src/operator/stream/observation.ts';
 import { buildPod } from '../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../src/operator/stream/status.ts';
-import { buildJob, type Wish } from '../../../src/operator/upload/job.ts';
+import { buildJob, type WantedJob } from '../../../src/operator/upload/job.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
 import type { LoopStream } from '../../../src/resources/stream/resource.ts';
@@ -204,7 +204,7 @@ export function step(
 /** The Job that the operator would have made for a wish. */
 export const jobOf = (
   upload: Upload,
-  wish: Wish,
+  wish: WantedJob,
   conditions: { type: string; status: string; reason?: string }[] = [],
 ): Job => {
   const built = buildJob(upload, wish, SETTINGS);

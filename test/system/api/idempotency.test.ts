@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createDb } from '../../../src/db/pool.ts';
-import { forgetOld } from '../../../src/domain/idempotency/store.ts';
+import { deleteOldKeys } from '../../../src/domain/idempotency/store.ts';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { ERRORS } from '../../../src/lib/errors.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -76,7 +76,7 @@ describe('the same key', () => {
     expect(second.status).toBe(201);
     expect(second.body.id).not.toBe(first.body.id);
     await age();
-    await forgetOld(createDb(pool));
+    await deleteOldKeys(createDb(pool));
     const left = await pool.query(`select key from loopstream.idempotency where key in ('old', 'body')`);
     expect(left.rows).toEqual(expect.arrayContaining([{ key: 'body' }]));
     expect(left.rows).not.toContainEqual({ key: 'old' });

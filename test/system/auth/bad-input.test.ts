@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOORS } from '../../../src/server/auth/paths.ts';
+import { AUTH_PATHS } from '../../../src/server/auth/paths.ts';
 import { type LyingOidc, startLyingOidc } from '../../kit/fake/oidc.ts';
 import { startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import {
@@ -187,7 +187,9 @@ const counts = async () => {
 };
 
 test('each door is in one of the two tables', () => {
-  expect([...Object.keys(FIELDS), ...Object.keys(PARAMETERS)].sort()).toEqual(DOORS.map(({ path }) => path).sort());
+  expect([...Object.keys(FIELDS), ...Object.keys(PARAMETERS)].sort()).toEqual(
+    AUTH_PATHS.map(({ path }) => path).sort(),
+  );
 });
 
 describe.each(Object.entries(FIELDS))('%s', (path, right) => {
@@ -237,7 +239,7 @@ describe.each(Object.entries(FIELDS))('%s', (path, right) => {
 });
 
 describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
-  const methods = DOORS.find((door) => door.path === path)?.methods ?? [];
+  const methods = AUTH_PATHS.find((door) => door.path === path)?.methods ?? [];
   const isNavigation = ['/oauth2/authorize', '/callback/oidc'].includes(path);
 
   test.each(methods)('%s says what is wrong with each parameter', async (method) => {

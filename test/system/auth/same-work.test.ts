@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../../src/auth/better-auth.ts';
 import { createPool } from '../../../src/db/pool.ts';
-import { DOORS } from '../../../src/server/auth/paths.ts';
+import { AUTH_PATHS } from '../../../src/server/auth/paths.ts';
 import { shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 
 const secret = 'a secret of the test, long enough for the auth library';
@@ -92,7 +92,7 @@ test.each([
     const statements = done.map((one) => one.statements);
     // A statement takes a thousandth of a hash; what two of them take is hidden by answering at even times.
     expect(Math.max(...statements) - Math.min(...statements)).toBeLessThanOrEqual(2);
-    expect(DOORS.find((door) => door.path === path)?.tells).toBeDefined();
+    expect(AUTH_PATHS.find((door) => door.path === path)?.evenTiming).toBeDefined();
     // The same answer too, but for what was made up or made.
     const shapes = done.map(({ body: answer }) =>
       JSON.stringify(answer).replace(/"(id|createdAt|updatedAt|email)":"[^"]*"/g, ''),

@@ -26,7 +26,7 @@ beforeAll(async () => {
     source.follow('ada', (change) =>
       heard.push(change === 'reset' ? 'reset' : `${noun} ${change.change} ${change.id}`),
     );
-  void listen(it.url, CHANNEL, { ears: news, log: silent, signal: stop.signal });
+  void listen(it.url, CHANNEL, { handlers: news, log: silent, signal: stop.signal });
   await until('it listens', () => heard.includes('reset'));
 });
 beforeEach(() => {

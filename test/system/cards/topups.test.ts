@@ -34,7 +34,7 @@ const serviceWith = (provider: Payments | undefined) =>
     payments: provider,
     publicUrl: 'http://127.0.0.1:8080',
     limits: { currency: 'USD', minMinor: 500n, maxMinor: 100_000n },
-    emailOf: async (id) => `${id}@example.com`,
+    findEmail: async (id) => `${id}@example.com`,
   });
 let service: ReturnType<typeof serviceWith>;
 

@@ -6,7 +6,7 @@ import { EVENTS } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../../src/resources/common/names.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { programOfPod } from '../../../src/resources/stream/program.ts';
+import { readPodProgram } from '../../../src/resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import { renditionKey, renditionScope } from '../../../src/resources/upload/spec.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
@@ -83,7 +83,7 @@ async function goOnAir() {
 /** A pod begins with the first item that is prepared; the others join as they come, each at the end of an item. */
 async function untilWhole(): Promise<LoopStream> {
   const state = async () => {
-    const { version, video } = programOfPod((await getPod('bunny-onair')) ?? { metadata: {} }) ?? {};
+    const { version, video } = readPodProgram((await getPod('bunny-onair')) ?? { metadata: {} }) ?? {};
     const [{ clock }, { status }] = [await streamer.stats(), await getStream()];
     return {
       joined: video?.items.filter(({ rendition }) => rendition !== '').length,
@@ -135,7 +135,7 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
   expect(await plays()).toBe(next(first));
   expect(Date.parse(skipped.status?.epoch ?? '')).toBeLessThan(Date.parse(live.status?.epoch ?? ''));
   expect((await streamer.stats()).clock.video?.epoch).toBe(skipped.status?.epoch);
-  const program = async (name = 'bunny-onair') => programOfPod((await getPod(name)) ?? { metadata: {} });
+  const program = async (name = 'bunny-onair') => readPodProgram((await getPod(name)) ?? { metadata: {} });
   expect(await program()).toMatchObject({ epoch: skipped.status?.epoch, skipped: { video: one } });
   await until('the event', async () => (await told('Skipped')) === 1);
 

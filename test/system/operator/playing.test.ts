@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { PODS, type Pod } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { podNames } from '../../../src/resources/common/names.ts';
-import { programOfPod, toPlaying } from '../../../src/resources/stream/program.ts';
+import { readPodProgram, toPlaying } from '../../../src/resources/stream/program.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   answer,
@@ -36,7 +36,7 @@ async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
 it('a pod that is lost while another upload is prepared is made again with what it played, and then plays the other', async () => {
   expect((await goLive()).status).not.toHaveProperty('playing');
   const pod = (await getPod()) as Pod;
-  const program = programOfPod(pod);
+  const program = readPodProgram(pod);
   if (!program) throw new Error('the pod has no program');
   await createUpload('next');
   await setSpec({ uploadRef: 'next' });
@@ -47,7 +47,7 @@ it('a pod that is lost while another upload is prepared is made again with what 
   expect(status?.playing).toEqual(toPlaying(program));
 
   const other = await lose(pod);
-  expect(programOfPod(other)).toEqual(program);
+  expect(readPodProgram(other)).toEqual(program);
   await kubelet.bind(other.metadata.name);
   await kubelet.run(other.metadata.name, true);
   const back = await phase('live');
@@ -57,7 +57,7 @@ it('a pod that is lost while another upload is prepared is made again with what 
   await answer('next-import', { action: 'import', media: MEDIA });
   await answer('next-720p30', MADE);
   await until('nothing is kept', async () => (await getStream()).status?.playing === undefined);
-  const next = programOfPod((await getPod(other.metadata.name)) as Pod);
+  const next = readPodProgram((await getPod(other.metadata.name)) as Pod);
   expect(next).toMatchObject({
     version: program.version + 1,
     epoch: program.epoch,

@@ -1,6 +1,6 @@
 /** Tests which redirect URIs a client may have. */
 import { expect, test } from 'vitest';
-import { problemOfRedirect } from '../../../src/auth/redirect-uris.ts';
+import { findRedirectProblem } from '../../../src/auth/redirect-uris.ts';
 
 test.each([
   'https://app.example.com/callback?from=loop',
@@ -19,7 +19,7 @@ test.each([
   'com.example.app://oauth',
   'app+beta:cb',
 ])('%s can be used', (uri) => {
-  expect(problemOfRedirect(uri)).toBeUndefined();
+  expect(findRedirectProblem(uri)).toBeUndefined();
 });
 
 test.each([
@@ -63,5 +63,5 @@ test.each([
   null,
   {},
 ])('%s cannot', (uri) => {
-  expect(problemOfRedirect(uri)).toMatch(/^must /);
+  expect(findRedirectProblem(uri)).toMatch(/^must /);
 });

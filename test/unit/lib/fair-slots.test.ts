@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { Places, PlacesFull } from '../../../src/lib/fair-slots.ts';
+import { FairSlots, SlotsFull } from '../../../src/lib/fair-slots.ts';
 
 const nothing = () => undefined;
 const limitOf = async (taking: Promise<unknown>) =>
-  taking.then(nothing, (error: unknown) => (error instanceof PlacesFull ? error.limit : error));
+  taking.then(nothing, (error: unknown) => (error instanceof SlotsFull ? error.limit : error));
 
 describe('places', () => {
   test('are given up to the limit of each owner, and up to all of them', async () => {
-    const places = new Places({ total: 3, each: { account: 2, stream: 1 } });
+    const places = new FairSlots({ total: 3, each: { account: 2, stream: 1 } });
     const first = await places.take({ account: 'a', stream: 's1' });
     expect(await limitOf(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
     await places.take({ account: 'a', stream: 's2' });
@@ -18,11 +18,11 @@ describe('places', () => {
     first();
     expect(places.taken).toBe(2);
     await places.take({ account: 'c', stream: 's5' });
-    expect(() => places.takeNow({ account: 'd', stream: 's6' })).toThrow(PlacesFull);
+    expect(() => places.takeNow({ account: 'd', stream: 's6' })).toThrow(SlotsFull);
   });
 
   test('go to the owner with the fewest, however many others wait', async () => {
-    const places = new Places({ total: 2, each: { address: 2 }, waiting: { total: 100, each: 50, ms: 60_000 } });
+    const places = new FairSlots({ total: 2, each: { address: 2 }, waiting: { total: 100, each: 50, ms: 60_000 } });
     const held = [await places.take({ address: 'flood' }), await places.take({ address: 'flood' })];
     const order: string[] = [];
     const wait = async (address: string) => {
@@ -42,7 +42,7 @@ describe('places', () => {
   });
 
   test('are waited for in a line that has an end, of each and of all, and for a time', async () => {
-    const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 2, ms: 20 } });
+    const places = new FairSlots({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 2, ms: 20 } });
     await places.take({ address: 'a' });
     const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(limitOf);
     expect(await limitOf(places.take({ address: 'a' }))).toBe('address');
@@ -51,7 +51,7 @@ describe('places', () => {
   });
 
   test('are waited for in a line that nobody can fill: whoever has the most in it makes room', async () => {
-    const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
+    const places = new FairSlots({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
     const release = await places.take({ address: 'honest' });
     const takeAndLeave = (address: string) => places.take({ address }).then((leave) => leave());
     const flood = Array.from({ length: 3 }, () => limitOf(takeAndLeave('flood')));
@@ -66,7 +66,7 @@ describe('places', () => {
   });
 
   test('are given up by the owner with the most when one comes who has none', async () => {
-    const places = new Places({ total: 4, each: { account: 4 }, waiting: { total: 4, each: 4, ms: 60_000 } });
+    const places = new FairSlots({ total: 4, each: { account: 4 }, waiting: { total: 4, each: 4, ms: 60_000 } });
     const asked: number[] = [];
     for (let i = 0; i < 4; i++) {
       const giveUp = () => {

@@ -7,7 +7,7 @@ import type { SecretSetting } from '../../../settings/settings.ts';
 import { ConfigError } from '../../../settings/settings.ts';
 import { readSeller } from '../../invoices/open.ts';
 import { createLedger } from '../../ledger/ledger.ts';
-import { creditsOfMinor, formatMinor, minorDigits, minorOfCredits } from '../../ledger/money.ts';
+import { formatMinor, minorDigits, toCredits, toMinor } from '../../ledger/money.ts';
 import { billingConfig } from '../../settings.ts';
 import type { FactSources } from '../reconcile.ts';
 import { columns } from './columns.ts';
@@ -89,7 +89,7 @@ export function creditsFrom(
     const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(amount ?? '') ?? [];
     if (whole === '' || fraction.length > digits)
       throw wrong(`--amount is money, such as ${formatMinor(150n, currency)} without the currency.`);
-    found = creditsOfMinor(BigInt(whole + fraction.padEnd(digits, '0')));
+    found = toCredits(BigInt(whole + fraction.padEnd(digits, '0')));
   }
   if (found < 1n || found > MAX_CREDITS) throw wrong(`Give from 1 to ${MAX_CREDITS} credits.`);
   return found;
@@ -153,7 +153,7 @@ const give =
   (kind: Giving) =>
   async (context: CommandContext): Promise<Told> => {
     const { currency, values, admin } = context;
-    const worth = (credits: bigint) => `${credits} credits (${formatMinor(minorOfCredits(credits), currency)})`;
+    const worth = (credits: bigint) => `${credits} credits (${formatMinor(toMinor(credits), currency)})`;
     const credits = creditsFrom(values, currency);
     const given = await admin.give(kind, requireAccount(context), {
       credits,

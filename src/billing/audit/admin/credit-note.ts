@@ -7,7 +7,7 @@ import type { Seller } from '../../invoices/settings.ts';
 import { findByNumber } from '../../invoices/store.ts';
 import { createLedger } from '../../ledger/ledger.ts';
 import { AdminError } from './service.ts';
-import { writeDeed } from './store.ts';
+import { writeStaffRecord } from './store.ts';
 
 interface CreditNoteRequest {
   /** The number of the invoice. */
@@ -27,7 +27,7 @@ export async function issueCreditNote(
   if (!invoice) throw new AdminError(`There is no invoice ${number}.`);
   const issuer = createIssuer({ db, ledger: createLedger(db), seller, currency });
   const also = (trx: Db, accountId: string) =>
-    writeDeed(trx, { staff, action: 'credit-note', accountId, reason: `${reason} (${number})`, credits });
+    writeStaffRecord(trx, { staff, action: 'credit-note', accountId, reason: `${reason} (${number})`, credits });
   try {
     const wish = { invoiceId: invoice.id, credits, reason, key: `admin:${key}`, also };
     const { id, accountId, content } = await issuer.correct(wish, new Date());

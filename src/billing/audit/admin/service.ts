@@ -62,7 +62,7 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       return db.transaction().execute(async (trx) => {
         const transaction = { key: `admin:${key}`, kind, accountId, entries, at: clock.now(), details: { reason } };
         const { id: transactionId, posted: done, balance } = await ledger.post(transaction, { trx });
-        if (done) await store.writeDeed(trx, { staff, action: kind, accountId, reason, transactionId, credits });
+        if (done) await store.writeStaffRecord(trx, { staff, action: kind, accountId, reason, transactionId, credits });
         return { accountId, email, done, transactionId, key, credits, balance };
       });
     },
@@ -72,7 +72,8 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
       const { id: accountId, email } = await account(named);
       const done = await db.transaction().execute(async (trx) => {
         const changed = locked ? await store.lock(trx, accountId, reason) : await store.unlock(trx, accountId);
-        if (changed) await store.writeDeed(trx, { staff, action: locked ? 'suspend' : 'resume', accountId, reason });
+        if (changed)
+          await store.writeStaffRecord(trx, { staff, action: locked ? 'suspend' : 'resume', accountId, reason });
         return changed;
       });
       return { accountId, email, done };
@@ -89,8 +90,8 @@ export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledge
     },
 
     /** Lists the operations on an account, or on all, the latest first. */
-    async audit(named: string | undefined, limit: number): Promise<store.DeedRow[]> {
-      return store.listDeeds(db, named === undefined ? undefined : (await account(named)).id, limit);
+    async audit(named: string | undefined, limit: number): Promise<store.StaffRecordRow[]> {
+      return store.listStaffRecords(db, named === undefined ? undefined : (await account(named)).id, limit);
     },
   };
 }

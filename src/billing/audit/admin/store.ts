@@ -19,7 +19,7 @@ export async function findAccount(db: Db, named: string): Promise<AccountRow | u
   return rows[0];
 }
 
-export interface Deed {
+export interface StaffRecord {
   staff: string;
   action: string;
   accountId: string;
@@ -28,13 +28,13 @@ export interface Deed {
   credits?: bigint | undefined;
 }
 
-export async function writeDeed(db: Db, deed: Deed): Promise<void> {
+export async function writeStaffRecord(db: Db, deed: StaffRecord): Promise<void> {
   await sql`insert into loopstream.admin_audit (staff, action, account_id, reason, transaction_id, credits)
     values (${deed.staff}, ${deed.action}, ${deed.accountId}, ${deed.reason}, ${deed.transactionId ?? null},
       ${deed.credits ?? null})`.execute(db);
 }
 
-export interface DeedRow {
+export interface StaffRecordRow {
   at: Date;
   staff: string;
   action: string;
@@ -45,8 +45,12 @@ export interface DeedRow {
 }
 
 /** Lists the operations on an account, or on all of them, the latest first. */
-export async function listDeeds(db: Db, accountId: string | undefined, limit: number): Promise<DeedRow[]> {
-  const { rows } = await sql<DeedRow>`select at, staff, action, account_id, reason, transaction_id, credits
+export async function listStaffRecords(
+  db: Db,
+  accountId: string | undefined,
+  limit: number,
+): Promise<StaffRecordRow[]> {
+  const { rows } = await sql<StaffRecordRow>`select at, staff, action, account_id, reason, transaction_id, credits
     from loopstream.admin_audit where ${accountId === undefined} or account_id = ${accountId ?? ''}
     order by id desc limit ${limit}`.execute(db);
   return rows;

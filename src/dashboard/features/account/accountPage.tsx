@@ -7,12 +7,12 @@ import { LimitsPanel } from './limitsPanel.tsx';
 import { PasskeysPanel } from './passkeysPanel.tsx';
 import { PasswordPanel, ProfilePanel } from './profilePanels.tsx';
 import { SessionsPanel } from './sessionsPanel.tsx';
-import { PersonOnly } from './userOnly.tsx';
+import { UserOnly } from './userOnly.tsx';
 
 export function AccountPage() {
   const costs = useBilling().data !== undefined;
   return (
-    <PersonOnly title="Account">
+    <UserOnly title="Account">
       <PageHead title="Account" lead="Your profile, your sessions and your data." />
       <div className={classes.panels}>
         <div className={classes.ways}>
@@ -29,6 +29,6 @@ export function AccountPage() {
         <ExportPanel />
         <DeletePanel />
       </div>
-    </PersonOnly>
+    </UserOnly>
   );
 }

@@ -12,7 +12,7 @@ import { Tag } from '../../ui/tag.tsx';
 import classes from './account.module.css';
 import { keys, useConnectedApps } from './queries.ts';
 import { listMeanings } from './scopes.ts';
-import { PersonOnly } from './userOnly.tsx';
+import { UserOnly } from './userOnly.tsx';
 
 const LEAD = 'Apps that may act for you, within the access that you allowed.';
 const getName = ({ name }: ConnectedApp): string => name ?? 'An app without a name';
@@ -89,7 +89,7 @@ function Apps() {
 }
 
 export const AppsPage = () => (
-  <PersonOnly title="Connected apps">
+  <UserOnly title="Connected apps">
     <Apps />
-  </PersonOnly>
+  </UserOnly>
 );

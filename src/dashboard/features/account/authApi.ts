@@ -6,8 +6,8 @@ import { ConnectionError } from '../../../client/index.ts';
 import type { Person } from '../../api/session.ts';
 
 /** A refusal by the server. `code` is its own; `detail` is for people, where there is one; `email` is the address it is about. */
-export class PeopleError extends Error {
-  override readonly name = 'PeopleError';
+export class AuthApiError extends Error {
+  override readonly name = 'AuthApiError';
   readonly status: number;
   readonly code: string;
   readonly email: string;
@@ -60,7 +60,7 @@ async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise
   const answer = (await response.json().catch(() => undefined)) as AuthAnswer | null | undefined;
   if (response.ok) return answer ?? {};
   const text = (name: string) => (typeof answer?.[name] === 'string' ? answer[name] : '');
-  throw new PeopleError(response.status, text('code') || text('error'), text('detail'), text('email'));
+  throw new AuthApiError(response.status, text('code') || text('error'), text('detail'), text('email'));
 }
 
 /** Where the browser is to go next, where the server says so. */
@@ -77,7 +77,7 @@ const toSignInResult = (answer: AuthAnswer): SignInResult => ({
 /** With the query of a program, the server goes on with the wish of that program. */
 const withQuery = (oauthQuery: string | undefined) => (oauthQuery === undefined ? {} : { oauth_query: oauthQuery });
 
-export const people = {
+export const authApi = {
   /** Undefined when nobody has signed in here. */
   async session(): Promise<Person | undefined> {
     const { user } = await ask('GET', '/get-session');

@@ -1,8 +1,8 @@
 /** Explains the refusals of the authorization server, and what people can do. Pure: no I/O, no clock. */
 import { ProblemError } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
-import { findFieldErrors, type Mistakes } from '../../ui/fieldErrors.ts';
-import { PeopleError } from './authApi.ts';
+import { type FormErrors, findFieldErrors } from '../../ui/fieldErrors.ts';
+import { AuthApiError } from './authApi.ts';
 
 const SENTENCES: Record<string, string> = {
   INVALID_EMAIL_OR_PASSWORD:
@@ -51,7 +51,7 @@ const OUTSIDE = new Map(
 );
 
 /** Why somebody who comes back from an outside provider is not signed in. Nothing of the address is repeated. */
-export const outsideText = (code: string): string =>
+export const explainOutsideError = (code: string): string =>
   OUTSIDE.get(code) ?? 'The sign-in failed there. Try again, or sign in another way.';
 
 /** Explains the browser's errors about passkeys, by name (WebAuthn, sections 5.1.3 and 5.1.4). */
@@ -64,10 +64,10 @@ const DEVICE: Record<string, string> = {
 };
 
 /** The sentence to show for any error. */
-export function peopleText(error: unknown): string {
-  const ofDevice = error instanceof Error && !(error instanceof PeopleError) ? DEVICE[error.name] : undefined;
+export function explainAuthError(error: unknown): string {
+  const ofDevice = error instanceof Error && !(error instanceof AuthApiError) ? DEVICE[error.name] : undefined;
   if (ofDevice !== undefined) return ofDevice;
-  if (!(error instanceof PeopleError)) return problemText(error);
+  if (!(error instanceof AuthApiError)) return problemText(error);
   if (error.status === 429) return error.message || 'Too many attempts. Wait a few minutes, then try again.';
   const known = SENTENCES[error.code];
   if (known === undefined && error.status >= 500) return 'The server failed. Try again in a moment.';
@@ -85,10 +85,10 @@ const FIELDS = new Map([
 ]);
 
 /** The same for a form with these fields: at the field, where it is about one. */
-export function peopleMistakes(error: unknown, names: readonly string[]): Mistakes {
+export function findAuthFieldErrors(error: unknown, names: readonly string[]): FormErrors {
   if (error instanceof ProblemError) return findFieldErrors(error, names);
-  const field = error instanceof PeopleError ? FIELDS.get(error.code) : undefined;
-  const text = peopleText(error);
+  const field = error instanceof AuthApiError ? FIELDS.get(error.code) : undefined;
+  const text = explainAuthError(error);
   if (field === undefined || !names.includes(field)) return { fields: {}, rest: text };
   return { fields: { [field]: text }, rest: undefined };
 }

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { Link, useLocation } from '@tanstack/react-router';
 import { askAgain } from './addresses.ts';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
@@ -14,14 +14,14 @@ const TEXTS = {
     lead:
       'Open the link in our mail “Confirm your e-mail address”, preferably in this browser: then one click is ' +
       'enough. The mail may take a minute, or arrive in the spam folder.',
-    again: (email: string) => people.sendVerification(email),
+    again: (email: string) => authApi.sendVerification(email),
   },
   reset: {
     title: 'Check your mail',
     lead:
       'If this address has an account, a link to choose a new password is on its way. The mail may take a minute, ' +
       'or arrive in the spam folder.',
-    again: (email: string) => people.requestReset(email),
+    again: (email: string) => authApi.requestReset(email),
   },
 };
 

@@ -6,8 +6,8 @@ import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
 import { describeUrl, describingHost, mayFollow, readOAuthQuery } from './addresses.ts';
-import { type AskingClient, people } from './authApi.ts';
-import { peopleText } from './authErrors.ts';
+import { type AskingClient, authApi } from './authApi.ts';
+import { explainAuthError } from './authErrors.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { Frame } from './frame.tsx';
@@ -94,9 +94,9 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   // From here on the program is told of the end, whichever it is.
   useEffect(() => keepPendingRequest(undefined), []);
   const [gone, setGone] = useState(false);
-  const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => people.client(wish.clientId) });
+  const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => authApi.client(wish.clientId) });
   const { run, busy, problem } = useAuthAction(
-    (accept: boolean) => people.consent(accept, wish.query),
+    (accept: boolean) => authApi.consent(accept, wish.query),
     (next) => {
       if (next === undefined || !mayFollow(next)) throw new Error('The server returned no address to continue to.');
       setGone(true);
@@ -104,10 +104,10 @@ function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
     },
   );
   const other = useAuthAction(
-    () => people.signOut(),
+    () => authApi.signOut(),
     () => session.signOut(),
   );
-  if (client.error) return <Frame alert title="The app could not be shown" lead={peopleText(client.error)} />;
+  if (client.error) return <Frame alert title="The app could not be shown" lead={explainAuthError(client.error)} />;
   if (gone) return <Frame alert title="Back to the app" lead="If nothing happens, you can close this page." />;
   return (
     <Frame title="An app asks for access" lead={getLead(client.data)}>

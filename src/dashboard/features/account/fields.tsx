@@ -5,7 +5,7 @@ import { findWeakness } from '../../../auth/password.ts';
 import { brokenRule, DISPLAY_NAME } from '../../../lib/sentences.ts';
 import { asSentence } from '../../ui/fieldErrors.ts';
 import forms from '../../ui/form.module.css';
-import { peopleMistakes } from './authErrors.ts';
+import { findAuthFieldErrors } from './authErrors.ts';
 
 /** Field → what is wrong with it; a field that is right has none. */
 export type Wrong = Readonly<Record<string, string | undefined>>;
@@ -145,7 +145,7 @@ export function useFields(
   };
   // An error of the last request is old news when the fields are wrong now.
   const { fields, rest } =
-    failure && isRight(found) ? peopleMistakes(failure, Object.keys(found)) : { fields: found, rest: undefined };
+    failure && isRight(found) ? findAuthFieldErrors(failure, Object.keys(found)) : { fields: found, rest: undefined };
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each failure.
   useEffect(() => focusFirst(fields), [failure]);
   return { wrong: fields, problem: rest, props: { ref: form, onSubmit, noValidate: true } };

@@ -17,7 +17,7 @@ import { useOpen } from '../../ui/useOpen.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './account.module.css';
 import { keys, useApiKeys } from './queries.ts';
-import { PersonOnly } from './userOnly.tsx';
+import { UserOnly } from './userOnly.tsx';
 
 const LEAD = 'Keys for your own programs. A key has your full access, so keep it as secret as your password.';
 
@@ -189,7 +189,7 @@ function Keys() {
 }
 
 export const KeysPage = () => (
-  <PersonOnly title="API keys">
+  <UserOnly title="API keys">
     <Keys />
-  </PersonOnly>
+  </UserOnly>
 );

@@ -7,7 +7,7 @@ import { saveFile } from '../../lib/download.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { AccountPanel } from './accountPanel.tsx';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { usePasskeys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
@@ -43,7 +43,7 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
   const { run, busy, error } = useAuthAction(
     async ({ email: typed, password }: { email: string; password: string }) => {
       // A passkey has the device ask who it is, as a password does; the session is a new one then.
-      if (password === '' && hasPasskey) await people.signInWithPasskey();
+      if (password === '' && hasPasskey) await authApi.signInWithPasskey();
       return account.delete({ email: typed, ...(password !== '' && { password }) });
     },
     () => session.signOut(DELETED),

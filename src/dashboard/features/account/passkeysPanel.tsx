@@ -11,8 +11,8 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
 import { hasPasskeys } from './addresses.ts';
-import { type Passkey, people } from './authApi.ts';
-import { peopleText } from './authErrors.ts';
+import { authApi, type Passkey } from './authApi.ts';
+import { explainAuthError } from './authErrors.ts';
 import { nameBrowser } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
 import { keys, usePasskeys } from './queries.ts';
@@ -91,7 +91,7 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
           title="Rename this passkey"
           action="Save"
           name={name}
-          send={(typed) => people.renamePasskey(id, typed)}
+          send={(typed) => authApi.renamePasskey(id, typed)}
           onClose={close}
           told="The passkey is renamed."
         />
@@ -100,7 +100,7 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
         <DeleteDialog
           noun="passkey"
           name={name}
-          remove={() => people.removePasskey(id)}
+          remove={() => authApi.removePasskey(id)}
           onClose={close}
           onDone={() => {
             close();
@@ -123,7 +123,7 @@ export function PasskeysPanel() {
       title="Passkeys"
       lead="Sign in with your fingerprint, face or PIN instead of a password. Nobody can steal a passkey by a fake page."
     >
-      <Problem>{error && peopleText(error)}</Problem>
+      <Problem>{error && explainAuthError(error)}</Problem>
       <ul className={classes.sessions}>
         {data?.map((passkey) => (
           <PasskeyLine key={passkey.id} passkey={passkey} />
@@ -145,7 +145,7 @@ export function PasskeysPanel() {
           title="Add a passkey"
           action="Continue"
           name={nameBrowser(navigator.userAgent)}
-          send={(name) => people.addPasskey(name)}
+          send={(name) => authApi.addPasskey(name)}
           onClose={() => setAdding(false)}
           told="The passkey is added. You can sign in with it now."
         />

@@ -2,7 +2,7 @@
 import { Button } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
 import { hasPasskeys, mayFollow, parseNext, readOAuthQuery, signInAgain } from './addresses.ts';
-import { people, type SignInResult } from './authApi.ts';
+import { authApi, type SignInResult } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
 import { useOptions } from './queries.ts';
@@ -12,7 +12,7 @@ type Arrive = (arrival: SignInResult) => Promise<unknown>;
 
 function PasskeyButton({ arrive }: { arrive: Arrive }) {
   const { run, busy, problem } = useAuthAction(
-    async () => arrive(await people.signInWithPasskey(readOAuthQuery(location.search))),
+    async () => arrive(await authApi.signInWithPasskey(readOAuthQuery(location.search))),
     () => undefined,
   );
   return (
@@ -41,7 +41,7 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
       const query = readOAuthQuery(search);
       const isOwn = pathname === '/sign-in' || query !== undefined;
       const back = signInAgain(isOwn ? search : `?${new URLSearchParams({ next })}`);
-      return people.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);
+      return authApi.signInElsewhere(id, { next: `${origin}${next}`, back: `${origin}${back}` }, query);
     },
     (next) => next !== undefined && mayFollow(next) && location.assign(next),
   );

@@ -5,7 +5,7 @@ import { useRef } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 import {
   AddressField,
   KeepAccess,
@@ -27,8 +27,8 @@ export function ProfilePanel() {
   const { person } = useWho();
   const { run, busy, error } = useAuthAction(
     async ({ firstName, lastName }: { firstName: string; lastName: string }) => {
-      await people.updateName(firstName, lastName);
-      return people.session();
+      await authApi.updateName(firstName, lastName);
+      return authApi.session();
     },
     (found) => {
       session.knowPerson(found ?? null);
@@ -65,7 +65,7 @@ export function PasswordPanel() {
   const form = useRef<HTMLDivElement>(null);
   const { run, busy, error } = useAuthAction(
     ({ before, after, keep }: { before: string; after: string; keep: boolean }) =>
-      people.changePassword(before, after, keep),
+      authApi.changePassword(before, after, keep),
     () => {
       form.current?.querySelector('form')?.reset();
       notifications.show({ message: 'Your password is changed. All other sessions have ended.' });

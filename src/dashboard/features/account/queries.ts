@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { createClient, type SignInOptions } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 
 /** Asks without saying who is asking. */
 const open = createClient({ baseUrl: `${location.origin}/v1`, maxRetries: 1, timeoutMs: 15_000 });
@@ -60,4 +60,4 @@ export function useConnectedApps() {
 }
 
 export const usePasskeys = () =>
-  useQuery({ queryKey: keys.passkeys, queryFn: () => people.passkeys(), refetchOnWindowFocus: true });
+  useQuery({ queryKey: keys.passkeys, queryFn: () => authApi.passkeys(), refetchOnWindowFocus: true });

@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { readOAuthQuery, tokenIn } from './addresses.ts';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
@@ -28,7 +28,7 @@ export function ForgotPasswordPage() {
   const options = useOptions();
   const navigate = useNavigate();
   const { run, busy, error } = useAuthAction(
-    (email: string) => people.requestReset(email).then(() => email),
+    (email: string) => authApi.requestReset(email).then(() => email),
     (email) => {
       keepPendingRequest(readOAuthQuery(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
@@ -67,7 +67,7 @@ export function ResetPasswordPage() {
   const [asked] = useState(findPendingRequest);
   const { run, busy, done, error } = useAuthAction(
     ({ value, password, keep }: { value: string; password: string; keep: boolean }) =>
-      people.reset(value, password, keep),
+      authApi.reset(value, password, keep),
     () => {
       session.signOut(
         'Your new password is set, and all sessions with the old one have ended. Sign in with the new password. A ' +

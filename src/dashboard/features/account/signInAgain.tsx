@@ -6,7 +6,7 @@ import { useSession } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
-import { PeopleError, people, type SignInResult } from './authApi.ts';
+import { AuthApiError, authApi, type SignInResult } from './authApi.ts';
 import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { PasswordlessSignIn } from './passwordless.tsx';
 import { useAuthAction } from './useAuthAction.ts';
@@ -16,10 +16,10 @@ function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
   const queries = useQueryClient();
   return async ({ person }: SignInResult) => {
-    const found = person ?? (await people.session());
+    const found = person ?? (await authApi.session());
     if (found && found.id !== id) {
-      await people.signOut();
-      throw new PeopleError(403, 'OTHER_PERSON', '');
+      await authApi.signOut();
+      throw new AuthApiError(403, 'OTHER_PERSON', '');
     }
     session.knowPerson(found ?? null);
     await queries.invalidateQueries();
@@ -36,7 +36,7 @@ export function SignInAgain({ person }: { person: Person }) {
   }, []);
   const { email } = person;
   const { run, busy, error } = useAuthAction(
-    async (password: string) => comeBack(await people.signIn({ email, password })),
+    async (password: string) => comeBack(await authApi.signIn({ email, password })),
     () => undefined,
   );
   const { wrong, problem, props } = useFields(

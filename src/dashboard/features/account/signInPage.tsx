@@ -3,8 +3,8 @@ import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import { isByLetter, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
-import { PeopleError, people, type SignInResult } from './authApi.ts';
-import { outsideText } from './authErrors.ts';
+import { AuthApiError, authApi, type SignInResult } from './authApi.ts';
+import { explainOutsideError } from './authErrors.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import { AddressField, PasswordField, Problem, useFields, wrongAddress } from './fields.tsx';
 import classes from './frame.module.css';
@@ -28,7 +28,7 @@ function useArrival() {
     // Where a page asked for signing in at its own address, it is that page which is shown now.
     const here = location.pathname === '/sign-in';
     const path = here ? parseNext(location.search, location.origin) : undefined;
-    session.knowPerson(person ?? (await people.session()) ?? null);
+    session.knowPerson(person ?? (await authApi.session()) ?? null);
     if (path !== undefined) await navigate({ to: path, replace: true });
   };
 }
@@ -37,9 +37,9 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
   const arrive = useArrival();
   const { run, busy, error } = useAuthAction(async (who: { email: string; password: string }) => {
     try {
-      return await people.signIn(who, readOAuthQuery(location.search));
+      return await authApi.signIn(who, readOAuthQuery(location.search));
     } catch (refusal) {
-      if (refusal instanceof PeopleError && refusal.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
+      if (refusal instanceof AuthApiError && refusal.code === 'EMAIL_NOT_VERIFIED') onUnverified(who.email);
       throw refusal;
     }
   }, arrive);
@@ -102,7 +102,7 @@ export function SignInPage() {
           {session.notice}
         </p>
       )}
-      {error !== null && <Problem>{outsideText(error)}</Problem>}
+      {error !== null && <Problem>{explainOutsideError(error)}</Problem>}
       {withKey ? <KeyForm onDone={toHome} /> : <PasswordForm onUnverified={askToConfirm} />}
       {!withKey && <PasswordlessSignIn arrive={arrive} />}
       <div className={classes.aside}>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { readOAuthQuery } from './addresses.ts';
-import { people } from './authApi.ts';
+import { authApi } from './authApi.ts';
 import {
   AddressField,
   NameField,
@@ -31,7 +31,7 @@ interface NewPerson {
 function SignUpForm() {
   const navigate = useNavigate();
   const { run, busy, error } = useAuthAction(
-    (who: NewPerson) => people.signUp(who).then(() => who.email),
+    (who: NewPerson) => authApi.signUp(who).then(() => who.email),
     (email) => {
       keepPendingRequest(readOAuthQuery(location.search));
       return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });

@@ -6,7 +6,7 @@ import { useSession, useWho } from '../../api/context.tsx';
 import { Empty, PageHead, useTitle } from '../../ui/page.tsx';
 
 /** `title`: of the page, whose own head comes with its children. */
-export function PersonOnly({ title, children }: { title: string; children: ReactNode }) {
+export function UserOnly({ title, children }: { title: string; children: ReactNode }) {
   const { key } = useWho();
   const session = useSession();
   useTitle(title);

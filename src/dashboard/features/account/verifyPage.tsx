@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession } from '../../api/context.tsx';
 import { tokenIn } from './addresses.ts';
-import { PeopleError, people } from './authApi.ts';
+import { AuthApiError, authApi } from './authApi.ts';
 import { ContinueToApp } from './continueToApp.tsx';
 import {
   AddressField,
@@ -35,8 +35,8 @@ function useVerify(token: string) {
   const [asked] = useState(findPendingRequest);
   const once = useAuthAction(
     async (chosen: Chosen | undefined) => {
-      await people.verify(token, chosen);
-      return people.session();
+      await authApi.verify(token, chosen);
+      return authApi.session();
     },
     (person) => {
       if (person) session.knowPerson(person);
@@ -85,7 +85,7 @@ function ChoosePassword({ token, email }: { token: string; email: string }) {
 
 function Confirm({ token }: { token: string }) {
   const { run, busy, done, problem, error, asked } = useVerify(token);
-  if (error instanceof PeopleError && error.code === 'PASSWORD_REQUIRED')
+  if (error instanceof AuthApiError && error.code === 'PASSWORD_REQUIRED')
     return <ChoosePassword token={token} email={error.email} />;
   if (done && asked !== undefined) return <ContinueToApp title="Your address is confirmed" asked={asked} />;
   return (

@@ -15,7 +15,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useOnce } from '../../ui/useOnce.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './billing.module.css';
-import { Entries } from './panelList.tsx';
+import { PanelList } from './panelList.tsx';
 import { useInvoices } from './queries.ts';
 
 function Pdf({ id, number }: InvoiceSummary) {
@@ -42,7 +42,7 @@ function Pdf({ id, number }: InvoiceSummary) {
 }
 
 export const Invoices = () => (
-  <Entries<InvoiceSummary>
+  <PanelList<InvoiceSummary>
     query={useInvoices()}
     none="The first invoice follows a month with usage."
     getKey={({ id }) => id}
@@ -61,7 +61,7 @@ export const Invoices = () => (
         <Pdf {...invoice} />
       </>
     )}
-  </Entries>
+  </PanelList>
 );
 
 /** Field → what people call it, in the order of an address. */

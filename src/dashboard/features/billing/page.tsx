@@ -12,7 +12,7 @@ import { useOpen } from '../../ui/useOpen.ts';
 import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
-import { Booked, Deposits, TopUps } from './paymentLists.tsx';
+import { Deposits, LedgerEntries, TopUps } from './paymentLists.tsx';
 import { useBilling, useMoneyChanged } from './queries.ts';
 import { describeOutlook } from './text.ts';
 import { TopUpForm } from './topUpForm.tsx';
@@ -83,7 +83,7 @@ function Money({ billing }: { billing: Billing }) {
             <Invoices />
           </Panel>
           <Panel title="Ledger">
-            <Booked billing={billing} />
+            <LedgerEntries billing={billing} />
           </Panel>
         </div>
       </div>

@@ -21,7 +21,7 @@ interface EntriesProps<T> {
   children: (one: T) => ReactNode;
 }
 
-export function Entries<T>({ query, none, getKey, children }: EntriesProps<T>) {
+export function PanelList<T>({ query, none, getKey, children }: EntriesProps<T>) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   if (error && !data) return <p role="alert">{problemText(error)}</p>;
   if (!data) return <Skeleton height={60} />;

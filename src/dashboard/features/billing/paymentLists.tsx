@@ -5,7 +5,7 @@ import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client
 import { formatCredits, formatDecimal, formatMinor, formatTime } from '../../lib/format.ts';
 import { Tag } from '../../ui/tag.tsx';
 import classes from './billing.module.css';
-import { Entries } from './panelList.tsx';
+import { PanelList } from './panelList.tsx';
 import { useDeposits, useEntries, useTopUps } from './queries.ts';
 import { StreamName } from './streamName.tsx';
 import { depositLook, kindWord, topUpLook } from './text.ts';
@@ -13,7 +13,7 @@ import { depositLook, kindWord, topUpLook } from './text.ts';
 const When = ({ at }: { at: string }) => <time dateTime={at}>{formatTime(at)}</time>;
 
 export const TopUps = () => (
-  <Entries<TopUp> query={useTopUps()} none="No payments by card yet." getKey={({ id }) => id}>
+  <PanelList<TopUp> query={useTopUps()} none="No payments by card yet." getKey={({ id }) => id}>
     {({ state, amountMinor, currency, createdAt, checkoutUrl }) => (
       <>
         <div>
@@ -29,11 +29,11 @@ export const TopUps = () => (
         )}
       </>
     )}
-  </Entries>
+  </PanelList>
 );
 
 export const Deposits = () => (
-  <Entries<CryptoDeposit> query={useDeposits()} none="No payments in crypto yet." getKey={({ id }) => id}>
+  <PanelList<CryptoDeposit> query={useDeposits()} none="No payments in crypto yet." getKey={({ id }) => id}>
     {({ id, state, amount, asset, decimals, createdAt }) => (
       <>
         <div>
@@ -47,11 +47,11 @@ export const Deposits = () => (
         </Tag>
       </>
     )}
-  </Entries>
+  </PanelList>
 );
 
-export const Booked = ({ billing }: { billing: Billing }) => (
-  <Entries<LedgerEntry> query={useEntries()} none="No entries yet." getKey={({ number }) => String(number)}>
+export const LedgerEntries = ({ billing }: { billing: Billing }) => (
+  <PanelList<LedgerEntry> query={useEntries()} none="No entries yet." getKey={({ number }) => String(number)}>
     {({ kind, credits, at, reason, streamID }) => (
       <>
         <div>
@@ -68,5 +68,5 @@ export const Booked = ({ billing }: { billing: Billing }) => (
         </span>
       </>
     )}
-  </Entries>
+  </PanelList>
 );

@@ -3,7 +3,7 @@ import { Button, Skeleton } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
-import { Ticks } from '../../ui/checkboxList.tsx';
+import { CheckboxList } from '../../ui/checkboxList.tsx';
 import forms from '../../ui/form.module.css';
 import { useOpen } from '../../ui/useOpen.ts';
 import { DestinationForm } from '../destinations/form.tsx';
@@ -33,7 +33,7 @@ export function DestinationStep({ draft, change, choices, onNext, onBack }: Dest
       <form className={forms.form} onSubmit={form.onSubmit(onNext)} noValidate>
         {destinations === undefined && <Skeleton height={120} radius="md" />}
         {ticks.length > 0 && (
-          <Ticks
+          <CheckboxList
             single
             legend="Destinations of the stream"
             name="destination"

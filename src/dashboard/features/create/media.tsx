@@ -6,12 +6,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Upload } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { Ticks } from '../../ui/checkboxList.tsx';
+import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import type { StreamChoices } from '../streams/choices.ts';
-import { mediaTicks, playlistTicks } from '../streams/editValues.ts';
+import { listMediaItems, listPlaylistItems } from '../streams/editValues.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { hasMedia, nameFrom } from './steps.ts';
@@ -82,7 +82,7 @@ function FromLink({ draft, change, onNext }: MediaStepProps) {
 
 function FromChoice({ draft, change, choices, onNext }: MediaStepProps) {
   const isList = draft.source === 'playlist';
-  const ticks = isList ? playlistTicks(choices.playlists, []) : mediaTicks(choices.uploads, draft.uploadID);
+  const ticks = isList ? listPlaylistItems(choices.playlists, []) : listMediaItems(choices.uploads, draft.uploadID);
   const form = useForm({
     initialValues: {},
     validate: () => (hasMedia(draft) ? {} : { choice: isList ? 'Choose a playlist.' : 'Choose a video.' }),
@@ -105,7 +105,7 @@ function FromChoice({ draft, change, choices, onNext }: MediaStepProps) {
   const chosen = isList ? draft.playlistID : draft.uploadID;
   return (
     <form className={forms.form} onSubmit={form.onSubmit(onNext)} noValidate>
-      <Ticks
+      <CheckboxList
         single
         legend={isList ? 'Playlist' : 'Video'}
         name="choice"

@@ -8,7 +8,7 @@ import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
-import { tellRefused } from '../streams/queries.ts';
+import { notifyRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { buildBody } from './steps.ts';
@@ -51,7 +51,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
         return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
       } catch (error) {
         if (mayBeTriedAgain(error)) throw error;
-        tellRefused(stream.name, 'start', error);
+        notifyRefused(stream.name, 'start', error);
         return { stream, started: false };
       }
     },

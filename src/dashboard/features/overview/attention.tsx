@@ -8,10 +8,10 @@ import { formatIn, formatTime } from '../../lib/format.ts';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { IssueLines } from '../streams/issues.tsx';
-import { getLook, isRunning } from '../streams/phase.ts';
+import { getPhaseLook, isRunning } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
 import { UploadTag } from '../uploads/row.tsx';
-import { getFix } from '../uploads/text.ts';
+import { getUploadFix } from '../uploads/text.ts';
 import classes from './overview.module.css';
 
 const NEEDING_SHOWN = 6;
@@ -22,7 +22,7 @@ function Reason({ stream }: { stream: Stream }) {
   const { data } = useReadiness(stream.id, !stream.ready);
   if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} named />;
   if (!isRunning(stream.status) || !stream.degraded)
-    return <p className={classes.dim}>{getLook(stream.status).meaning}</p>;
+    return <p className={classes.dim}>{getPhaseLook(stream.status).meaning}</p>;
   return (
     <p>
       <Named>{stream.degraded.message}</Named>
@@ -31,7 +31,7 @@ function Reason({ stream }: { stream: Stream }) {
 }
 
 function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
-  const fix = error ? getFix(error.code) : undefined;
+  const fix = error ? getUploadFix(error.code) : undefined;
   return (
     <>
       <div className={classes.needHead}>

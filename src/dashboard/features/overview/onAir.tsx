@@ -6,7 +6,7 @@ import { useAnnounceChange } from '../../ui/announce.tsx';
 import { Thumbnail } from '../player/thumbnail.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { destinationLine } from '../streams/card.tsx';
-import { getLook } from '../streams/phase.ts';
+import { getPhaseLook } from '../streams/phase.ts';
 import { useDestinationNames, useLiveStats, useShownPhase } from '../streams/queries.ts';
 import { Uptime } from '../streams/uptime.tsx';
 import classes from './overview.module.css';
@@ -19,7 +19,7 @@ const STATS_MS = 5_000;
 function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<string, string> }) {
   const phase = useShownPhase(stream);
   const { data: stats } = useLiveStats(stream.id, phase, STATS_MS);
-  const { word, tone } = getLook(phase);
+  const { word, tone } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
     <article className={classes.airCard} data-tone={tone} data-testid="on-air-card">

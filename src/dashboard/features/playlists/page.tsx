@@ -17,13 +17,13 @@ import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
 import { SaveBar } from './saveBar.tsx';
 import { KIND_WORDS } from './text.ts';
-import { useActs } from './useActions.ts';
+import { useActions } from './useActions.ts';
 import { useEditing } from './useEditing.ts';
 import { Versions } from './versions.tsx';
 
 function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () => unknown }) {
   const editing = useEditing(playlist);
-  const acts = useActs(playlist, editing, refetch);
+  const acts = useActions(playlist, editing, refetch);
   const [deleting, setDeleting] = useState(false);
   const { id, name, kind, version } = playlist;
   const { draft, conflict } = editing;

@@ -90,7 +90,7 @@ export function usePlaylistStreams({ id, streamID }: Playlist) {
 }
 
 /** Acts that make or show another version; the answer is shown at once. */
-export function usePlaylistActs(id: string) {
+export function usePlaylistMutations(id: string) {
   const { playlists } = useApi().calls;
   const queries = useQueryClient();
   const mutationKey = [...one(id), 'act'];

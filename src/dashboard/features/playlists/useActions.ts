@@ -3,17 +3,17 @@ import { useState } from 'react';
 import { type Playlist, problems } from '../../../client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { findFieldErrors } from '../../ui/fieldErrors.ts';
-import { usePlaylistActs } from './queries.ts';
+import { usePlaylistMutations } from './queries.ts';
 import type { Editing } from './useEditing.ts';
 
-export type PlaylistActs = ReturnType<typeof useActs>;
+export type PlaylistActs = ReturnType<typeof useActions>;
 
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });
 
 /** Saving, publishing and rolling back, with the questions before them. */
-export function useActs(playlist: Playlist, editing: Editing, refetch: () => unknown) {
-  const { save, publish, rollback, isActing } = usePlaylistActs(playlist.id);
+export function useActions(playlist: Playlist, editing: Editing, refetch: () => unknown) {
+  const { save, publish, rollback, isActing } = usePlaylistMutations(playlist.id);
   const [asked, setAsked] = useState<number>();
   const announce = (after: Playlist, title: string) =>
     notifications.show({ title, message: `“${after.name}” is at version ${after.version} now.` });

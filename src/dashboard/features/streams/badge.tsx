@@ -13,7 +13,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import classes from '../../ui/tag.module.css';
-import { getLook, type PhaseIcon } from './phase.ts';
+import { getPhaseLook, type PhaseIcon } from './phase.ts';
 
 const ICONS: Record<PhaseIcon, TablerIcon> = {
   moon: IconMoon,
@@ -30,7 +30,7 @@ const ICONS: Record<PhaseIcon, TablerIcon> = {
 
 /** The state in a word, with its icon and colour; a tooltip has its meaning. */
 export function PhaseBadge({ phase, large = false }: { phase: string; large?: boolean }) {
-  const look = getLook(phase);
+  const look = getPhaseLook(phase);
   const Icon = ICONS[look.icon];
   return (
     <Tooltip label={look.meaning}>

@@ -8,9 +8,9 @@ import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
 import { restingLine } from './offAir.ts';
-import { getLook, isRunning } from './phase.ts';
+import { getPhaseLook, isRunning } from './phase.ts';
 import { useReadiness, useShownPhase } from './queries.ts';
-import { PowerButtons } from './startStop.tsx';
+import { StartStopButtons } from './startStop.tsx';
 import { Uptime } from './uptime.tsx';
 
 /** `Main channel`, `Main channel + 2 more`; ids where the names are not known. */
@@ -29,7 +29,7 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   const spoken = SPEAKS_FOR_ITSELF.includes(phase);
   // The list says when nothing is wrong; only an obstacle needs a request of its own.
   const { data } = useReadiness(stream.id, !stream.ready && !spoken);
-  const { meaning, tone } = getLook(phase);
+  const { meaning, tone } = getPhaseLook(phase);
   if (spoken && stream.degraded) {
     return (
       <p className={classes.readiness} data-tone="attention" data-testid="stream-degraded">
@@ -75,7 +75,7 @@ function Headline({ stream, phase }: { stream: Stream; phase: string }) {
 
 export function StreamCard({ stream, destinations }: { stream: Stream; destinations: ReadonlyMap<string, string> }) {
   const phase = useShownPhase(stream);
-  const { tone, word } = getLook(phase);
+  const { tone, word } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
     <article className={classes.card} data-tone={tone} data-testid="stream-card" data-stream-id={stream.id}>
@@ -101,7 +101,7 @@ export function StreamCard({ stream, destinations }: { stream: Stream; destinati
       <div className={classes.bottom}>
         <ReadinessLine stream={stream} phase={phase} />
         <div className={classes.actions}>
-          <PowerButtons stream={stream} phase={phase} />
+          <StartStopButtons stream={stream} phase={phase} />
         </div>
       </div>
     </article>

@@ -6,14 +6,14 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
-import { Ticks } from '../../ui/checkboxList.tsx';
+import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
-import { type EditValues, findChanges, mediaTicks, playlistTicks, toEditValues } from './editValues.ts';
+import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
 
 /** Field → what people call it. */
 const LABELS = {
@@ -33,10 +33,10 @@ const MOST_PLAYLISTS = 20;
 /** A person who has no audio playlist is not asked about them. */
 function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices }) {
   const { audioPlaylistIDs } = form.values;
-  const ticks = playlistTicks(choices.playlists, audioPlaylistIDs, 'audio');
+  const ticks = listPlaylistItems(choices.playlists, audioPlaylistIDs, 'audio');
   if (ticks.length === 0) return null;
   return (
-    <Ticks
+    <CheckboxList
       legend="Audio playlists to play instead of the video’s own sound"
       name="audio"
       most={MOST_PLAYLISTS}
@@ -67,22 +67,22 @@ function Media({ form, choices }: { form: EditFormState; choices: StreamChoices 
         onChange={(next) => form.setFieldValue('kind', next)}
       />
       {kind === 'video' ? (
-        <Ticks
+        <CheckboxList
           single
           legend="Video"
           name="video"
           most={1}
-          ticks={mediaTicks(choices.uploads, videoUploadObjectID)}
+          ticks={listMediaItems(choices.uploads, videoUploadObjectID)}
           values={videoUploadObjectID ? [videoUploadObjectID] : []}
           onChange={([id = '']) => form.setFieldValue('videoUploadObjectID', id)}
           error={form.errors.videoUploadObjectID}
         />
       ) : (
-        <Ticks
+        <CheckboxList
           legend="Playlists, played one after the other"
           name="playlists"
           most={MOST_PLAYLISTS}
-          ticks={playlistTicks(choices.playlists, playlistIDs)}
+          ticks={listPlaylistItems(choices.playlists, playlistIDs)}
           values={playlistIDs}
           onChange={(ids) => form.setFieldValue('playlistIDs', ids)}
           error={form.errors.playlistIDs}
@@ -155,7 +155,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           data={[...ITEM_FAILURES]}
           {...form.getInputProps('onItemFailure')}
         />
-        <Ticks
+        <CheckboxList
           legend="Destinations"
           name="destinations"
           most={MOST_DESTINATIONS}

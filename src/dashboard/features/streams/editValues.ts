@@ -2,7 +2,7 @@
 import type { PlaylistSummary, StreamUpdate, Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
-import type { Tick } from '../../ui/checkboxItem.ts';
+import type { CheckboxItem } from '../../ui/checkboxItem.ts';
 
 export interface EditValues {
   name: string;
@@ -51,7 +51,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
 }
 
 /** Videos that can be looped; a chosen one stays on the list, also when it failed. */
-export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: string): Tick[] =>
+export const listMediaItems = (uploads: readonly Upload[] | undefined, chosen: string): CheckboxItem[] =>
   (uploads ?? [])
     .filter(({ type, state, objectID }) => objectID === chosen || (type === 'VIDEO' && state !== 'failed'))
     .map(({ objectID, name, state, durationSeconds }) => ({
@@ -61,11 +61,11 @@ export const mediaTicks = (uploads: readonly Upload[] | undefined, chosen: strin
     }));
 
 /** Playlists of a kind; those that are chosen stay on the list. */
-export const playlistTicks = (
+export const listPlaylistItems = (
   playlists: readonly PlaylistSummary[] | undefined,
   chosen: readonly string[],
   wanted: PlaylistSummary['kind'] = 'video',
-): Tick[] =>
+): CheckboxItem[] =>
   (playlists ?? [])
     .filter(({ id, kind }) => kind === wanted || chosen.includes(id))
     .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));

@@ -54,7 +54,7 @@ export const PHASE_LOOKS: Record<Phase, PhaseLook> = {
 };
 
 /** The look of a state; one that this page does not know yet is shown by its own word. */
-export const getLook = (phase: string): PhaseLook =>
+export const getPhaseLook = (phase: string): PhaseLook =>
   Object.hasOwn(PHASE_LOOKS, phase)
     ? PHASE_LOOKS[phase as Phase]
     : { word: phase || 'Unknown', meaning: 'This page does not know this state.', icon: 'moon', tone: 'quiet' };
@@ -75,7 +75,7 @@ export const isRunning = (phase: string): boolean =>
 
 /** States that ask for a person. */
 export const needsAttention = (phase: string): boolean => {
-  const { tone } = getLook(phase);
+  const { tone } = getPhaseLook(phase);
   return tone === 'attention' || tone === 'danger';
 };
 

@@ -142,7 +142,7 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
 }
 
 /** Tells why a wish was not followed. */
-export function tellRefused(name: string, want: PowerIntent['want'], error: unknown): void {
+export function notifyRefused(name: string, want: PowerIntent['want'], error: unknown): void {
   const issues = error instanceof ProblemError ? error.issues : [];
   notifications.show({
     id: `${want}-${name}`,
@@ -171,7 +171,7 @@ export function usePower(stream: Pick<Stream, 'id' | 'name'>) {
     },
     onError: (error, want) => {
       queries.setQueryData(keys.intent(id), null);
-      tellRefused(name, want, error);
+      notifyRefused(name, want, error);
     },
     onSettled: () =>
       Promise.all(

@@ -7,7 +7,7 @@ import { useApi } from '../../api/context.tsx';
 import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
 import { findTimeZone } from '../../lib/format.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
-import { Ticks } from '../../ui/checkboxList.tsx';
+import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -62,7 +62,7 @@ function Recurring({ form }: { form: ScheduleFormState }) {
       {repeat === 'weekly' ? (
         <>
           <div className={classes.days}>
-            <Ticks
+            <CheckboxList
               legend="Days"
               name="days"
               most={DAYS.length}

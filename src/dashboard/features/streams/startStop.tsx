@@ -65,7 +65,7 @@ function StartButton({ name, idle, power }: { name: string; idle: boolean; power
 }
 
 /** The buttons that make sense in a state; while it is going off air, a start that waits for it. */
-export function PowerButtons({ stream, phase }: { stream: Stream; phase: string }) {
+export function StartStopButtons({ stream, phase }: { stream: Stream; phase: string }) {
   const power = usePower(stream);
   const actions = actionsIn(phase);
   return (

@@ -23,11 +23,11 @@ import { Checklist } from './issues.tsx';
 import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
-import { getLook, isRunning } from './phase.ts';
+import { getPhaseLook, isRunning } from './phase.ts';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
-import { PowerButtons } from './startStop.tsx';
+import { StartStopButtons } from './startStop.tsx';
 import classes from './streamPage.module.css';
 
 /** Stands in a panel before its data is there, or when it did not come. */
@@ -62,7 +62,7 @@ function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
         </p>
       </div>
       <div className={page.actions}>
-        <PowerButtons stream={stream} phase={phase} />
+        <StartStopButtons stream={stream} phase={phase} />
         <MoreActions stream={stream} phase={phase} onEdit={onEdit} />
       </div>
     </div>
@@ -123,7 +123,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const stats = useLiveStats(stream.id, phase);
   const events = useEvents(stream.id);
   const { opened, open, close } = useOpen();
-  const { word, meaning } = getLook(phase);
+  const { word, meaning } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
   useEffect(() => {
     document.title = `${phase === 'live' ? '● ' : ''}${stream.name} · ${word} · loopstream`;

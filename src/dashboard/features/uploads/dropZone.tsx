@@ -16,7 +16,7 @@ interface DropProps {
 }
 
 /** Takes files that are dropped on it, or opens the browser's choice of files. */
-export function Drop({ picker, onFiles }: DropProps) {
+export function DropZone({ picker, onFiles }: DropProps) {
   const [over, setOver] = useState(false);
   // Leaving a child of it is no leaving: the browser tells of each.
   const depth = useRef(0);

@@ -7,7 +7,7 @@ import { More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
-import { Drop } from './dropZone.tsx';
+import { DropZone } from './dropZone.tsx';
 import { LinkForm } from './linkForm.tsx';
 import { useUploads, useUploadsChanged } from './queries.ts';
 import { UploadRow } from './row.tsx';
@@ -39,7 +39,7 @@ export function UploadsPage() {
           Add from a link
         </Button>
       </PageHead>
-      <Drop picker={picker} onFiles={send} />
+      <DropZone picker={picker} onFiles={send} />
       {files && sendings.length + unfinished.length > 0 && (
         <section className={classes.sendings} aria-label="In progress">
           {sendings.map((sending) => (

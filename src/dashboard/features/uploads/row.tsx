@@ -23,7 +23,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
-import { canRetry, describeWait, getFix, getLook, listFacts } from './text.ts';
+import { canRetry, describeWait, getStateLook, getUploadFix, listFacts } from './text.ts';
 import classes from './uploads.module.css';
 
 const ICONS: Record<string, TablerIcon> = {
@@ -39,7 +39,7 @@ export function TypeIcon({ type }: Pick<Upload, 'type'>) {
 }
 
 export function UploadTag({ state }: Pick<Upload, 'state'>) {
-  const { word, tone } = getLook(state);
+  const { word, tone } = getStateLook(state);
   return (
     <Tag tone={tone} icon={ICONS[state] ?? IconSettings}>
       {word}
@@ -56,7 +56,7 @@ function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
 }
 
 function Failed({ code, message, retry }: { code: string; message: string; retry: () => Promise<void> }) {
-  const fix = getFix(code);
+  const fix = getUploadFix(code);
   const again = useMutation({ mutationFn: retry });
   return (
     <div className={classes.failure}>
@@ -104,7 +104,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const [playing, setPlaying] = useState(false);
   const { objectID, name, type, state, progress, warnings, waiting, error } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
-  const { doing } = getLook(state);
+  const { doing } = getStateLook(state);
   const facts = listFacts(upload);
   return (
     <Row

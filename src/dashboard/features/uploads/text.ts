@@ -18,7 +18,7 @@ const LOOKS: Record<Upload['state'], StateLook> = {
   failed: { word: 'Failed', tone: 'danger' },
 };
 
-export const getLook = (state: string): StateLook =>
+export const getStateLook = (state: string): StateLook =>
   Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
 
 /** The remedy for each code that an upload may fail with. */
@@ -46,7 +46,7 @@ const FIXES: Record<UploadErrorCode, string> = {
 };
 
 /** undefined for a code that is newer than this page. */
-export const getFix = (code: string): string | undefined =>
+export const getUploadFix = (code: string): string | undefined =>
   Object.hasOwn(FIXES, code) ? FIXES[code as UploadErrorCode] : undefined;
 
 const CODECS: Record<string, string> = {
@@ -88,7 +88,7 @@ export function listFacts({ durationSeconds, sizeBytes, video, audio }: Upload):
 const AUDIO_FILES = /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aiff?)$/i;
 
 /** The use of a file: by the type that the browser tells, or by its name where there is none. */
-export function typeOfFile({ name, type }: Pick<File, 'name' | 'type'>): Upload['type'] {
+export function guessFileType({ name, type }: Pick<File, 'name' | 'type'>): Upload['type'] {
   if (type !== '') return type.startsWith('audio/') ? 'AUDIO' : 'VIDEO';
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
 }

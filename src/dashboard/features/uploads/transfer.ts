@@ -2,7 +2,7 @@
 import type { DetailedError, Upload } from 'tus-js-client';
 import { newKey } from '../../../client/send.ts';
 import type { Api } from '../../api/api.ts';
-import { typeOfFile } from './text.ts';
+import { guessFileType } from './text.ts';
 import { computeFingerprint, parseObjectID, type UnfinishedUploads } from './unfinished.ts';
 
 export interface TransferEvents {
@@ -58,7 +58,7 @@ export async function beginTransfer(
   const upload: Upload = new TusUpload(file, {
     endpoint,
     headers,
-    metadata: { type: typeOfFile(file), filename: file.name },
+    metadata: { type: guessFileType(file), filename: file.name },
     retryDelays: RETRY_DELAYS,
     urlStorage: memory,
     fingerprint: async () => computeFingerprint(file),

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   creditsForSeconds,
-  creditsOfMinor,
   formatMinor,
   isCurrency,
-  minorOfCredits,
   secondsFor,
+  toCredits,
+  toMinor,
 } from '../../../../src/billing/ledger/money.ts';
 
 test('what time costs is never above the exact price, and less than a credit below it', () =>
@@ -42,9 +42,9 @@ test('how long a balance lasts', () => {
 });
 
 test('credits and minor units', () => {
-  expect(creditsOfMinor(1234n)).toBe(123_400n);
-  expect(minorOfCredits(123_499n)).toBe(1234n);
-  expect(minorOfCredits(-199n)).toBe(-1n);
+  expect(toCredits(1234n)).toBe(123_400n);
+  expect(toMinor(123_499n)).toBe(1234n);
+  expect(toMinor(-199n)).toBe(-1n);
 });
 
 test('amounts for people have the digits of their currency', () => {

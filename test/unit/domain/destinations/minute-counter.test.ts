@@ -1,6 +1,6 @@
 /** What an account begins again and again within a minute. */
 import { expect, test } from 'vitest';
-import { createPace } from '../../../../src/domain/destinations/minute-counter.ts';
+import { createMinuteCounter } from '../../../../src/domain/destinations/minute-counter.ts';
 import type { Clock } from '../../../../src/lib/clock.ts';
 
 function clockAt() {
@@ -11,7 +11,7 @@ function clockAt() {
 
 test('each counts for a minute, for its own account alone', () => {
   const { clock, pass } = clockAt();
-  const pace = createPace(clock);
+  const pace = createMinuteCounter(clock);
   expect([pace.begin('ada').before, pace.begin('ada').before, pace.begin('bob').before]).toEqual([0, 1, 0]);
   pass(59_000);
   expect(pace.begin('ada').before).toBe(2);
@@ -21,7 +21,7 @@ test('each counts for a minute, for its own account alone', () => {
 
 test('what was refused is taken back, so that trying on does not keep an account out', () => {
   const { clock } = clockAt();
-  const pace = createPace(clock);
+  const pace = createMinuteCounter(clock);
   pace.begin('ada');
   for (let i = 0; i < 10; i += 1) {
     const { before, undo } = pace.begin('ada');

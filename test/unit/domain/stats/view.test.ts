@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liveStats, NOT_LIVE } from '../../../../src/domain/stats/view.ts';
+import { NOT_LIVE, toLiveStats } from '../../../../src/domain/stats/view.ts';
 
 test('whatever a pod tells becomes the public shape: wrong types are nulls, strange fields are left out', () => {
   for (const told of [
@@ -10,9 +10,9 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
     {},
     { live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} },
   ])
-    expect(liveStats(told, (id) => id)).toEqual(NOT_LIVE);
+    expect(toLiveStats(told, (id) => id)).toEqual(NOT_LIVE);
   const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
-  const { destinations } = liveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
+  const { destinations } = toLiveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
   expect(destinations).toEqual([
     {
       id: 'dst-1',
@@ -23,7 +23,7 @@ test('whatever a pod tells becomes the public shape: wrong types are nulls, stra
       lastError: { code: 'refused', message: 'The server refused the stream.' },
     },
   ]);
-  const { brokenItems, playable } = liveStats(
+  const { brokenItems, playable } = toLiveStats(
     {
       playable: false,
       brokenItems: [{ id: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }, null, {}],

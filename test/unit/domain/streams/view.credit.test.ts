@@ -1,6 +1,6 @@
 /** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
-import type { Owned } from '../../../../src/domain/owned-resources.ts';
+import type { OwnedResources } from '../../../../src/domain/owned-resources.ts';
 import { createStreamService } from '../../../../src/domain/streams/service.ts';
 import { isSettled, toReadiness } from '../../../../src/domain/streams/view.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';
@@ -37,7 +37,7 @@ function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) 
       made.push(spec());
       return found;
     },
-  } as unknown as Owned<LoopStream>;
+  } as unknown as OwnedResources<LoopStream>;
   const references = { destination: () => true, upload: () => ({ type: 'video' }), playlist: () => undefined };
   return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
 }

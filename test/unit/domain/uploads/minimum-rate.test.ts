@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { inTime } from '../../../../src/domain/uploads/minimum-rate.ts';
+import { readAtRate } from '../../../../src/domain/uploads/minimum-rate.ts';
 
 /** Reads all; resolves to the number of bytes. */
 async function lengthOf(body: Readable, signal = new AbortController().signal): Promise<number> {
   let bytes = 0;
-  for await (const chunk of inTime(body, { minBytesPerSecond: 4096, signal })) bytes += chunk.length;
+  for await (const chunk of readAtRate(body, { minBytesPerSecond: 4096, signal })) bytes += chunk.length;
   return bytes;
 }
 

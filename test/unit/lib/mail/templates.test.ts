@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { describePassword, noticeMail, quoteName } from '../../../../src/lib/mail/notices.ts';
 import {
   accountDeletedMail,
-  alreadyMail,
+  existingAccountMail,
   renderMail,
   resetMail,
   verificationMail,
@@ -15,7 +15,7 @@ const AT = new Date('2026-11-25T09:15:00Z');
 const NO_WAYS = { apiKeys: 0, apps: 0, passkeys: 0 };
 const mails = {
   verification: verificationMail(TO, URL, 60),
-  already: alreadyMail(TO, { signIn: URL, reset: URL }),
+  already: existingAccountMail(TO, { signIn: URL, reset: URL }),
   reset: resetMail(TO, URL, 30),
   passkey: noticeMail(TO, [{ kind: 'passkey', what: 'Phone', at: AT }], SITE),
   changed: noticeMail(

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { KubeError } from '../../../../src/kube/types.ts';
-import type { Tools } from '../../../../src/operator/caches/controller-deps.ts';
+import type { ControllerDeps } from '../../../../src/operator/caches/controller-deps.ts';
 import { Tester } from '../../../../src/operator/destination/tester.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Destination } from '../../../../src/resources/destination/resource.ts';
@@ -28,7 +28,7 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
     pods: { get: (_namespace: string, name: string) => pods.get(name), upsert },
     streams: { byIndex: () => [] },
   };
-  const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as Tools;
+  const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as ControllerDeps;
   const tester = new Tester(tools);
   const advance = (name: string, account = name) => tester.advance(`${NAMESPACE}/${name}`, asked(name, account), SEEN);
   return { tester, advance, pods, upsert };

@@ -8,7 +8,7 @@ import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
-import { type Program, programOfPod } from '../../../../src/resources/stream/program.ts';
+import { type Program, readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import {
@@ -77,7 +77,7 @@ describe('a stream whose next version is being prepared', () => {
     const { loopStream, pod } = preparing();
     const { decision, stream: after } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false, action: { do: 'create', standby: false } });
-    expect(programIn(decision.action)).toEqual(programOfPod(pod));
+    expect(programIn(decision.action)).toEqual(readPodProgram(pod));
     expect(findCondition(after.status?.conditions, 'MediaReady')).toMatchObject({
       status: 'False',
       reason: 'MediaPreparing',
@@ -170,7 +170,7 @@ describe('the same of an edit of the stream', () => {
     const after = step(edited(loopStream, spec), world({ ...objects, pod })).stream;
     const { decision } = step(after, world({ ...objects, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false });
-    expect(programIn(decision.action)).toEqual(programOfPod(pod));
+    expect(programIn(decision.action)).toEqual(readPodProgram(pod));
   });
 
   it('sends it where the stream is sent now, with its sound', () => {
@@ -183,7 +183,7 @@ describe('the same of an edit of the stream', () => {
     const after = step(change, world({ ...missing, pod })).stream;
     const program = programIn(step(after, world(missing)).decision.action);
     expect(program).toMatchObject({ audio: { items: [{ id: 'song' }] }, destinations: ['tv', 'more'] });
-    expect(program.destinationsRevision).not.toBe(programOfPod(pod)?.destinationsRevision);
+    expect(program.destinationsRevision).not.toBe(readPodProgram(pod)?.destinationsRevision);
   });
 });
 

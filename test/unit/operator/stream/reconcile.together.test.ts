@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { createQueue } from '../../../../src/kube/queue.ts';
 import { KubeError, type Resource } from '../../../../src/kube/types.ts';
-import type { StreamTools } from '../../../../src/operator/stream/controller-deps.ts';
+import type { StreamControllerDeps } from '../../../../src/operator/stream/controller-deps.ts';
 import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
 import { FINALIZER, VIEW_KEY_SECRET } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
@@ -69,7 +69,11 @@ function stage(count: number) {
     events: { event: () => undefined },
     streamers: { report: () => undefined },
   };
-  const reconcile = reconcileStream({ ...tools, clock: { now: () => now }, metered: false } as unknown as StreamTools);
+  const reconcile = reconcileStream({
+    ...tools,
+    clock: { now: () => now },
+    metered: false,
+  } as unknown as StreamControllerDeps);
   const queue = createQueue({
     workers: 3,
     process: async (key) => void (later(await reconcile(key)) && queue.add(key)),

@@ -10,7 +10,7 @@ import {
   SKIP_ANNOTATIONS,
 } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
-import { isLeftOut, programOfPod } from '../../../../src/resources/stream/program.ts';
+import { isLeftOut, readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
@@ -117,5 +117,5 @@ it('120 items that become ready one a second are handed over in as many versions
     pod = changedAt(annotated(pod, { [PROGRAM_ANNOTATION]: JSON.stringify(action.program) }), at(second));
   }
   expect(patches).toBeLessThanOrEqual(1 + Math.ceil(120_000 / JOIN_INTERVAL_MS));
-  expect(programOfPod(pod)?.video.items.filter(isLeftOut)).toEqual([]);
+  expect(readPodProgram(pod)?.video.items.filter(isLeftOut)).toEqual([]);
 });

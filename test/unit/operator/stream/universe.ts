@@ -6,7 +6,7 @@
 
 import type { Pod, Secret } from '../../../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../../../src/kube/types.ts';
-import type { StreamTools } from '../../../../src/operator/stream/controller-deps.ts';
+import type { StreamControllerDeps } from '../../../../src/operator/stream/controller-deps.ts';
 import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
@@ -308,7 +308,7 @@ export class Operator {
       log: silent,
       metered: false,
     };
-    this.#reconcile = reconcileStream(tools as unknown as StreamTools);
+    this.#reconcile = reconcileStream(tools as unknown as StreamControllerDeps);
   }
 
   #hear(key: string, object: Any): void {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { Admission } from '../../../../src/operator/upload/admission.ts';
-import { importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
+import { type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, NAMESPACE, upload } from '../../../kit/make/operator.ts';
 
 const key = (name: string) => `${NAMESPACE}/${name}`;
 const asker = (name: string) => ({ key: key(name), since: name, account: undefined });
-const fetching = (name: string, urgent = false): Wish => importWish(upload(name), urgent);
-const making = (name: string, profile = '720p30', urgent = false): Wish =>
-  renditionWish(upload(name), MEDIA, profile, urgent);
+const fetching = (name: string, urgent = false): WantedJob => wantImport(upload(name), urgent);
+const making = (name: string, profile = '720p30', urgent = false): WantedJob =>
+  wantRendition(upload(name), MEDIA, profile, urgent);
 
 const ownedBy = (account: string | undefined, upload: Upload): Upload =>
   account === undefined
@@ -25,11 +25,11 @@ function house(limit: number, isSwept: (namespace: string, key: string) => boole
     jobs: () => [...jobs.values()],
     isSwept,
   });
-  const names = (wishes: Wish[]) => wishes.map(({ name }) => name);
+  const names = (wishes: WantedJob[]) => wishes.map(({ name }) => name);
   return {
     admission,
     /** As a reconcile does: asks, makes the Jobs, settles. Answers the names of those made. */
-    ask(name: string, wishes: Wish[], account?: string) {
+    ask(name: string, wishes: WantedJob[], account?: string) {
       const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
       for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
       admission.settle(key(name));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { decoderConfig, prepareConfig } from '../../../../src/media/settings.ts';
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
-import { buildJob, buildSweepJob, importWish, renditionWish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, buildSweepJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { MEDIA, S3_SETTINGS, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 interface Container {
@@ -26,8 +26,8 @@ const templateOf = ({ spec }: { spec: unknown }): Template =>
   JSON.parse(JSON.stringify((spec as { template: unknown }).template));
 const film = upload('film', {});
 const JOBS = {
-  import: (settings: PodSettings) => templateOf(buildJob(film, importWish(film), settings)),
-  rendition: (settings: PodSettings) => templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings)),
+  import: (settings: PodSettings) => templateOf(buildJob(film, wantImport(film), settings)),
+  rendition: (settings: PodSettings) => templateOf(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings)),
 };
 const envOf = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
 

@@ -3,10 +3,10 @@ import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
 import { decideUpload, whileWaiting } from '../../../../src/operator/upload/decide.ts';
 import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
-import { buildJob, importWish, renditionWish, type Wish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { getPreviewState, previewWish } from '../../../../src/resources/upload/requested.ts';
+import { getPreviewState, requestPreview } from '../../../../src/resources/upload/requested.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { warn } from '../../../../src/resources/upload/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
@@ -76,7 +76,7 @@ describe('an upload that a client sends', () => {
 
 describe('an upload with the content of another one of its account', () => {
   const seen = { profiles: ['720p30'], sameSource: 'sources/older' };
-  const jobs = [jobOf(fresh(), importWish(fresh()))];
+  const jobs = [jobOf(fresh(), wantImport(fresh()))];
 
   it('has the source of that one, for its renditions too', () => {
     const pods = [endedPod({ action: 'import', media: MEDIA })];
@@ -98,12 +98,12 @@ describe('the import of an upload', () => {
     const { create, status } = see(fresh());
     expect(create.map(({ name }) => name)).toEqual(['film-import']);
     expect(status).toMatchObject({ state: 'importing', progress: 0, observedGeneration: 1 });
-    const job = jobOf(fresh(), importWish(fresh()));
+    const job = jobOf(fresh(), wantImport(fresh()));
     expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 
   it('is ready with what the pod answered, before the Job is counted as complete too', () => {
-    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    const jobs = [jobOf(fresh(), wantImport(fresh()))];
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
     expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
     expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
@@ -123,7 +123,7 @@ describe('the import of an upload', () => {
     ],
     ['it took too long', failed('DeadlineExceeded'), undefined, 'prepare_timeout'],
   ])('fails for good when %s', (_what, conditions, pod, code) => {
-    const jobs = [jobOf(fresh(), importWish(fresh()), conditions)];
+    const jobs = [jobOf(fresh(), wantImport(fresh()), conditions)];
     const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
     expect(status).toMatchObject({ state: 'failed', error: { code } });
     expect(create).toEqual([]);
@@ -132,18 +132,18 @@ describe('the import of an upload', () => {
   });
 
   it('goes on while a try has failed and others are left', () => {
-    const jobs = [jobOf(fresh(), importWish(fresh()))];
+    const jobs = [jobOf(fresh(), wantImport(fresh()))];
     expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.state).toBe('importing');
   });
 
   it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
-    const jobs = [jobOf(fresh(), importWish(fresh()), COMPLETE)];
+    const jobs = [jobOf(fresh(), wantImport(fresh()), COMPLETE)];
     expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], requeueAt: at(15) });
     expect(see(fresh(), { jobs, now: at(16) }).remove).toEqual(jobs);
   });
 
   it('is tried again after an edit, when the old Job is gone', () => {
-    const jobs = [jobOf(fresh(), importWish(fresh()), failed('BackoffLimitExceeded'))];
+    const jobs = [jobOf(fresh(), wantImport(fresh()), failed('BackoffLimitExceeded'))];
     const edited = { ...fresh(), status: see(fresh(), { jobs }).status };
     edited.metadata = { ...edited.metadata, generation: 2 };
     expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { state: 'importing' } });
@@ -151,13 +151,13 @@ describe('the import of an upload', () => {
   });
 
   it('waits for a Job that an upload of the same name left behind', () => {
-    const jobs = [jobOf({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, importWish(fresh()))];
+    const jobs = [jobOf({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()))];
     expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 });
 
 describe('the renditions of an upload', () => {
-  const wish = (profile: string): Wish => renditionWish(imported(), MEDIA, profile);
+  const wish = (profile: string): WantedJob => wantRendition(imported(), MEDIA, profile);
 
   it('are made for the profiles that streams ask for', () => {
     const { status, create } = see(imported(), { profiles: ['720p30', '1080p60'] });
@@ -279,7 +279,7 @@ describe('an upload that somebody wants to see', () => {
     ...upload,
     metadata: { ...upload.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
   });
-  const job = () => jobOf(imported(), renditionWish(imported(), MEDIA, 'preview'));
+  const job = () => jobOf(imported(), wantRendition(imported(), MEDIA, 'preview'));
   const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
 
   it('has a preview made that no stream waits for, and is ready meanwhile', () => {
@@ -314,7 +314,7 @@ describe('an upload that somebody wants to see', () => {
     expect(status.state).toBe('ready');
     expect(status.error).toBeUndefined();
     expect(getPreviewState({ ...imported(), status })).toBe('failed');
-    expect(previewWish({ ...asked(imported()), status }, at(60))).toBeUndefined();
+    expect(requestPreview({ ...asked(imported()), status }, at(60))).toBeUndefined();
     const later = { ...asked(imported()), status: see({ ...asked(imported()), status }, { now: at(3601) }).status };
     expect(getPreviewState(later)).toBeNull();
     expect(see(asked(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
@@ -322,9 +322,9 @@ describe('an upload that somebody wants to see', () => {
 
   it('needs none where a stream has had it prepared, nor before it has come', () => {
     expect(see(asked(upload())).create).toEqual([]);
-    expect(previewWish(upload(), NOW)).toBeUndefined();
-    expect(previewWish(fresh(), NOW)).toBeUndefined();
-    expect(previewWish(imported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
+    expect(requestPreview(upload(), NOW)).toBeUndefined();
+    expect(requestPreview(fresh(), NOW)).toBeUndefined();
+    expect(requestPreview(imported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
     expect(see(asked(imported(), at(-3601))).create).toEqual([]);
     expect(see(asked(imported(), at(365 * 86_400))).create).toEqual([]);
   });
@@ -333,7 +333,7 @@ describe('an upload that somebody wants to see', () => {
 describe('the Job', () => {
   const bare = { ...imported(), status: {} };
   // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a Job, which is not typed here.
-  const spec = JSON.parse(JSON.stringify(buildJob(bare, importWish(bare), SETTINGS).spec)) as any;
+  const spec = JSON.parse(JSON.stringify(buildJob(bare, wantImport(bare), SETTINGS).spec)) as any;
   const container = spec.template.spec.containers[0];
 
   it('hands over everything that prepare reads', () => {

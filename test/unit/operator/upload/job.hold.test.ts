@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
-import { renditionWish } from '../../../../src/operator/upload/job.ts';
+import { wantRendition } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
@@ -37,7 +37,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
 
 describe('a rendition that only streams want which may not go on air', () => {
   const held = { '720p30': undefined };
-  const wish = renditionWish(imported(), MEDIA, '720p30');
+  const wish = wantRendition(imported(), MEDIA, '720p30');
   const working = jobOf(imported(), wish);
 
   it('has no Job, and the upload says what is waited for without having failed', () => {
@@ -83,7 +83,7 @@ describe('a rendition that only streams want which may not go on air', () => {
 
 describe('a Job that works for a rendition which nobody wants any more', () => {
   const working = (profile: string, conditions?: Parameters<typeof jobOf>[2]) =>
-    jobOf(imported(), renditionWish(imported(), MEDIA, profile), conditions);
+    jobOf(imported(), wantRendition(imported(), MEDIA, profile), conditions);
 
   it('is removed, and no other', () => {
     const jobs = [working('720p30'), working('1080p30'), working('2160p30', COMPLETE)];
@@ -96,7 +96,7 @@ describe('a Job that works for a rendition which nobody wants any more', () => {
   it('stays while somebody wants to see the upload', () => {
     const asked = imported();
     asked.metadata.annotations = { [PREVIEW_ANNOTATION]: NOW.toISOString() };
-    const preview = jobOf(asked, renditionWish(asked, MEDIA, 'preview'));
+    const preview = jobOf(asked, wantRendition(asked, MEDIA, 'preview'));
     expect(see(asked, { jobs: [preview] }).remove).toEqual([]);
     expect(see(imported(), { jobs: [preview] }).remove).toEqual([preview]);
   });

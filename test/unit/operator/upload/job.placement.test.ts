@@ -4,7 +4,7 @@ import { type PodSettings, parseBytes } from '../../../../src/operator/pods/secu
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
-import { buildJob, buildSweepJob, importWish, renditionWish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, buildSweepJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 interface Container {
@@ -27,8 +27,8 @@ const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unkn
   stream: (settings) =>
     plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
-  import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
-  rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
+  import: (settings) => plain(templateOf(buildJob(film, wantImport(film), settings))),
+  rendition: (settings) => plain(templateOf(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings))),
   sweep: (settings) => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
     return plain(templateOf(buildSweepJob(task, settings)));

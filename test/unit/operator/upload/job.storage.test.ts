@@ -4,7 +4,7 @@ import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod, templateHash } from '../../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
-import { buildJob, importWish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
 import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 interface Spec {
@@ -21,7 +21,7 @@ const objects = world({ destinations: [destination()] });
 const podOf = (settings: PodSettings) =>
   plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec);
 const jobOf = (settings: PodSettings): Spec => {
-  const { spec } = buildJob(upload('film', {}), importWish(upload('film', {}), false), settings);
+  const { spec } = buildJob(upload('film', {}), wantImport(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
 };
 const envOf = ({ containers }: Spec) =>

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
-import { buildJob, importWish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
 import { planWait } from '../../../../src/operator/upload/outage.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { RETRY_ANNOTATION } from '../../../../src/resources/common/names.ts';
@@ -31,7 +31,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
   });
 }
 const fresh = (status: UploadStatus = {}) => upload('film', status);
-const job = () => jobOf(fresh(), importWish(fresh()));
+const job = () => jobOf(fresh(), wantImport(fresh()));
 const ended = (retryAfterSeconds?: number) =>
   endedPod({ action: 'failed', error: AWAY, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 

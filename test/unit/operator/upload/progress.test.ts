@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { addressToAsk } from '../../../../src/operator/pods/status.ts';
-import { importWish } from '../../../../src/operator/upload/job.ts';
+import { wantImport } from '../../../../src/operator/upload/job.ts';
 import { computeProgress, hasMoved, isActive } from '../../../../src/operator/upload/progress.ts';
 import { endedPod, jobOf, meta, upload } from '../../../kit/make/operator.ts';
 
@@ -57,7 +57,7 @@ describe('who is asked', () => {
 
   it('is nobody once the Job has ended', () => {
     const job = (...conditions: { type: string; status: string }[]) =>
-      jobOf(upload(), importWish(upload()), conditions);
+      jobOf(upload(), wantImport(upload()), conditions);
     expect(isActive(job())).toBe(true);
     expect(isActive(job({ type: 'Complete', status: 'False' }))).toBe(true);
     for (const type of ['Complete', 'Failed']) expect(isActive(job({ type, status: 'True' }))).toBe(false);

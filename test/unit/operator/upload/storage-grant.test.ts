@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
-import { buildJob, type Wish } from '../../../../src/operator/upload/job.ts';
+import { buildJob, type WantedJob } from '../../../../src/operator/upload/job.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
@@ -32,7 +32,7 @@ describe('an import from a link', () => {
   it('brings no more than it was granted, and keeps to what it was granted when it began', () => {
     const { create } = see(limited(), { grant: () => ({ maxBytes: 7 }) });
     expect(create.map(({ task }) => task)).toEqual([expect.objectContaining({ maxBytes: 7 })]);
-    const built = buildJob(limited(), create[0] as Wish, SETTINGS) as unknown as Job;
+    const built = buildJob(limited(), create[0] as WantedJob, SETTINGS) as unknown as Job;
     const job = { ...built, metadata: { ...built.metadata, uid: 'job' } };
     const jobs = new Map([[job.metadata.name, job]]);
     expect(see(limited(), { jobs, grant: () => 'full' })).toMatchObject({ create: [], remove: [] });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { importWish, renditionWish, workKey } from '../../../../src/operator/upload/job.ts';
+import { wantImport, wantRendition, workKey } from '../../../../src/operator/upload/job.ts';
 import { mayDelete, nextSweep, referredTo } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
@@ -18,13 +18,13 @@ describe('what is referred to', () => {
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
     expect([...referredTo({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
-    const jobs = [jobOf(sent, importWish(sent))];
+    const jobs = [jobOf(sent, wantImport(sent))];
     expect([...referredTo({ ...nothing, jobs })].sort()).toEqual(keys.sort());
     const parts = [{ name: 'upl-1', uid: 'uid-1' }];
     const joined = { ...sent, spec: { ...spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, parts } } } };
     const both = ['sources/uid-of-sent', 'incoming/uid-1'];
     expect([...referredTo({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
-    const itsJob = [jobOf(joined, importWish(joined))];
+    const itsJob = [jobOf(joined, wantImport(joined))];
     expect([...referredTo({ ...nothing, jobs: itsJob })].sort()).toEqual(both.sort());
     const imported = { ...sent, status: { media: MEDIA, sourceKey: 'sources/uid-of-sent' } };
     expect(referredTo({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
@@ -46,8 +46,8 @@ describe('what is referred to', () => {
 
   it('is what Jobs work on, also those that nobody has heard of yet', () => {
     const source = upload('film', { media: MEDIA });
-    const wish = renditionWish(source, MEDIA, '1080p60');
-    const jobs = [jobOf(source, importWish(source)), jobOf(source, wish)];
+    const wish = wantRendition(source, MEDIA, '1080p60');
+    const jobs = [jobOf(source, wantImport(source)), jobOf(source, wish)];
     const found = referredTo({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
     expect([...found].sort()).toEqual(
       [workKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),

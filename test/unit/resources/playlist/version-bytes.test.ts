@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../../../src/resources/playlist/spec.ts';
 import {
+  annotateFirst,
+  annotateNext,
+  countVersionBytes,
   HISTORY_LIMIT,
-  keepingFirst,
-  keepingNext,
-  keptBytes,
   versionBytes,
 } from '../../../../src/resources/playlist/version-bytes.ts';
 
@@ -19,25 +19,25 @@ const playlist = (items: number, generation: number, annotations: Record<string,
   ({ metadata: { name: 'p', generation, annotations }, spec: spec(items) }) as unknown as Playlist;
 
 test('versions count with their own size, whatever the playlist has become since', () => {
-  let now = playlist(500, 1, keepingFirst(spec(500)));
+  let now = playlist(500, 1, annotateFirst(spec(500)));
   for (let version = 2; version <= 10; version += 1) {
-    const { annotations, more } = keepingNext(now, spec(version === 10 ? 0 : 500));
-    const before = keptBytes(now).total + versionBytes(now.spec);
+    const { annotations, more } = annotateNext(now, spec(version === 10 ? 0 : 500));
+    const before = countVersionBytes(now).total + versionBytes(now.spec);
     now = playlist(version === 10 ? 0 : 500, version, annotations);
-    expect(keptBytes(now).total + versionBytes(now.spec)).toBe(before + more);
+    expect(countVersionBytes(now).total + versionBytes(now.spec)).toBe(before + more);
   }
-  expect(keptBytes(now).total).toBe(9 * versionBytes(spec(500)) + versionBytes(spec(0)));
+  expect(countVersionBytes(now).total).toBe(9 * versionBytes(spec(500)) + versionBytes(spec(0)));
 });
 
 test('the oldest version gives its room back when it is dropped', () => {
-  let now = playlist(500, 1, keepingFirst(spec(500)));
+  let now = playlist(500, 1, annotateFirst(spec(500)));
   for (let version = 2; version <= HISTORY_LIMIT; version += 1)
-    now = playlist(500, version, keepingNext(now, spec(500)).annotations);
-  expect(keepingNext(now, spec(500)).more).toBe(0);
-  expect(keepingNext(now, spec(0)).more).toBeLessThan(0);
+    now = playlist(500, version, annotateNext(now, spec(500)).annotations);
+  expect(annotateNext(now, spec(500)).more).toBe(0);
+  expect(annotateNext(now, spec(0)).more).toBeLessThan(0);
 });
 
 test('where nothing says how much is kept, or somebody wrote nonsense, the most that can be is counted', () => {
   for (const annotations of [{}, { 'loopstream.dev/version-bytes': 'none' }])
-    expect(keptBytes(playlist(500, 90, annotations)).sizes.length).toBe(HISTORY_LIMIT);
+    expect(countVersionBytes(playlist(500, 90, annotations)).sizes.length).toBe(HISTORY_LIMIT);
 });

@@ -55,10 +55,10 @@ describe('following', () => {
     let woken = 0;
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));
     feed.take();
-    sources.stream.tell('bob', { id: 'his', change: 'created' });
-    expect([woken, feed.hasNews]).toEqual([0, false]);
-    sources.upload.tell('ann', { id: 'u1', change: 'created' });
-    sources.playlist.tell('ann', { id: 'p1', change: 'deleted' });
+    sources.stream.notify('bob', { id: 'his', change: 'created' });
+    expect([woken, feed.hasItems]).toEqual([0, false]);
+    sources.upload.notify('ann', { id: 'u1', change: 'created' });
+    sources.playlist.notify('ann', { id: 'p1', change: 'deleted' });
     expect(woken).toBe(1);
     expect(feed.take()).toEqual([
       { noun: 'upload', id: 'u1', change: 'created' },
@@ -73,7 +73,7 @@ describe('following', () => {
       createChangeService(sources).follow('ann', () => undefined, nouns),
     );
     for (const feed of feeds) feed.take();
-    for (const noun of all) sources[noun].tell('ann', { id: noun, change: 'updated' });
+    for (const noun of all) sources[noun].notify('ann', { id: noun, change: 'updated' });
     const [everything, some] = feeds.map((feed) => feed.take().map((news) => (news === 'reset' ? news : news.noun)));
     expect(everything).toEqual([
       'stream',
@@ -93,9 +93,9 @@ describe('following', () => {
     let woken = 0;
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));
     feed.take();
-    sources.deposit.tell('ann', { id: 'd1', change: 'updated' });
-    sources.balance.tellAll('reset');
-    sources.deposit.tell('ann', { id: 'd2', change: 'updated' });
+    sources.deposit.notify('ann', { id: 'd1', change: 'updated' });
+    sources.balance.notifyAll('reset');
+    sources.deposit.notify('ann', { id: 'd2', change: 'updated' });
     expect(feed.take()).toEqual(['reset']);
     expect(woken).toBe(1);
   });
@@ -106,7 +106,7 @@ describe('following', () => {
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));
     feed.take();
     feed.end();
-    sources.stream.tell('ann', { id: 's1', change: 'created' });
+    sources.stream.notify('ann', { id: 's1', change: 'created' });
     expect(woken).toBe(0);
   });
 

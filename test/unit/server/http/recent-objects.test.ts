@@ -1,28 +1,28 @@
 import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { expect, test } from 'vitest';
-import { newcomers } from '../../../../src/server/http/recent-objects.ts';
+import { findRecentObjects } from '../../../../src/server/http/recent-objects.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const idOf = (prefix: string, at: number) => `${prefix}-${ulid(at).toLowerCase()}`;
-const learner = (known: string[] = []) => ({
-  knows: (id: string) => known.includes(id),
-  learn: () => Promise.resolve(),
+const loader = (known: string[] = []) => ({
+  isKnown: (id: string) => known.includes(id),
+  load: () => Promise.resolve(),
 });
-const learners = { str: learner(), upl: learner(), dst: learner(), pls: learner() };
-const idsIn = (text: string, by = learners) => [...newcomers(text, by, NOW).keys()];
+const loaders = { str: loader(), upl: loader(), dst: loader(), pls: loader() };
+const idsIn = (text: string, by = loaders) => [...findRecentObjects(text, by, NOW).keys()];
 
 test('an id is young for ten seconds, wherever it is named, and is told once', () => {
   const [stream, upload, later] = [idOf('str', NOW - 9_000), idOf('upl', NOW), idOf('dst', NOW + 2_000)];
   const old = idOf('str', NOW - 10_000);
   const text = `/v1/streams/${stream}/start?wait=1\n{"a":"${upload}","b":["${old}","${stream}"],"q":"{x(id:\\"${later}\\")}"}`;
-  expect([...newcomers(text, learners, NOW)]).toEqual([
-    [stream, learners.str],
-    [upload, learners.upl],
-    [later, learners.dst],
+  expect([...findRecentObjects(text, loaders, NOW)]).toEqual([
+    [stream, loaders.str],
+    [upload, loaders.upl],
+    [later, loaders.dst],
   ]);
   // What is known is not asked for, nor what nobody here knows of.
-  expect(idsIn(text, { ...learners, str: learner([stream]) })).toEqual([upload, later]);
+  expect(idsIn(text, { ...loaders, str: loader([stream]) })).toEqual([upload, later]);
   expect(idsIn(idOf('abc', NOW))).toEqual([]);
 });
 

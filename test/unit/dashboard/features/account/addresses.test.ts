@@ -12,8 +12,12 @@ import {
   signInAgain,
   tokenIn,
 } from '../../../../../src/dashboard/features/account/addresses.ts';
-import { PeopleError } from '../../../../../src/dashboard/features/account/authApi.ts';
-import { outsideText, peopleMistakes, peopleText } from '../../../../../src/dashboard/features/account/authErrors.ts';
+import { AuthApiError } from '../../../../../src/dashboard/features/account/authApi.ts';
+import {
+  explainAuthError,
+  explainOutsideError,
+  findAuthFieldErrors,
+} from '../../../../../src/dashboard/features/account/authErrors.ts';
 import { nameBrowser } from '../../../../../src/dashboard/features/account/browsers.ts';
 import { listMeanings } from '../../../../../src/dashboard/features/account/scopes.ts';
 
@@ -66,9 +70,9 @@ describe('after signing in', () => {
   });
 
   test('who was not let in elsewhere is told what to do, and nothing of the address', () => {
-    expect(outsideText('access_denied')).toContain('did not allow the sign-in');
-    expect(outsideText('<b>call me')).toBe(outsideText('failed'));
-    expect(outsideText('constructor')).toBe(outsideText('failed'));
+    expect(explainOutsideError('access_denied')).toContain('did not allow the sign-in');
+    expect(explainOutsideError('<b>call me')).toBe(explainOutsideError('failed'));
+    expect(explainOutsideError('constructor')).toBe(explainOutsideError('failed'));
   });
 
   test.each(['javascript:alert(1)', 'JavaScript:alert(1)', 'data:text/html,x', 'blob:https://a/b', 'file:///etc', 'x'])(
@@ -107,22 +111,22 @@ test('scopes are told in words, each once, what is grave last; one that is not k
 });
 
 test('errors are told in sentences of ours, with what to do', () => {
-  expect(peopleText(new PeopleError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/is wrong/);
-  expect(peopleText(new PeopleError(429, 'rate_limited', 'Wait 30 seconds.'))).toBe('Wait 30 seconds.');
-  expect(peopleText(new PeopleError(500, 'X', 'select * from'))).not.toContain('select');
-  expect(peopleText(new PeopleError(418, 'NEW', ''))).toMatch(/[.]$/);
-  expect(peopleText(new ConnectionError('x'))).toContain('does not respond');
-  expect(peopleText(new TypeError('x is not a function'))).not.toContain('function');
+  expect(explainAuthError(new AuthApiError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/is wrong/);
+  expect(explainAuthError(new AuthApiError(429, 'rate_limited', 'Wait 30 seconds.'))).toBe('Wait 30 seconds.');
+  expect(explainAuthError(new AuthApiError(500, 'X', 'select * from'))).not.toContain('select');
+  expect(explainAuthError(new AuthApiError(418, 'NEW', ''))).toMatch(/[.]$/);
+  expect(explainAuthError(new ConnectionError('x'))).toContain('does not respond');
+  expect(explainAuthError(new TypeError('x is not a function'))).not.toContain('function');
 });
 
 test('what is said of a field stands at it, where the form has it', () => {
-  const long = new PeopleError(400, 'PASSWORD_TOO_LONG', '');
-  expect(peopleMistakes(long, ['email', 'newPassword'])).toEqual({
-    fields: { newPassword: peopleText(long) },
+  const long = new AuthApiError(400, 'PASSWORD_TOO_LONG', '');
+  expect(findAuthFieldErrors(long, ['email', 'newPassword'])).toEqual({
+    fields: { newPassword: explainAuthError(long) },
     rest: undefined,
   });
-  expect(peopleMistakes(long, ['email'])).toEqual({ fields: {}, rest: peopleText(long) });
-  expect(peopleMistakes(new ConnectionError('x'), ['email']).rest).toContain('does not respond');
+  expect(findAuthFieldErrors(long, ['email'])).toEqual({ fields: {}, rest: explainAuthError(long) });
+  expect(findAuthFieldErrors(new ConnectionError('x'), ['email']).rest).toContain('does not respond');
 });
 
 test('a browser is called what it says it is', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   actionsIn,
-  getLook,
+  getPhaseLook,
   INTENT_MS,
   isRunning,
   needsAttention,
@@ -13,18 +13,18 @@ import { PHASES } from '../../../../../src/resources/stream/spec.ts';
 describe('states of a stream', () => {
   test('every state has a look, and none is told from another by colour alone', () => {
     expect(Object.keys(PHASE_LOOKS).sort()).toEqual([...PHASES].sort());
-    expect(new Set(PHASES.map((p) => getLook(p).word)).size).toBe(PHASES.length);
-    expect(new Set(PHASES.map((p) => getLook(p).icon)).size).toBe(PHASES.length);
-    for (const phase of PHASES) expect(getLook(phase).meaning).toMatch(/\.$/);
+    expect(new Set(PHASES.map((p) => getPhaseLook(p).word)).size).toBe(PHASES.length);
+    expect(new Set(PHASES.map((p) => getPhaseLook(p).icon)).size).toBe(PHASES.length);
+    for (const phase of PHASES) expect(getPhaseLook(phase).meaning).toMatch(/\.$/);
   });
 
   test('only live looks live', () => {
-    expect(PHASES.filter((p) => getLook(p).tone === 'live')).toEqual(['live']);
+    expect(PHASES.filter((p) => getPhaseLook(p).tone === 'live')).toEqual(['live']);
   });
 
   test('a state that a newer server invents is shown by its own word', () => {
-    expect(getLook('pausing').word).toBe('pausing');
-    expect(getLook('toString').word).toBe('toString');
+    expect(getPhaseLook('pausing').word).toBe('pausing');
+    expect(getPhaseLook('toString').word).toBe('toString');
   });
 
   test('what runs can be stopped, what is off air can be started, and what is stopping is left alone', () => {

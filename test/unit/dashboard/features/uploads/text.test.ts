@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
 import { computeSpeed, secondsLeft, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
-import { getFix, getLook, listFacts, typeOfFile } from '../../../../../src/dashboard/features/uploads/text.ts';
+import {
+  getStateLook,
+  getUploadFix,
+  guessFileType,
+  listFacts,
+} from '../../../../../src/dashboard/features/uploads/text.ts';
 import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
 import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
 import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
@@ -42,10 +47,10 @@ function storage(): Storage {
 
 describe('what is said of an upload', () => {
   test('every state has a word, and every failure says what to do', () => {
-    for (const state of UPLOAD_STATES) expect(getLook(state).word).toMatch(/^[A-Z]/);
-    for (const code of Object.keys(UPLOAD_ERRORS)) expect(getFix(code)).toMatch(/\.$/);
-    expect(getFix('newer_than_this_page')).toBeUndefined();
-    expect(getLook('constructor').word).toBe('constructor');
+    for (const state of UPLOAD_STATES) expect(getStateLook(state).word).toMatch(/^[A-Z]/);
+    for (const code of Object.keys(UPLOAD_ERRORS)) expect(getUploadFix(code)).toMatch(/\.$/);
+    expect(getUploadFix('newer_than_this_page')).toBeUndefined();
+    expect(getStateLook('constructor').word).toBe('constructor');
   });
 
   test('length, size, picture and sound, as far as they are known', () => {
@@ -63,10 +68,10 @@ describe('what is said of an upload', () => {
   });
 
   test('a file is sound by its kind, or by its name where it has no kind', () => {
-    expect(typeOfFile({ name: 'a.mp3', type: 'audio/mpeg' })).toBe('AUDIO');
-    expect(typeOfFile({ name: 'a.FLAC', type: '' })).toBe('AUDIO');
-    expect(typeOfFile({ name: 'a.mkv', type: '' })).toBe('VIDEO');
-    expect(typeOfFile({ name: 'mp3', type: 'video/mp4' })).toBe('VIDEO');
+    expect(guessFileType({ name: 'a.mp3', type: 'audio/mpeg' })).toBe('AUDIO');
+    expect(guessFileType({ name: 'a.FLAC', type: '' })).toBe('AUDIO');
+    expect(guessFileType({ name: 'a.mkv', type: '' })).toBe('VIDEO');
+    expect(guessFileType({ name: 'mp3', type: 'video/mp4' })).toBe('VIDEO');
   });
 });
 
