@@ -56,7 +56,7 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: AccountOwnerServices;
+  accountOwner: AccountOwnerServices;
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];
   loaders?: ObjectLoaders;

@@ -1,24 +1,21 @@
-/** Runs the API server: opens its parts, and closes them again in reverse. */
-import { readFile } from 'node:fs/promises';
+/** Runs the API server: opens its parts from the bottom up. The lifecycle closes them in reverse. */
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
-import { buildServer } from './app.ts';
-import { createChangeService } from './events/changes.ts';
 import { createHttpMetrics } from './http/metrics.ts';
 import { openAccountServices } from './process/account-services.ts';
 import { openAuthParts } from './process/auth.ts';
-import { followBillingChanges, openBillingServices } from './process/billing-services.ts';
+import { openBillingServices } from './process/billing-services.ts';
+import { openChanges } from './process/changes.ts';
 import { startCleanup } from './process/cleanup.ts';
+import type { ProcessContext } from './process/context.ts';
 import { openDomainServices } from './process/domain-services.ts';
+import { openHttpServer } from './process/http-server.ts';
 import { openKube, openResources } from './process/kubernetes.ts';
-import { openOps } from './process/ops-server.ts';
+import { openOpsServer } from './process/ops-server.ts';
 import { openQuotas } from './process/quotas.ts';
-import { openCounter } from './process/request-counter.ts';
+import { openRequestCounter } from './process/request-counter.ts';
 import { startSuspensions } from './process/suspensions.ts';
 import type { ApiConfig } from './settings.ts';
-
-/** Time limit of running requests: deleting a stream takes the longest. */
-const DRAIN_MS = 28_000;
 
 export interface RunningApi {
   /** Address of the server, for callers that asked for any free port. */
@@ -30,60 +27,29 @@ export interface RunningApi {
 
 /** Listens at once; requests that need Kubernetes get 502 until its resources have been read. */
 export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logger): Promise<RunningApi> {
-  const metrics = createHttpMetrics();
-  const kube = openKube(config, lifecycle, metrics);
-  const identity = openAuthParts(config, lifecycle, metrics, log);
-  const { auth, db } = identity;
-  const resources = openResources(kube, config, lifecycle, metrics, log);
-  const limits = openQuotas({ db, config, resources });
-  const { quotas } = limits;
-  const money = await openBillingServices(config, identity, resources, log);
-  const nouns = await openDomainServices({ config, kube, resources, limits, auth, lifecycle });
-  const services = { ...nouns, ...money };
-  const moneyNews = followBillingChanges(config, log, lifecycle.signal);
-  const people = openAccountServices({ config, kube, resources, services, identity, quotas, lifecycle, log });
-  const isSuspended = startSuspensions(db, resources, lifecycle, log);
-  const ops = await openOps({ config, kube, db, isSynced: resources.isSynced, metrics, lifecycle });
-  const counter = await openCounter(config, lifecycle, metrics, log);
+  const context: ProcessContext = { config, lifecycle, log, metrics: createHttpMetrics() };
 
-  const server = await buildServer({
-    config,
-    auth,
-    authServer: {
-      library: identity.library,
-      forgetCredentials: auth.forgetCredentials,
-      wasUsed: auth.wasUsed,
-      programs: auth.programs,
-    },
-    db,
-    quotas,
-    services,
-    stats: nouns.stats,
-    changes: createChangeService({ ...resources.byNoun, ...moneyNews }, config.feedsPerServer),
-    people,
-    isSuspended,
-    health: ops.health,
-    version: await readVersion(),
-    metrics,
-    onWebhook: metrics.webhook,
-    stopping: lifecycle.signal,
-    leaving: ops.leaving,
-    counter,
-    ageMs: resources.ageMs,
-    loaders: resources.loaders,
-    log,
-  });
-  lifecycle.defer('server', () => server.close(), DRAIN_MS);
-  startCleanup({ config, identity, resources, uploads: services.uploads, lifecycle, log });
+  const kube = openKube(context);
+  const auth = openAuthParts(context);
+  const resources = openResources(context, kube);
+  const limits = openQuotas({ config, db: auth.db, resources });
+  const { quotas } = limits;
+
+  const billing = await openBillingServices(context, { auth, resources });
+  const { stats, ...domain } = await openDomainServices(context, { kube, auth, resources, limits });
+  const services = { ...billing, ...domain, stats };
+  const changes = openChanges(context, resources);
+  const accountOwner = openAccountServices(context, { kube, auth, resources, services, quotas });
+  const isSuspended = startSuspensions(context, { db: auth.db, resources });
+
+  const ops = await openOpsServer(context, { kube, db: auth.db, isSynced: resources.isSynced });
+  const counter = await openRequestCounter(context);
+  const parts = { auth, resources, quotas, services, stats, changes, accountOwner, isSuspended, ops, counter };
+  const server = await openHttpServer(context, parts);
+  startCleanup(context, { auth, resources, uploads: services.uploads });
 
   const url = await server.listen({ host: config.host, port: config.port });
   ops.markListening();
   log.info({ url, opsPort: ops.port }, 'the API listens');
   return { url, opsUrl: ops.url, ready: resources.ready };
-}
-
-/** Reads the version from package.json beside src/ (the image has it there too). */
-async function readVersion(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8').catch(() => '{}');
-  return (JSON.parse(text) as { version?: string }).version ?? '0.0.0';
 }

@@ -3,31 +3,27 @@ import { OIDC_PROVIDER_ID } from '../../auth/oidc.ts';
 import { createAccessService } from '../../domain/accounts/access.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
 import type { Kube } from '../../kube/types.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
-import type { Logger } from '../../lib/log.ts';
 import { deleteResources } from '../account/delete-resources.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
 import type { AccountOwnerServices } from '../rest/routes.ts';
 import type { Services } from '../services.ts';
-import type { ApiConfig } from '../settings.ts';
 import type { AuthParts } from './auth.ts';
-import type { openResources } from './kubernetes.ts';
+import type { ProcessContext } from './context.ts';
+import type { Resources } from './kubernetes.ts';
 
-interface PeopleDeps {
-  config: ApiConfig;
+interface AccountServicesDeps {
   kube: Kube;
-  resources: ReturnType<typeof openResources>;
+  auth: AuthParts;
+  resources: Resources;
   services: Services;
-  identity: AuthParts;
   quotas: Quotas;
-  lifecycle: Lifecycle;
-  log: Logger;
 }
 
-export function openAccountServices(deps: PeopleDeps): AccountOwnerServices {
-  const { config, kube, resources, services, identity, quotas, lifecycle, log } = deps;
-  const { auth, db, mails } = identity;
+export function openAccountServices(context: ProcessContext, deps: AccountServicesDeps): AccountOwnerServices {
+  const { config, lifecycle, log } = context;
+  const { kube, resources, services, quotas } = deps;
+  const { service: auth, db, mails } = deps.auth;
   const access = createAccessService({
     db,
     auth,

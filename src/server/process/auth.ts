@@ -1,15 +1,12 @@
 /** Opens the database, the auth library and its mails. */
 import { openAuth } from '../../auth/open.ts';
 import { createAccountMails } from '../../domain/accounts/mails.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
-import type { Logger } from '../../lib/log.ts';
 import { createMailer } from '../../lib/mail/mailer.ts';
-import type { HttpMetrics } from '../http/metrics.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ProcessContext } from './context.ts';
 
 export type AuthParts = ReturnType<typeof openAuthParts>;
 
-export function openAuthParts(config: ApiConfig, lifecycle: Lifecycle, metrics: HttpMetrics, log: Logger) {
+export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContext) {
   const { publicUrl, authLimits } = config;
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
   const { service, library, db, pools, mails, close } = openAuth({
@@ -22,5 +19,5 @@ export function openAuthParts(config: ApiConfig, lifecycle: Lifecycle, metrics: 
   lifecycle.defer('mail', () => mailer?.close());
   lifecycle.defer('letters', () => mails?.close());
   lifecycle.defer('use of keys', service.usage.start(log));
-  return { auth: service, library, db, mails };
+  return { service, library, db, mails };
 }

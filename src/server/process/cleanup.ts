@@ -1,28 +1,26 @@
 /** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, incomplete uploads. */
 import { deleteOldKeys } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { ApiConfig } from '../settings.ts';
 import type { AuthParts } from './auth.ts';
+import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
 
 const HOUR_MS = 3_600_000;
 
 interface CleanupDeps {
-  config: ApiConfig;
-  identity: AuthParts;
+  auth: AuthParts;
   resources: Resources;
   uploads: UploadService;
-  lifecycle: Lifecycle;
-  log: Logger;
 }
 
-export function startCleanup({ config, identity, resources, uploads, lifecycle, log }: CleanupDeps): void {
-  const { auth, db, mails } = identity;
+export function startCleanup(
+  { config, lifecycle, log }: ProcessContext,
+  { auth, resources, uploads }: CleanupDeps,
+): void {
+  const { service, db, mails } = auth;
   const timer = setInterval(() => {
     deleteOldKeys(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
-    auth
+    service
       .forgetOld(config.unusedClientDays)
       .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
     mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old letters could not be removed'));

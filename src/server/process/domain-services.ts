@@ -1,4 +1,4 @@
-/** Opens the services of accounts and of the four nouns. */
+/** Opens the services of accounts, streams, destinations, uploads and playlists. */
 import { createAccountService } from '../../domain/accounts/service.ts';
 import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createHistory } from '../../domain/playlists/history.ts';
@@ -9,28 +9,26 @@ import { createStreamService } from '../../domain/streams/service.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
 import { SECRETS } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { openStorage } from '../../media/storage/open.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../resources/common/names.ts';
 import type { Services } from '../services.ts';
-import type { ApiConfig } from '../settings.ts';
 import type { AuthParts } from './auth.ts';
+import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
 
-type NounServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
+type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
 
-interface NounDeps {
-  config: ApiConfig;
+interface DomainServicesDeps {
   kube: Kube;
+  auth: AuthParts;
   resources: Resources;
   limits: ReturnType<typeof openQuotas>;
-  auth: AuthParts['auth'];
-  lifecycle: Lifecycle;
 }
 
-export async function openDomainServices(deps: NounDeps): Promise<NounServices> {
-  const { config, kube, resources, limits, auth, lifecycle } = deps;
+export async function openDomainServices(context: ProcessContext, deps: DomainServicesDeps): Promise<DomainServices> {
+  const { config, lifecycle } = context;
+  const { kube, auth, resources, limits } = deps;
   const { pods, destinations, uploads, playlists, streams } = resources;
   const { leases, quotas, usage, readLimits } = limits;
   const { storageUrl, storageCredentials: credentials } = config;
@@ -50,7 +48,7 @@ export async function openDomainServices(deps: NounDeps): Promise<NounServices> 
   const history = createHistory(kube, playlists.namespace);
   return {
     stats,
-    account: createAccountService({ auth, readLimits }),
+    account: createAccountService({ auth: auth.service, readLimits }),
     streams: createStreamService({ kube, streams, references, quotas, paid: config.billing }),
     destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
     uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits: config, leases, quotas, usage }),

@@ -6,7 +6,6 @@ import { createKube } from '../../kube/client.ts';
 import { PODS } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import type { Kube, KubeObject } from '../../kube/types.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
@@ -15,29 +14,23 @@ import { listNeededUploads } from '../../resources/playlist/spec.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
-import type { HttpMetrics } from '../http/metrics.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ProcessContext } from './context.ts';
 
 /** Time limit of a request to Kubernetes, long before clients and proxies give up. */
 const TIMEOUT_MS = 10_000;
 
-export function openKube({ kubeconfig }: ApiConfig, lifecycle: Lifecycle, { onRequest }: HttpMetrics): Kube {
-  const kube = createKube({ kubeconfig, timeoutMs: TIMEOUT_MS, onRequest });
+export function openKube({ config, lifecycle, metrics }: ProcessContext): Kube {
+  const { kubeconfig } = config;
+  const kube = createKube({ kubeconfig, timeoutMs: TIMEOUT_MS, onRequest: metrics.onRequest });
   lifecycle.defer('kubernetes', () => kube.close());
   return kube;
 }
 
-export type Resources = ReturnType<typeof createResources>;
+export type Resources = ReturnType<typeof openResources>;
 
 /** Reads the resources from now on. `isSynced` returns whether all have been read once, and `ready` resolves when they have. */
-export function openResources(
-  kube: Kube,
-  { namespace }: ApiConfig,
-  lifecycle: Lifecycle,
-  metrics: HttpMetrics,
-  log: Logger,
-) {
-  const resources = createResources(kube, namespace, lifecycle.signal, log);
+export function openResources({ config, lifecycle, metrics, log }: ProcessContext, kube: Kube) {
+  const resources = createResources(kube, config.namespace, lifecycle.signal, log);
   metrics.showReflectors(resources.byName);
   const reflectors = Object.values(resources.byName);
   for (const reflector of reflectors) reflector.start(lifecycle.signal);

@@ -1,25 +1,24 @@
-/** Opens the cluster's port for liveness, readiness and metrics. */
+/** Opens the cluster's port for liveness, readiness and metrics, and reads the health and version that the API reports. */
 import type { AddressInfo } from 'node:net';
 import { type Db, pingDb } from '../../db/pool.ts';
 import { isKubeReady } from '../../kube/client.ts';
 import type { Kube } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { createHealth } from '../../lib/health.ts';
-import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { startOps } from '../../lib/ops.ts';
-import type { HttpMetrics } from '../http/metrics.ts';
-import type { ApiConfig } from '../settings.ts';
+import { readVersion } from '../version.ts';
+import type { ProcessContext } from './context.ts';
 
-interface OpsDeps {
-  config: ApiConfig;
+interface OpsServerDeps {
   kube: Kube;
   db: Db;
   isSynced: () => boolean;
-  metrics: HttpMetrics;
-  lifecycle: Lifecycle;
 }
 
-export async function openOps({ config, kube, db, isSynced, metrics, lifecycle }: OpsDeps) {
+export type OpsServer = Awaited<ReturnType<typeof openOpsServer>>;
+
+export async function openOpsServer(context: ProcessContext, { kube, db, isSynced }: OpsServerDeps) {
+  const { config, lifecycle, metrics } = context;
   const health = createHealth({
     kubernetes: async () => isSynced() && (await isKubeReady(kube)),
     database: () => pingDb(db),
@@ -46,6 +45,7 @@ export async function openOps({ config, kube, db, isSynced, metrics, lifecycle }
   const { port } = ops.address() as AddressInfo;
   return {
     health,
+    version: await readVersion(),
     /** Aborts when the load balancer should send no more requests. */
     leaving: leaving.signal,
     port,

@@ -1,10 +1,8 @@
 /** Opens the counter of requests that all replicas share, if one is configured. */
-import type { Lifecycle } from '../../lib/lifecycle.ts';
-import type { Logger } from '../../lib/log.ts';
-import type { HttpMetrics } from '../http/metrics.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ProcessContext } from './context.ts';
 
-export async function openCounter({ redisUrl }: ApiConfig, lifecycle: Lifecycle, metrics: HttpMetrics, log: Logger) {
+export async function openRequestCounter({ config, lifecycle, metrics, log }: ProcessContext) {
+  const { redisUrl } = config;
   // The driver of Redis is loaded only if it is used.
   const counter =
     redisUrl && (await (await import('../http/redis.ts')).createRedisCounter(redisUrl, { log, ...metrics }));

@@ -44,7 +44,7 @@ export interface RouteDeps extends MetaServices {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
-  people: AccountOwnerServices;
+  accountOwner: AccountOwnerServices;
   /** Receives the result of each payment event. */
   onWebhook?: WebhookDeps['observe'] | undefined;
   /** First part of a scope's public name, before the colon. */
@@ -56,10 +56,15 @@ export interface RouteDeps extends MetaServices {
 }
 
 export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {
-  const { services, people, stats } = deps;
+  const { services, accountOwner, stats } = deps;
   serveOperations(v1, metaOperations, deps);
   serveOperations(v1, [getMe], services);
-  serveOperations(v1, [...accessOperations, ...accountOwnerOperations], people, deletionHandlers(v1, people.deletions));
+  serveOperations(
+    v1,
+    [...accessOperations, ...accountOwnerOperations],
+    accountOwner,
+    deletionHandlers(v1, accountOwner.deletions),
+  );
   serveOperations(v1, [...billingOperations, ...topUpOperations], services, documentHandlers(services));
   serveOperations(v1, [...invoiceOperations, ...cryptoOperations], services, documentHandlers(services));
   await v1.register(webhookRoutes, {

@@ -46,7 +46,7 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
     config: apiConfig({ ...required, ...Object.fromEntries(given) }),
     auth: options.auth ?? { authenticate },
     services: { account: { me: options.me ?? (() => ({})) }, uploads: { incoming: {} }, ...options.services },
-    people: {},
+    accountOwner: {},
     leaving: options.leaving ?? never,
     stopping: options.stopping ?? never,
     db: options.db,

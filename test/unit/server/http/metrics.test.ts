@@ -26,7 +26,7 @@ beforeAll(async () => {
   const deps = {
     config: apiConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' }),
     auth: { authenticate: async () => principal },
-    people: {},
+    accountOwner: {},
     services: {
       uploads: {},
       account: { me: () => ({ id: 'wilhelmina-1', email: 'wilhelmina@example.com', firstName: 'Wilhelmina' }) },
