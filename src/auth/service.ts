@@ -81,7 +81,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     return principal;
   }
 
-  async function look(apiKey: string): Promise<Principal> {
+  async function findPrincipal(apiKey: string): Promise<Principal> {
     const row = await findKey(db, hashKey(apiKey));
     const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
     if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
@@ -99,7 +99,7 @@ function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     async check(apiKey: string): Promise<Principal> {
       if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
       const known = recent.get(apiKey);
-      return known ? known.principal : recent.share(apiKey, () => look(apiKey));
+      return known ? known.principal : recent.share(apiKey, () => findPrincipal(apiKey));
     },
   };
 }

@@ -16,7 +16,7 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
   const recent = createCredentialCache<Principal>(clock);
   const scopes = new Set(SCOPES);
 
-  async function look(header: string): Promise<Principal | undefined> {
+  async function findPrincipal(header: string): Promise<Principal | undefined> {
     const value = header.length <= MAX_LENGTH && readCookie(header, cookie);
     if (!value) return undefined;
     const headers = new Headers({ cookie: `${cookie}=${value}` });
@@ -38,7 +38,7 @@ export function createSessions(deps: { library: () => Promise<Auth>; cookie: str
     known: (header: string): Principal | undefined => recent.get(header),
 
     /** Undefined when there is no such session, or it has ended. */
-    check: (header: string): Promise<Principal | undefined> => recent.share(header, () => look(header)),
+    check: (header: string): Promise<Principal | undefined> => recent.share(header, () => findPrincipal(header)),
 
     forget: () => recent.forget(() => true),
   };

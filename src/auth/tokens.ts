@@ -22,7 +22,7 @@ export interface KnownToken {
 export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
   const recent = createCredentialCache<KnownToken>(clock);
 
-  async function look(authorization: string, verify: Verify): Promise<KnownToken> {
+  async function resolveToken(authorization: string, verify: Verify): Promise<KnownToken> {
     const { sub: userId, aud, scope, client_id: clientId, exp, jti } = await verify();
     if (!(await isConsented(userId, String(clientId), String(jti)))) throw refuseToken();
     const named = new Set(typeof scope === 'string' ? scope.split(' ') : []);
@@ -39,7 +39,7 @@ export function createTokens({ scopePrefix, isConsented, clock }: TokenDeps) {
 
     /** Rejects with `unauthenticated`. The resolved token may be for another resource than `audience`. */
     check: (authorization: string, verify: Verify): Promise<KnownToken> =>
-      recent.share(authorization, () => look(authorization, verify)),
+      recent.share(authorization, () => resolveToken(authorization, verify)),
 
     forget: () => recent.forget(() => true),
   };

@@ -200,7 +200,7 @@ export function createOwnedResources<T extends KubeObject>(
     },
     list(accountId) {
       requireSynced();
-      return byAccount.of(accountId);
+      return byAccount.get(accountId);
     },
     referring(accountId, index, value) {
       requireSynced();
@@ -208,7 +208,7 @@ export function createOwnedResources<T extends KubeObject>(
     },
     page(accountId, args, show, where) {
       requireSynced();
-      const all = byAccount.of(accountId);
+      const all = byAccount.get(accountId);
       const found = where ? all.filter(where) : all;
       const { by } = args.orderBy ?? NEWEST_FIRST;
       const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));

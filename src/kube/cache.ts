@@ -117,7 +117,7 @@ export function createCache<T extends KubeObject>(
   };
 
   /** Stores an object from a list or the watch, unless a write of ours is newer. */
-  const told = (object: Stored<T>): CacheChange<T>[] => {
+  const collectChanges = (object: Stored<T>): CacheChange<T>[] => {
     if (ended.has(object.metadata.uid)) return [];
     const key = getKey(object);
     const version = BigInt(object.metadata.resourceVersion);
@@ -177,14 +177,14 @@ export function createCache<T extends KubeObject>(
         if (rewound) entry.version = -1n;
         if (!kept.has(key) && entry.version <= version) changes.push(...drop(key));
       }
-      for (const item of items) changes.push(...told(item));
+      for (const item of items) changes.push(...collectChanges(item));
       seen = version;
       return changes;
     },
     put(object) {
       const version = BigInt(object.metadata.resourceVersion);
       // A watch delivers versions in order, so an older version is a repetition: the object may be gone since.
-      const changes = version <= seen ? [] : told(object);
+      const changes = version <= seen ? [] : collectChanges(object);
       raise(version);
       return [...changes, ...passed()];
     },

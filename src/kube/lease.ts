@@ -84,7 +84,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     );
   };
 
-  const look = async (): Promise<{ version: string; spec: LeaseSpec } | undefined> => {
+  const readLease = async (): Promise<{ version: string; spec: LeaseSpec } | undefined> => {
     try {
       const { metadata, spec } = await kube.get(LEASE, namespace, name);
       return { version: metadata.resourceVersion, spec: spec ?? {} };
@@ -131,7 +131,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
         if (!isReason(error, 'Conflict', 'NotFound')) throw error;
       }
     }
-    const found = await look();
+    const found = await readLease();
     if (!current()) return;
     const before = seen;
     seen = sight(seen, found, clock.monotonicMs());
@@ -182,7 +182,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   const handBack = async (): Promise<void> => {
     for (let number = 1; number <= RELEASE_ATTEMPTS; number++) {
       try {
-        const found = await look();
+        const found = await readLease();
         if (found?.spec.holderIdentity !== identity) return;
         await write(released(found.spec, clock.now()), found.version);
         log.info('the lease is handed back');

@@ -217,7 +217,7 @@ export const accountLimits = (env: Env) => {
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** `5`, `1,000`, `1.5 GiB`. */
-export function sayAmount(name: LimitName, amount: number): string {
+export function formatLimit(name: LimitName, amount: number): string {
   if (LIMIT_ROWS[name].unit !== 'bytes') return amount.toLocaleString('en');
   const power = amount < KIBI ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(amount) / 10));
   const inUnit = amount / KIBI ** power;
@@ -242,7 +242,7 @@ export interface LimitUse extends Claim {
 
 const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
   column === 'trial' && full > allowed
-    ? ` Buying credit once raises this limit to ${sayAmount(name, full)}, for good.`
+    ? ` Buying credit once raises this limit to ${formatLimit(name, full)}, for good.`
     : '';
 
 /**
@@ -252,8 +252,8 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
   const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as LimitRow;
-  const needs = wanted > 1 ? `; this needs ${sayAmount(name, wanted)}` : '';
-  const has = `This account may have ${sayAmount(name, allowed)} ${words}, and has ${sayAmount(name, used)}${needs}.`;
+  const needs = wanted > 1 ? `; this needs ${formatLimit(name, wanted)}` : '';
+  const has = `This account may have ${formatLimit(name, allowed)} ${words}, and has ${formatLimit(name, used)}${needs}.`;
   const detail = `${has} ${free}${lift(use)}`;
   return new AppError(code, detail, { extras: { limit: name, used, allowed, class: use.class } });
 }

@@ -28,7 +28,7 @@ export interface FactSources {
 
 type ReadFacts = (
   db: Db,
-  sources: FactSources & { told: readonly store.ReportedSession[] | undefined },
+  sources: FactSources & { reported: readonly store.ReportedSession[] | undefined },
 ) => Promise<store.LedgerFacts | undefined>;
 
 const FACTS: Record<string, ReadFacts> = {
@@ -38,7 +38,7 @@ const FACTS: Record<string, ReadFacts> = {
   }),
   meter: store.meterFacts,
   prices: async (db, { prices }) => prices && store.priceFacts(db, prices),
-  sessions: async (db, { told }) => told && store.sessionFacts(db, told),
+  sessions: async (db, { reported }) => reported && store.sessionFacts(db, reported),
   'top-ups': (db) => store.topUpFacts(db, CREDITS_PER_MINOR_UNIT),
   deposits: (db, { currency }) =>
     store.depositFacts(db, currency ? CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)) : undefined),
@@ -48,7 +48,7 @@ const FACTS: Record<string, ReadFacts> = {
 
 /** All of it as it was at one moment, so that what is booked meanwhile is no difference. Rejects with the database's error. */
 export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reconciled[]> {
-  const told = sources.streams && listReportedSessions(await sources.streams());
+  const reported = sources.streams && listReportedSessions(await sources.streams());
   const found = await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -56,7 +56,7 @@ export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reco
     .execute(async (trx) => {
       const all: Reconciled[] = [];
       for (const [name, read] of Object.entries(FACTS)) {
-        const facts = await read(trx, { ...sources, told });
+        const facts = await read(trx, { ...sources, reported });
         if (facts) all.push({ name, ...facts });
       }
       return all;

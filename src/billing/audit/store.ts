@@ -118,12 +118,12 @@ export interface ReportedSession {
  * Compares each session's count with its pods' reports: never more, and all of it once acknowledged. Time not counted
  * yet is no difference.
  */
-export async function sessionFacts(db: Db, told: readonly ReportedSession[]): Promise<LedgerFacts> {
+export async function sessionFacts(db: Db, reported: readonly ReportedSession[]): Promise<LedgerFacts> {
   const { rows } = await sql<Difference>`
     with told as (
-      select * from unnest(${told.map(({ streamUID }) => streamUID)}::text[], ${told.map(({ from }) => from)}::bigint[],
-        ${told.map(({ through }) => through)}::bigint[], ${told.map(({ tenths }) => String(tenths / 10))}::numeric[],
-        ${told.map(({ acknowledged }) => acknowledged)}::boolean[]) as t (uid, first, last, seconds, acknowledged)
+      select * from unnest(${reported.map(({ streamUID }) => streamUID)}::text[], ${reported.map(({ from }) => from)}::bigint[],
+        ${reported.map(({ through }) => through)}::bigint[], ${reported.map(({ tenths }) => String(tenths / 10))}::numeric[],
+        ${reported.map(({ acknowledged }) => acknowledged)}::boolean[]) as t (uid, first, last, seconds, acknowledged)
     ), both_of as (
       select uid || ':' || last as subject, seconds, acknowledged, coalesce((select sum(s.seconds)
         from loopstream.meter_sessions s where s.stream_uid = uid and s.session between first and last), 0) as counted
@@ -132,7 +132,7 @@ export async function sessionFacts(db: Db, told: readonly ReportedSession[]): Pr
     select case when acknowledged then 'counted seconds, acknowledged' else 'counted seconds' end as what, subject,
       counted::text as found, seconds::text as expected from both_of
     where counted > seconds or (acknowledged and counted <> seconds) order by subject limit ${MOST}`.execute(db);
-  return { checked: told.length, differences: rows };
+  return { checked: reported.length, differences: rows };
 }
 
 /** Sums the entries of transactions whose details name a `noun`: for the customer, and of cash. */

@@ -15,7 +15,7 @@ export interface EventDeps extends PostDeps {
 export async function handleEvent(deps: EventDeps, event: StripeEvent): Promise<EventOutcome> {
   const { payments, log } = deps;
   const sessionId = EVENT_TYPES.includes(event.type) ? await payments.findSession(event) : null;
-  const looked = sessionId === null ? undefined : await payments.look(sessionId);
+  const looked = sessionId === null ? undefined : await payments.readPayment(sessionId);
   if (!looked?.topUpId) return 'ignored';
   const row = await settleTopUp(deps, looked.topUpId, looked, new Date());
   // Another installation may use the same account of Stripe.

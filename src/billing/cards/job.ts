@@ -60,7 +60,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
       try {
         // Nobody knows the page of a payment whose creation was cut off, so nobody can pay it.
         if (row.sessionId === null) await store.expireUnmade(db, row.id);
-        else await settleTopUp(deps, row.id, await payments.look(row.sessionId), new Date());
+        else await settleTopUp(deps, row.id, await payments.readPayment(row.sessionId), new Date());
       } catch (err) {
         failures++;
         log.warn({ err, topUpID: row.id }, 'a top-up could not be asked about');

@@ -162,7 +162,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
         return readPayment(session.id);
       }),
 
-    look: (sessionId: string): Promise<CardPayment> => asked(() => readPayment(sessionId)),
+    readPayment: (sessionId: string): Promise<CardPayment> => asked(() => readPayment(sessionId)),
 
     /** The session that an event is about; null when it is about something else. */
     findSession: ({ object }: StripeEvent): Promise<string | null> =>

@@ -49,7 +49,7 @@ const operation = createOperationBuilder<{ crypto: CryptoService }>({
   },
 });
 
-const sayDeposit = ({ id, state, address, asset, network, explanation, credits }: CryptoDeposit): string =>
+const describeDeposit = ({ id, state, address, asset, network, explanation, credits }: CryptoDeposit): string =>
   `Deposit ${id} is ${state}. Send ${asset} on ${network} to ${address}. Credited so far: ${credits}.${explanation ? ` ${explanation.message}` : ''}`;
 
 export const cryptoOperations = [
@@ -102,7 +102,7 @@ export const cryptoOperations = [
       description:
         'Returns a deposit address and a quote that expires. It moves no money: the person pays from a wallet, to ' +
         'this address and on this network only. Follow the payment with get_crypto_deposit.',
-      say: sayDeposit,
+      say: describeDeposit,
     },
     graphql: { description: 'Creates a deposit address with a quote.', payload: 'deposit' },
     run: ({ crypto }, { accountId, input }) => crypto.create(accountId, input),
@@ -134,7 +134,7 @@ export const cryptoOperations = [
     mcp: {
       title: 'Get a crypto deposit',
       description: 'Returns a crypto deposit in its current state: payments, confirmations and credits.',
-      say: sayDeposit,
+      say: describeDeposit,
     },
     graphql: { description: 'Returns a crypto deposit.' },
     run: ({ crypto }, { accountId, id }) => crypto.get(accountId, id),

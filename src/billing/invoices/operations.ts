@@ -66,7 +66,7 @@ const operation = createOperationBuilder<{ invoices: InvoiceService }>({
   },
 });
 
-const sayAddress = (address: BillingAddress): string => {
+const describeAddress = (address: BillingAddress): string => {
   const lines = Object.values(address).filter((line) => line !== '');
   return lines.length === 0 ? 'No address is set.' : `Invoices are sent to: ${lines.join(', ')}.`;
 };
@@ -127,7 +127,7 @@ export const invoiceOperations = [
     mcp: {
       title: 'Get the billing address',
       description: 'Returns the address that invoices show.',
-      say: sayAddress,
+      say: describeAddress,
     },
     graphql: { description: 'Returns the address that invoices show.' },
     run: ({ invoices }, { principal }) => invoices.address(principal),
@@ -147,7 +147,7 @@ export const invoiceOperations = [
       title: 'Change the billing address',
       description:
         'Changes the given fields of the billing address, for future invoices. An empty string removes a field.',
-      say: sayAddress,
+      say: describeAddress,
       isRepeatable: true,
     },
     graphql: {

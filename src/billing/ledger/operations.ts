@@ -31,7 +31,7 @@ export const exampleEntry: LedgerEntry = {
   reason: null,
 };
 
-const sayLeft = (secondsLeft: number | null): string =>
+const describeLeft = (secondsLeft: number | null): string =>
   secondsLeft === null
     ? 'nothing is on air'
     : `it lasts for ${Math.floor(secondsLeft / 3600)} hours at the current rate`;
@@ -62,7 +62,7 @@ export const billingOperations = [
       title: 'Get the balance',
       description: 'Returns the credit left, the hourly use of all streams on air, and how long the credit lasts.',
       say: ({ state, availableCredits, secondsLeft }) =>
-        `The account is ${state}, with ${availableCredits} credits left; ${sayLeft(secondsLeft)}.`,
+        `The account is ${state}, with ${availableCredits} credits left; ${describeLeft(secondsLeft)}.`,
     },
     graphql: { description: 'Returns the balance and how long it lasts.', isNullable: true },
     run: ({ billing }, { principal }) => billing.get(principal),

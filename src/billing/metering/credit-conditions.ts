@@ -64,7 +64,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
 
   return {
     /** Writes the conditions of all streams of these accounts, sends warnings, and stores the state. */
-    async look(streams: ReadonlyMap<string, readonly LoopStream[]>, signal: AbortSignal): Promise<void> {
+    async update(streams: ReadonlyMap<string, readonly LoopStream[]>, signal: AbortSignal): Promise<void> {
       if (streams.size === 0) return;
       const found = await estimates.estimates(streams);
       const now = clock.now();

@@ -49,7 +49,7 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
   return {
     estimates,
     /** How long the credit of an account lasts; `streams` are all that it has. */
-    of: async (accountId: string, streams: readonly LoopStream[]): Promise<Estimate> =>
+    get: async (accountId: string, streams: readonly LoopStream[]): Promise<Estimate> =>
       ((await estimates(new Map([[accountId, streams]]))).get(accountId) as AccountCredit).estimate,
   };
 }

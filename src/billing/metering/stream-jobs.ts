@@ -77,7 +77,7 @@ export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps):
 export const creditJob = ({ streams, credits, everyMs }: WorkDeps): Job => ({
   name: 'credit',
   everyMs,
-  run: (signal) => credits.look(byAccount(streams.list()), signal),
+  run: (signal) => credits.update(byAccount(streams.list()), signal),
 });
 
 const isNew = (stream: LoopStream): boolean =>
@@ -90,7 +90,7 @@ export function watchStreams(
   { streams, meter, books, credits, settled, log }: WorkDeps,
   signal: AbortSignal,
 ): WorkQueue {
-  const look = async (key: string): Promise<void> => {
+  const processStream = async (key: string): Promise<void> => {
     const [namespace = '', name = ''] = key.split('/');
     const stream = streams.get(namespace, name);
     if (!stream) return;
@@ -103,7 +103,12 @@ export function watchStreams(
       if (taken) await credits.begin(taken, streams.byIndex(BY_ACCOUNT, findAccount(taken) ?? ''));
     }
   };
-  const queue = createQueue({ workers: WORKERS, process: look, backoff: BACKOFF, log: log.child({ at: 'streams' }) });
+  const queue = createQueue({
+    workers: WORKERS,
+    process: processStream,
+    backoff: BACKOFF,
+    log: log.child({ at: 'streams' }),
+  });
   streams.onChange(
     (key, stream) => {
       if (stream && (isOver(stream) || isNew(stream))) queue.add(key);

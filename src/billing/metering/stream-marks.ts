@@ -52,10 +52,10 @@ async function unlessPassed<T>(write: Promise<T>): Promise<T | undefined> {
 
 export type StreamMarks = ReturnType<typeof createStreamMarks>;
 
-/** `seen` receives each written stream, so that it is read before the watch delivers it. */
-export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void) {
-  const tell = (stream: LoopStream | undefined): void => {
-    if (stream) seen(stream);
+/** `onWrite` receives each written stream, so that it is read before the watch delivers it. */
+export function createStreamMarks(kube: Kube, onWrite: (stream: LoopStream) => void) {
+  const reportWrite = (stream: LoopStream | undefined): void => {
+    if (stream) onWrite(stream);
   };
   return {
     /** Before there is credit for it: so no second of it can be lost with it. True when it has all that it needs. */
@@ -69,7 +69,7 @@ export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void
         ...(gates && { spec: { readinessGates: gates } }),
       };
       const taken = await unlessPassed(kube.mergePatch(LOOPSTREAMS, namespace, name, patch));
-      tell(taken);
+      reportWrite(taken);
       return taken !== undefined;
     },
 
@@ -78,14 +78,14 @@ export function createStreamMarks(kube: Kube, seen: (stream: LoopStream) => void
       const last = acknowledgeable(status?.sessions ?? [], status?.acknowledgedSession);
       if (last === undefined) return;
       const { name, namespace = '', uid } = metadata;
-      const said = {
+      const patch = {
         apiVersion: API_VERSION,
         kind: LOOPSTREAMS.kind,
         metadata: { name, namespace, uid },
         status: { acknowledgedSession: last },
       };
       const options = { fieldManager: FIELD_MANAGER_METER, subresource: 'status' } as const;
-      tell(await unlessPassed(kube.apply(LOOPSTREAMS, namespace, said, options)));
+      reportWrite(await unlessPassed(kube.apply(LOOPSTREAMS, namespace, patch, options)));
     },
 
     /** Lets a deleted stream go whose book, as it is here, is over and counted. */

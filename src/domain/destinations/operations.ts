@@ -23,7 +23,7 @@ export const exampleDestination: Destination = {
   createdAt: EXAMPLE.createdAt,
 };
 
-const sayDestination = ({ name, id, rtmpUrl }: Destination): string =>
+const describeDestination = ({ name, id, rtmpUrl }: Destination): string =>
   `Destination "${name}" (${id}) is ${rtmpUrl}. Its stream key is stored and not shown.`;
 
 export const destinationOperations = [
@@ -46,7 +46,7 @@ export const destinationOperations = [
         'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
         'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
         'test_destination.',
-      say: sayDestination,
+      say: describeDestination,
     },
     graphql: { description: 'Creates a destination. Its key is never returned.' },
     run: ({ destinations }, { accountId, input }) => destinations.create(accountId, input),
@@ -81,7 +81,7 @@ export const destinationOperations = [
       title: 'Get a destination',
       description:
         'Returns a destination. Of its stream key, only the last four characters are shown. test_destination tests it.',
-      say: sayDestination,
+      say: describeDestination,
     },
     graphql: { description: 'Returns a destination.' },
     run: ({ destinations }, { accountId, id }) => destinations.get(accountId, id),
@@ -102,7 +102,7 @@ export const destinationOperations = [
       description:
         'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
         'published again, which viewers may see as a short break.',
-      say: sayDestination,
+      say: describeDestination,
       isRepeatable: true,
       takesAway: true,
     },

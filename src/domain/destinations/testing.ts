@@ -36,11 +36,11 @@ const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest
 
 /** A failed test is a result; an error means that no test ran. */
 export function createTests({ destinations, streams, quotas, clock = systemClock }: TestsDeps) {
-  const pace = createMinuteCounter(clock);
+  const counter = createMinuteCounter(clock);
 
   /** Limits tests, since each starts a pod and connects to a third party. Throws `rate_limited`. */
   const keepPace = async (accountId: string): Promise<void> => {
-    const { before, undo } = pace.begin(accountId);
+    const { before, undo } = counter.begin(accountId);
     try {
       await quotas.check(accountId, { name: 'destinationTests', used: before, wanted: 1 });
     } catch (error) {
@@ -69,9 +69,9 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     const { metadata, status } = await destinations.patch(destination, { metadata: { annotations } });
     const before = status?.test?.id;
     const findResult = (now: Destination): TestStatus | undefined => {
-      const told = now.status?.test;
+      const result = now.status?.test;
       const isSucceeded = now.metadata.annotations?.[TEST_ANNOTATION] !== asked;
-      return told?.id === asked || (isSucceeded && told?.id !== before) ? told : undefined;
+      return result?.id === asked || (isSucceeded && result?.id !== before) ? result : undefined;
     };
     let answer: TestStatus | undefined;
     const holds = (now: Destination | undefined): boolean => {
@@ -90,12 +90,12 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
     requireOffAir(accountId, id);
     await keepPace(accountId);
-    const told = await ask(destination, testId);
+    const result = await ask(destination, testId);
     // The destination may be gone by now.
     destinations.get(accountId, id);
-    if (told?.code === ON_AIR) throw new AppError('destination_on_air', told.message);
-    if (told && told.code !== NOT_RUN) return show(told);
-    const why = told?.message ?? 'It did not end in time.';
+    if (result?.code === ON_AIR) throw new AppError('destination_on_air', result.message);
+    if (result && result.code !== NOT_RUN) return show(result);
+    const why = result?.message ?? 'It did not end in time.';
     throw new AppError('upstream_unavailable', `The test did not run. ${why}`);
   };
 }

@@ -78,11 +78,11 @@ const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b
  * missing from the pod's program.
  */
 export function toLiveStats(
-  told: unknown,
+  pod: unknown,
   findName: (id: string) => string,
   leftOut: readonly Broken[] = [],
 ): LiveStats {
-  const stats = record(told);
+  const stats = record(pod);
   const seam = record(stats.seam);
   const reported = broken(stats.brokenItems);
   const destinations = Array.isArray(stats.destinations) ? stats.destinations.filter(isRecord) : [];

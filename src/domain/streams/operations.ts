@@ -60,11 +60,13 @@ const waitInGraphql = Type.Optional(
 /** GraphQL cost of a request to a pod or to Kubernetes, which costs more than a read from memory. */
 const REMOTE_COST = 200;
 
-const sayStream = ({ name, id, status, ready, degraded }: Stream): string =>
+const describeStream = ({ name, id, status, ready, degraded }: Stream): string =>
   `Stream "${name}" (${id}) is ${status}${ready ? '' : ', and not ready'}.${degraded ? ` ${degraded.message}` : ''}`;
 
-const sayProgress = ({ stream, done }: Progress): string =>
-  done ? sayStream(stream) : `${sayStream(stream)} The change is still in progress: call get_stream to follow it.`;
+const describeProgress = ({ stream, done }: Progress): string =>
+  done
+    ? describeStream(stream)
+    : `${describeStream(stream)} The change is still in progress: call get_stream to follow it.`;
 
 const recordOperations = [
   operation({
@@ -90,7 +92,7 @@ const recordOperations = [
       description:
         'Creates a stream that loops one upload (videoUploadObjectID) or playlists (playlistIDs) to a destination. It ' +
         'stays off air until start_stream, or until scheduleStartAt.',
-      say: sayStream,
+      say: describeStream,
     },
     graphql: { description: 'Creates a stream. It stays off air until it is started, or until scheduleStartAt.' },
     run: ({ streams }, { accountId, input }) => streams.create(accountId, input),
@@ -127,7 +129,7 @@ const recordOperations = [
     mcp: {
       title: 'Get a stream',
       description: 'Returns a stream and its state. If something is wrong, diagnose_stream explains it.',
-      say: sayStream,
+      say: describeStream,
     },
     graphql: { description: 'Returns a stream.' },
     run: ({ streams }, { accountId, id }) => streams.get(accountId, id),
@@ -148,7 +150,7 @@ const recordOperations = [
       description:
         'Changes the given fields, such as video, playlists, destination or quality, also on air. schedule_stream ' +
         'changes its times.',
-      say: sayStream,
+      say: describeStream,
       isRepeatable: true,
       takesAway: true,
     },
@@ -208,8 +210,8 @@ const actionOperations = [
           }),
         ),
       },
-      wait: { until: 'it is live', say: sayStream },
-      say: sayProgress,
+      wait: { until: 'it is live', say: describeStream },
+      say: describeProgress,
       isRepeatable: true,
       reachesOut: true,
     },
@@ -241,8 +243,8 @@ const actionOperations = [
       title: 'Stop a stream',
       description: 'Takes a stream off air. Safe to repeat. With `wait`, returns once it is off air.',
       query: {},
-      wait: { until: 'it is off air', say: sayStream },
-      say: sayProgress,
+      wait: { until: 'it is off air', say: describeStream },
+      say: describeProgress,
       isRepeatable: true,
       takesAway: true,
     },
@@ -267,7 +269,7 @@ const actionOperations = [
       description:
         'Ends the current item of a live stream and plays the next one, without a reconnect. Fails while the stream ' +
         'is not live.',
-      say: sayProgress,
+      say: describeProgress,
     },
     graphql: { description: 'Skips to the next item immediately and without a reconnect.', isFlat: true },
     run: ({ streams }, { accountId, id, input }) => streams.skip(accountId, id, input),
@@ -309,7 +311,7 @@ const scheduleOperations = [
         'Sets when the stream goes on air and off air: once, by scheduleStartAt and scheduleEndAt, or repeatedly, by ' +
         'recurrence. Replaces the whole schedule: omitted fields are removed. get_stream_schedule returns the next ' +
         'times.',
-      say: sayStream,
+      say: describeStream,
       isRepeatable: true,
       takesAway: true,
     },
@@ -330,7 +332,7 @@ const scheduleOperations = [
       title: 'Remove the schedule of a stream',
       description:
         'Removes the schedule. A stream on air stays on air. A stream that waited for its start time does not start.',
-      say: sayStream,
+      say: describeStream,
       isRepeatable: true,
       takesAway: true,
     },

@@ -46,7 +46,7 @@ export function createUploadAdmission({ memoryBytes, atOnce, atOnceEach, minByte
         .catch((error: unknown) => {
           throw error instanceof SlotsFull ? refusal(error, atOnceEach) : error;
         });
-      return { release, signal: giveUp.signal, memory: memory.of(accountId), minBytesPerSecond };
+      return { release, signal: giveUp.signal, memory: memory.forOwner(accountId), minBytesPerSecond };
     },
   };
 }

@@ -17,14 +17,14 @@ const REFUSALS = new Set(['upload_quota_exceeded', 'media_too_large']);
 /** `ensure(bytes)` reserves room for this many bytes. Rejects with `upload_quota_exceeded` and `media_too_large`. */
 export function createGrowingReservation(
   uploads: OwnedResources<Resource>,
-  within: Pick<UploadQuota, 'grow'>,
+  quota: Pick<UploadQuota, 'grow'>,
   accountId: string,
   upload: Resource,
 ) {
   let room = countedBytes(upload);
   const take = async (wanted: number): Promise<void> => {
     const patch = { spec: { source: { sent: { roomBytes: wanted } } } };
-    await within.grow(accountId, { bytes: room, wanted }, () => uploads.patch(upload, patch));
+    await quota.grow(accountId, { bytes: room, wanted }, () => uploads.patch(upload, patch));
     room = wanted;
   };
   return {

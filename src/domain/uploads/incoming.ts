@@ -35,13 +35,13 @@ const NO_KIND =
 
 interface IncomingDeps {
   uploads: OwnedResources<Resource>;
-  within: Pick<UploadQuota, 'sent' | 'grow'>;
+  quota: Pick<UploadQuota, 'sent' | 'grow'>;
   storage: Storage;
   maxSourceBytes: number;
   /** Lifetime from the start of the upload. */
   expireMs: number;
   leases: Leases;
-  arrivals: UploadAdmission;
+  admission: UploadAdmission;
 }
 
 interface Progress {
@@ -76,14 +76,14 @@ export interface Bytes {
 
 export type Incoming = ReturnType<typeof createIncoming>;
 
-export function createIncoming({ uploads, within, storage, maxSourceBytes, expireMs, leases, arrivals }: IncomingDeps) {
+export function createIncoming({ uploads, quota, storage, maxSourceBytes, expireMs, leases, admission }: IncomingDeps) {
   const findSent = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
     if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it takes no bytes.`);
     return { upload, sent, key: incomingKey(upload.metadata.uid) };
   };
-  const tell = (upload: Resource, receivedBytes: number) =>
+  const recordProgress = (upload: Resource, receivedBytes: number) =>
     uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } });
 
   type Sent = NonNullable<Resource['spec']['source']['sent']>;
@@ -114,7 +114,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       for (const part of parts) await uploads.delete(part).catch(() => undefined);
       return upload;
     };
-    const made = await within.sent(accountId, { sizeBytes, parts: left }, { ...spec(), ...annotations }, create);
+    const made = await quota.sent(accountId, { sizeBytes, parts: left }, { ...spec(), ...annotations }, create);
     return made.metadata.name;
   }
 
@@ -123,7 +123,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     expireMs,
     /** A lease admits one request at a time to an upload, across servers. */
     leases,
-    arrivals,
+    admission,
 
     /** Creates the upload and returns its objectID. A part has no kind of its own. Throws as `Within.sent` does. */
     begin: (accountId: string, { sizeBytes, ...given }: Beginning): Promise<string> => {
@@ -165,7 +165,8 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       if (!isArriving(upload.spec)) return { ...shown, receivedBytes: sent.receivedBytes };
       const receivedBytes = await dropUnverified(storage, key);
       // The server that received the last piece may have died before it recorded it.
-      if (receivedBytes === sent.sizeBytes && sent.receivedBytes < receivedBytes) await tell(upload, receivedBytes);
+      if (receivedBytes === sent.sizeBytes && sent.receivedBytes < receivedBytes)
+        await recordProgress(upload, receivedBytes);
       return { ...shown, receivedBytes };
     },
 
@@ -181,7 +182,7 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
       const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };
       const bytes = countedBytes(upload);
-      await within.grow(accountId, { bytes, wanted: sizeBytes }, () => uploads.patch(upload, patch));
+      await quota.grow(accountId, { bytes, wanted: sizeBytes }, () => uploads.patch(upload, patch));
     },
 
     /**
@@ -191,9 +192,9 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
     async receive(accountId: string, id: string, { start, body, mayKeep, memory, checksum }: Bytes): Promise<number> {
       const { upload, sent, key } = findSent(accountId, id);
       const { sizeBytes } = sent;
-      let told = sent.receivedBytes;
+      let recordedBytes = sent.receivedBytes;
       let end = start;
-      const room = createGrowingReservation(uploads, within, accountId, upload);
+      const room = createGrowingReservation(uploads, quota, accountId, upload);
       const kept: Pick<Storage, 'write'> = {
         write: async (to, piece) => {
           if (!mayKeep()) throw new AppError('upload_conflict', 'Another request took over this upload.');
@@ -204,10 +205,10 @@ export function createIncoming({ uploads, within, storage, maxSourceBytes, expir
       };
       const onKept = async (bytes: number): Promise<void> => {
         const whole = bytes === sizeBytes;
-        if (!whole && bytes - told < STEP * (sizeBytes ?? Number.POSITIVE_INFINITY)) return;
-        told = bytes;
+        if (!whole && bytes - recordedBytes < STEP * (sizeBytes ?? Number.POSITIVE_INFINITY)) return;
+        recordedBytes = bytes;
         // Progress is only informative, so its failure is ignored; the final write starts the import.
-        await tell(upload, bytes).catch((error: unknown) => {
+        await recordProgress(upload, bytes).catch((error: unknown) => {
           if (whole) throw error;
         });
       };

@@ -6,7 +6,7 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 
 /** Limits of an import from a link. */
-export interface ImportLimits {
+export interface LinkLimits {
   /** Largest file that the account may have and has room for. */
   largest: number;
   /** Longest file that the account may have; the service's own limit applies too. */
@@ -32,7 +32,7 @@ export function createUploadQuota(quotas: Quotas, usage: Usage) {
       accountId: string,
       { sizeBytes = 1, parts = () => [] }: { sizeBytes?: number | undefined; parts?: () => readonly Resource[] },
       draft: unknown,
-      make: (room: Pick<ImportLimits, 'maxDurationSeconds'>) => Promise<Resource>,
+      make: (room: Pick<LinkLimits, 'maxDurationSeconds'>) => Promise<Resource>,
     ): Promise<Resource> {
       await quotas.check(accountId, { name: 'largestUploadBytes', used: 0, wanted: sizeBytes });
       const maxDurationSeconds = await quotas.allowed(accountId, 'longestUploadSeconds');
@@ -61,7 +61,7 @@ export function createUploadQuota(quotas: Quotas, usage: Usage) {
     async link(
       accountId: string,
       draft: unknown,
-      make: (room: ImportLimits) => Promise<Resource>,
+      make: (room: LinkLimits) => Promise<Resource>,
       { isThere = false } = {},
     ): Promise<Resource> {
       const own = await quotas.allowed(accountId, 'largestUploadBytes');

@@ -21,7 +21,7 @@ import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming } from './incoming.ts';
 import { openPreview } from './preview.ts';
-import { createUploadQuota, type ImportLimits } from './quota.ts';
+import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
 
 const HOUR_MS = 3_600_000;
@@ -109,7 +109,7 @@ export function createUploadService({
   ...deps
 }: UploadServiceDeps) {
   const { allowPrivateLinks, maxSourceBytes, uploadExpireHours, uploadLimits } = limits;
-  const within = createUploadQuota(quotas, usage);
+  const quota = createUploadQuota(quotas, usage);
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   const show = (upload: Resource) => showAt(upload, clock.now());
@@ -119,12 +119,12 @@ export function createUploadService({
       storage &&
       createIncoming({
         uploads,
-        within,
+        quota,
         storage,
         maxSourceBytes,
         expireMs,
         leases,
-        arrivals: createUploadAdmission(uploadLimits),
+        admission: createUploadAdmission(uploadLimits),
       }),
 
     async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
@@ -135,11 +135,11 @@ export function createUploadService({
         type: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
       };
-      const make = ({ largest, ...room }: ImportLimits) => {
+      const make = ({ largest, ...room }: LinkLimits) => {
         const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
         return uploads.create(accountId, () => spec);
       };
-      return show(await within.link(accountId, draft, make));
+      return show(await quota.link(accountId, draft, make));
     },
 
     /** Retries the import of a failed upload. Throws `upload_not_failed`, `upload_not_from_link`, and the errors of `fromLink`. */
@@ -159,11 +159,11 @@ export function createUploadService({
         throw new AppError('upload_not_failed', `Upload ${id} is ${state}; only a failed upload can be retried.`);
       checkLink(url, allowPrivateLinks);
       const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
-      const make = ({ largest, ...room }: ImportLimits) => {
+      const make = ({ largest, ...room }: LinkLimits) => {
         const spec = { ...room, maxSizeBytes: largest < maxSourceBytes ? largest : null };
         return uploads.patch(upload, { metadata: { annotations }, spec });
       };
-      return show(await within.link(accountId, {}, make, { isThere: true }));
+      return show(await quota.link(accountId, {}, make, { isThere: true }));
     },
 
     /** `where` filters by the shape that clients see. */
@@ -175,8 +175,8 @@ export function createUploadService({
     /** Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, and `upstream_unavailable`. */
     async preview(accountId: string, id: string): Promise<Readable> {
       const upload = uploads.get(accountId, id);
-      const wish = storage && requestPreview(upload, clock.now());
-      if (wish) await uploads.patch(upload, { metadata: wish });
+      const request = storage && requestPreview(upload, clock.now());
+      if (request) await uploads.patch(upload, { metadata: request });
       return openPreview(storage, upload);
     },
 

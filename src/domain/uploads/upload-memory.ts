@@ -35,7 +35,7 @@ export class UploadMemory {
     return this.#usedBytes;
   }
 
-  of(owner: string): PieceMemory {
+  forOwner(owner: string): PieceMemory {
     return {
       take: (bytes) => this.#take(owner, bytes),
       give: (buffer) => this.#give(owner, buffer),

@@ -54,7 +54,7 @@ const isPassing = ({ code, responseCode }: SmtpError): boolean =>
     ? ['ECONNECTION', 'ETIMEDOUT', 'ESOCKET', 'EDNS', 'EAI_AGAIN'].includes(code ?? '')
     : responseCode >= 400 && responseCode < 500;
 
-const told = ({ code, command, responseCode }: SmtpError): MailError =>
+const toMailError = ({ code, command, responseCode }: SmtpError): MailError =>
   new MailError(`The mail server did not take a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
 
 /** `onDone` is called once for each mail, with whether the server took it. */
@@ -92,7 +92,7 @@ export function createMailer(
       } catch (error) {
         if (pause === undefined || closing.signal.aborted || !isPassing(error as SmtpError)) {
           onDone?.(false);
-          throw told(error as SmtpError);
+          throw toMailError(error as SmtpError);
         }
         await sleep(pause, closing.signal).catch(() => undefined);
       }

@@ -6,7 +6,7 @@ import { find, type Place } from './connection.ts';
 
 export interface Groups<T> {
   /** Ascending; the group itself and no copy, so it is to be read at once and not to be changed. */
-  of(group: string): readonly T[];
+  get(group: string): readonly T[];
   /**
    * A creation has no `previous`, a deletion no `current`. With both it is the same thing, whose place stays: only its group
    * may be another one.
@@ -33,7 +33,7 @@ export function createGroups<T>(findGroup: (item: T) => string | undefined, getP
   };
 
   return {
-    of: (group) => groups.get(group) ?? [],
+    get: (group) => groups.get(group) ?? [],
     change(current, previous) {
       const [to, from] = [current && findGroup(current), previous && findGroup(previous)];
       if (previous && from !== undefined && from !== to) take(from, previous);

@@ -106,12 +106,12 @@ function record(list: Session[], podTime: PodTime, metered: boolean, now: Date):
     return session;
   };
   let open = own.find((session) => !isClosed(session));
-  for (const told of runs) {
-    const ended = told.run <= endedThrough;
-    if (told.run <= known && told.run !== open?.run) continue;
-    const isOpen = (session: Session) => session === open && (open.run === undefined || open.run === told.run);
+  for (const reported of runs) {
+    const ended = reported.run <= endedThrough;
+    if (reported.run <= known && reported.run !== open?.run) continue;
+    const isOpen = (session: Session) => session === open && (open.run === undefined || open.run === reported.run);
     const others = list.filter((session) => session.podUID === podUID && !isOpen(session));
-    const { run, isDoubtful } = judgeRun(told, findTakenUntil(others), lifetime, now);
+    const { run, isDoubtful } = judgeRun(reported, findTakenUntil(others), lifetime, now);
     if (isDoubtful) isPlausible = false;
     if (open?.run !== undefined && open.run < run.run) {
       // The end of that run is not reported any more.
@@ -282,20 +282,20 @@ export interface Judged {
 }
 
 /** One run within the pod's lifetime and after the time that other runs of the pod have taken. */
-export function judgeRun(told: Run, takenMs: number, lifetime: Lifetime, now: Date): Judged {
+export function judgeRun(reported: Run, takenMs: number, lifetime: Lifetime, now: Date): Judged {
   const [first, limit] = [lifetime.beganMs - SKEW_MS, limitMs(lifetime, now)];
-  const [startMs, endMs] = [Date.parse(told.startedAt), Date.parse(told.lastAt)];
+  const [startMs, endMs] = [Date.parse(reported.startedAt), Date.parse(reported.lastAt)];
   const isPossible = startMs >= first && startMs <= limit;
   const fromMs = Math.max(isPossible ? startMs : lifetime.beganMs, takenMs);
   const toMs = Math.max(fromMs, Math.min(endMs, limit));
   const room = Math.max(0, Math.min(Math.min(endMs, limit) + ROUNDING_MS, limit) - fromMs);
-  const onAirMs = Math.min(told.onAirSeconds * 1000, room);
-  const isDoubtful = !isPossible || endMs > limit || told.onAirSeconds * 1000 - onAirMs > DOUBT_MS;
+  const onAirMs = Math.min(reported.onAirSeconds * 1000, room);
+  const isDoubtful = !isPossible || endMs > limit || reported.onAirSeconds * 1000 - onAirMs > DOUBT_MS;
   const run: Run = {
-    run: told.run,
-    startedAt: fromMs === startMs ? told.startedAt : kubeTime(new Date(fromMs)),
-    lastAt: toMs === endMs ? told.lastAt : kubeTime(new Date(toMs)),
-    onAirSeconds: onAirMs === told.onAirSeconds * 1000 ? told.onAirSeconds : Math.floor(onAirMs / 100) / 10,
+    run: reported.run,
+    startedAt: fromMs === startMs ? reported.startedAt : kubeTime(new Date(fromMs)),
+    lastAt: toMs === endMs ? reported.lastAt : kubeTime(new Date(toMs)),
+    onAirSeconds: onAirMs === reported.onAirSeconds * 1000 ? reported.onAirSeconds : Math.floor(onAirMs / 100) / 10,
   };
   return { run, isDoubtful, untilMs: fromMs + onAirMs };
 }
@@ -303,8 +303,8 @@ export function judgeRun(told: Run, takenMs: number, lifetime: Lifetime, now: Da
 /** Whether a pod reports time on air that it cannot have had. `runs` in their order. */
 export function reportsTooMuch(runs: readonly Run[], lifetime: Lifetime, now: Date): boolean {
   let takenMs = Number.NEGATIVE_INFINITY;
-  return runs.some((told) => {
-    const { isDoubtful, untilMs } = judgeRun(told, takenMs, lifetime, now);
+  return runs.some((reported) => {
+    const { isDoubtful, untilMs } = judgeRun(reported, takenMs, lifetime, now);
     takenMs = Math.max(takenMs, untilMs);
     return isDoubtful;
   });
@@ -362,8 +362,8 @@ export const isTime = (value: unknown): value is string =>
 const MAX_RUNS = 48;
 
 /** The runs in what a pod tells, in order; a pod may be older or newer than this operator. */
-export function parseRuns(told: unknown): Run[] {
-  const runs = isRecord(told) && Array.isArray(told.runs) ? told.runs.filter(isRecord) : [];
+export function parseRuns(reported: unknown): Run[] {
+  const runs = isRecord(reported) && Array.isArray(reported.runs) ? reported.runs.filter(isRecord) : [];
   return runs
     .flatMap(({ run, startedAt, lastAt, onAirSeconds: seconds }): Run[] => {
       if (!Number.isSafeInteger(run) || (run as number) < 0 || !isTime(startedAt) || !isTime(lastAt)) return [];

@@ -124,7 +124,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     enqueue(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
 
-  const tell = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
+  const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
     const address = findAddress(pod);
     if (address === undefined) return;
     await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
@@ -134,8 +134,8 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
   };
 
   return {
-    release: (pod, token) => tell(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
-    stop: (pod, token) => tell(pod, STOP_PATH, token, {}),
+    release: (pod, token) => postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
+    stop: (pod, token) => postCommand(pod, STOP_PATH, token, {}),
     report: (podUid) => pods.get(podUid)?.report,
     async skip(podUid, address, token, { id, track }) {
       const entry = kept(podUid);

@@ -18,7 +18,7 @@ const findPool = ({ action }: MakingTask): Pool => action;
 
 interface Ticket extends Claim {
   uploadKey: string;
-  wish: WantedJob;
+  wantedJob: WantedJob;
 }
 
 /** A Job that runs, or may begin and is not in the cache yet. */
@@ -28,7 +28,7 @@ interface Holder {
   workKey: string;
 }
 
-/** Why a wish has to wait: for a place, or for another Job that makes the same thing or may be clearing it away. */
+/** Why a wanted Job has to wait: for a place, or for another Job that makes the same thing or may be clearing it away. */
 export type Wait = 'queued' | 'same';
 
 export interface AdmissionOptions {
@@ -110,7 +110,7 @@ export class Admission {
   }
 
   #wait(namespace: string, ticket: Ticket): void {
-    const key = `${namespace}/${findPool(ticket.wish.task)}`;
+    const key = `${namespace}/${findPool(ticket.wantedJob.task)}`;
     const accounts = this.#waiting.get(key) ?? new Map<string | undefined, Map<string, Ticket[]>>();
     this.#waiting.set(key, accounts);
     const uploads = accounts.get(ticket.account) ?? new Map<string, Ticket[]>();
@@ -124,20 +124,20 @@ export class Admission {
    */
   ask(
     { key, account, since }: Asker,
-    wishes: readonly WantedJob[],
+    wantedJobs: readonly WantedJob[],
   ): { allowed: WantedJob[]; waiting: Map<string, Wait> } {
     const [namespace] = splitKey(key);
     this.leave(key);
-    if (wishes.length === 0) return { allowed: [], waiting: new Map() };
-    const own = wishes.map(
-      (wish): Ticket => ({
+    if (wantedJobs.length === 0) return { allowed: [], waiting: new Map() };
+    const own = wantedJobs.map(
+      (wantedJob): Ticket => ({
         uploadKey: key,
-        wish,
+        wantedJob,
         account,
         since,
-        urgent: wish.urgent,
-        name: wish.name,
-        workKey: workKey(wish.task),
+        urgent: wantedJob.urgent,
+        name: wantedJob.name,
+        workKey: workKey(wantedJob.task),
       }),
     );
     for (const ticket of own) this.#wait(namespace, ticket);
@@ -149,7 +149,7 @@ export class Admission {
     if (allowed.length > 0) this.#begin(key, allowed);
     const made = new Set([...this.#holders(namespace), ...next].map((one) => one.workKey));
     return {
-      allowed: allowed.map(({ wish }) => wish),
+      allowed: allowed.map(({ wantedJob }) => wantedJob),
       waiting: new Map(left.map((ticket) => [ticket.name, made.has(ticket.workKey) ? 'same' : 'queued'])),
     };
   }
@@ -157,8 +157,8 @@ export class Admission {
   #begin(uploadKey: string, tickets: readonly Ticket[]): void {
     const [namespace] = splitKey(uploadKey);
     const begun = new Map<string, Holder>();
-    for (const { name, account, workKey: made, wish } of tickets) {
-      const pool = findPool(wish.task);
+    for (const { name, account, workKey: made, wantedJob } of tickets) {
+      const pool = findPool(wantedJob.task);
       begun.set(name, { pool, account, workKey: made });
       const others = this.#waiting.get(`${namespace}/${pool}`)?.keys() ?? [];
       this.#turnsOf(namespace, pool).take(account, others);

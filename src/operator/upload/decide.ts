@@ -87,7 +87,7 @@ class Plan {
   /** Names of the Jobs that somebody wants. */
   readonly #wanted = new Set<string>();
   waitsForRoom = false;
-  /** The wish for another try that is met. */
+  /** The retry request that is served. */
   readonly retry: string | undefined;
   readonly #upload: Upload;
   readonly #observed: UploadObservation;
@@ -108,12 +108,12 @@ class Plan {
     if (!this.requeueAt || at < this.requeueAt) this.requeueAt = at;
   }
 
-  /** How far a wish is, as far as its Job could be asked. */
+  /** How far a wanted Job is, as far as its Job could be asked. */
   fraction(name: string): number | undefined {
     return this.#observed.fractions.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
   }
 
-  /** Whether a Job works on a wish, or has done so, which may go on although no new one begins. */
+  /** Whether a Job works on what is wanted, or has done so. Such a Job may go on although no new one begins. */
   goesOn({ name }: WantedJob, until: Date | undefined): boolean {
     const job = this.#observed.jobs.get(name);
     if (!job || !isOwnedBy(job, this.#upload)) return false;
@@ -136,24 +136,24 @@ class Plan {
     }
   }
 
-  /** The result of a wish; undefined while it is worked on, or has to be (again). */
-  follow(wish: WantedJob) {
-    this.#wanted.add(wish.name);
-    const job = this.#observed.jobs.get(wish.name);
+  /** The result of a wanted Job; undefined while it is worked on, or has to be (again). */
+  follow(wantedJob: WantedJob) {
+    this.#wanted.add(wantedJob.name);
+    const job = this.#observed.jobs.get(wantedJob.name);
     if (!job) {
-      this.create.push({ ...wish, ...(this.retry !== undefined && { retry: this.retry }) });
+      this.create.push({ ...wantedJob, ...(this.retry !== undefined && { retry: this.retry }) });
       return undefined;
     }
     // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
     const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
-    if (outcome.kind === 'running' && fits(job, wish)) {
+    if (outcome.kind === 'running' && fits(job, wantedJob)) {
       this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
     }
     const result =
-      outcome.kind === 'done' && fits(job, wish)
-        ? boundResult(outcome.result, wish.task, this.#observed.settings)
+      outcome.kind === 'done' && fits(job, wantedJob)
+        ? boundResult(outcome.result, wantedJob.task, this.#observed.settings)
         : undefined;
     const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
     const again = result?.action === 'failed' && isEarlier;
@@ -226,17 +226,17 @@ function rendition(
   const { urgent, jobs, settings } = observed;
   const from = keptSource(upload, media, observed);
   const wanted = wantRendition(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
-  const wish = asBegun(wanted, jobs.get(wanted.name), media);
-  if (observed.held.has(profile) && !plan.goesOn(wish, observed.held.get(profile))) return undefined;
-  if (!observed.jobs.has(wish.name) && !observed.hasPreparedRoom()) {
+  const wantedJob = asBegun(wanted, jobs.get(wanted.name), media);
+  if (observed.held.has(profile) && !plan.goesOn(wantedJob, observed.held.get(profile))) return undefined;
+  if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return { profile, state: 'failed', error: noPreparedRoom };
   }
-  const result = plan.follow(wish);
+  const result = plan.follow(wantedJob);
   if (!result) return { profile, state: 'pending' };
-  if (result.action === 'rendition' && wish.task.action === 'rendition') {
+  if (result.action === 'rendition' && wantedJob.task.action === 'rendition') {
     const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
-    return { profile, state: 'ready', key: wish.task.renditionKey, durationSeconds, bitrateKbps };
+    return { profile, state: 'ready', key: wantedJob.task.renditionKey, durationSeconds, bitrateKbps };
   }
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }

@@ -38,7 +38,7 @@ export class Turns {
   #now = 0;
   readonly #next = new Map<string | undefined, number>();
 
-  of(account: string | undefined): number {
+  get(account: string | undefined): number {
     return this.#next.get(account) ?? this.#now;
   }
 
@@ -46,9 +46,9 @@ export class Turns {
   take(account: string | undefined, waiting: Iterable<string | undefined>): void {
     const behind = new Set(waiting);
     // An account that waits keeps the turn it came with, however far the others get.
-    for (const one of behind) this.#next.set(one, this.of(one));
-    const turn = this.of(account);
-    this.#now = Math.max(this.#now, Math.min(turn, ...[...behind].map((one) => this.of(one))));
+    for (const one of behind) this.#next.set(one, this.get(one));
+    const turn = this.get(account);
+    this.#now = Math.max(this.#now, Math.min(turn, ...[...behind].map((one) => this.get(one))));
     this.#next.set(account, turn + 1);
     for (const [one, next] of this.#next) if (next <= this.#now && !behind.has(one)) this.#next.delete(one);
   }
@@ -64,7 +64,7 @@ export interface Places<C extends Claim> {
   busy: ReadonlySet<string>;
   /** Whether what is under a storage key may be deleted at this moment. */
   isSwept: (workKey: string) => boolean;
-  turns: Pick<Turns, 'of'>;
+  turns: Pick<Turns, 'get'>;
 }
 
 /** By code units: ten thousand claims are compared each time that one of them asks. */
@@ -89,7 +89,7 @@ function listQueues<C extends Claim>({ limit, running, waiting, turns, busy, isS
     const share = computeShare(account, limit, hasAccounts);
     if (own >= share) return [];
     const claims = [...all].filter(({ workKey }) => !busy.has(workKey) && !isSwept(workKey));
-    return claims.length === 0 ? [] : [{ claims, running: own, turn: turns.of(account), share }];
+    return claims.length === 0 ? [] : [{ claims, running: own, turn: turns.get(account), share }];
   });
 }
 

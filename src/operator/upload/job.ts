@@ -41,7 +41,7 @@ export interface WantedJob {
   deadlineSeconds: number;
   /** A stream that was started waits for it. */
   urgent: boolean;
-  /** The wish for another try that it meets (requested.ts). */
+  /** The retry request that it serves (requested.ts). */
   retry?: string;
 }
 
@@ -126,7 +126,7 @@ const deadlineSeconds = ({ task, deadlineSeconds: wished }: WantedJob, settings:
 
 export function buildJob(
   upload: Upload,
-  wish: WantedJob,
+  wantedJob: WantedJob,
   settings: PodSettings,
 ): KubeObject<Record<string, unknown>, JobStatus> {
   const labels = { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name };
@@ -134,16 +134,16 @@ export function buildJob(
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      name: wish.name,
+      name: wantedJob.name,
       ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
       labels,
       annotations: {
         [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0),
-        ...(wish.retry !== undefined && { [RETRY_ANNOTATION]: wish.retry }),
+        ...(wantedJob.retry !== undefined && { [RETRY_ANNOTATION]: wantedJob.retry }),
       },
       ownerReferences: ownedBy('Upload', upload),
     },
-    spec: jobSpec(wish.task, deadlineSeconds(wish, settings), labels, settings),
+    spec: jobSpec(wantedJob.task, deadlineSeconds(wantedJob, settings), labels, settings),
   };
 }
 
@@ -194,18 +194,18 @@ export function readTask(job: Job): PrepareTask | undefined {
 export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wish: WantedJob): boolean => isSameJson(writtenTask(job), wish.task);
+export const fits = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
 
-/** The wish with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function asBegun(wish: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
-  const [begun, { task }] = [job && readTask(job), wish];
-  if (begun?.action !== 'rendition' || task.action !== 'rendition') return wish;
-  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wish;
-  return { ...wish, task: { ...task, renditionKey: begun.renditionKey } };
+/** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
+export function asBegun(wantedJob: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
+  const [begun, { task }] = [job && readTask(job), wantedJob];
+  if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
+  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wantedJob;
+  return { ...wantedJob, task: { ...task, renditionKey: begun.renditionKey } };
 }
 
 /** The generation of the Upload that a Job was made for. */
 export const readGeneration = (job: Job): number => Number(job.metadata.annotations?.[GENERATION_ANNOTATION] ?? 0);
 
-/** The wish for another try that a Job was made for. */
+/** The retry request that a Job was created for. */
 export const readRetry = (job: Job): string | undefined => job.metadata.annotations?.[RETRY_ANNOTATION];

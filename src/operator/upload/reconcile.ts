@@ -77,14 +77,14 @@ async function createJobs(
   tools: UploadControllerDeps,
   key: string,
   upload: Upload,
-  wishes: readonly WantedJob[],
+  wantedJobs: readonly WantedJob[],
 ): Promise<Made> {
   const { admission } = tools;
   const { labels, creationTimestamp: since } = upload.metadata;
-  const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wishes);
+  const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wantedJobs);
   let refusal: string | undefined;
   try {
-    for (const wish of allowed) refusal = (await createJob(tools, upload, wish)) ?? refusal;
+    for (const wantedJob of allowed) refusal = (await createJob(tools, upload, wantedJob)) ?? refusal;
   } finally {
     admission.settle(key);
   }
@@ -93,17 +93,17 @@ async function createJobs(
 }
 
 /** Makes a Job; returns why it cannot be made, if only others can change that. */
-async function createJob(tools: ControllerDeps, upload: Upload, wish: WantedJob): Promise<string | undefined> {
+async function createJob(tools: ControllerDeps, upload: Upload, wantedJob: WantedJob): Promise<string | undefined> {
   const { namespace = '' } = upload.metadata;
   try {
-    tools.caches.jobs.upsert(await tools.kube.create(JOBS, namespace, buildJob(upload, wish, tools.settings)));
+    tools.caches.jobs.upsert(await tools.kube.create(JOBS, namespace, buildJob(upload, wantedJob, tools.settings)));
     return undefined;
   } catch (error) {
     if (isRefusal(error)) return error.message;
     if (!isReason(error, 'AlreadyExists')) throw error;
   }
-  const job = await tools.kube.get(JOBS, namespace, wish.name);
-  if (!isOwnedBy(job, upload)) return `Job "${wish.name}" exists but does not belong to this upload. Delete it.`;
+  const job = await tools.kube.get(JOBS, namespace, wantedJob.name);
+  if (!isOwnedBy(job, upload)) return `Job "${wantedJob.name}" exists but does not belong to this upload. Delete it.`;
   tools.caches.jobs.upsert(job);
   return undefined;
 }

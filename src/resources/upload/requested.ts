@@ -12,7 +12,7 @@ type PreviewAnnotations = Pick<Upload, 'metadata'>;
 /** Until when a preview is wanted; undefined where it is not, or no more. */
 export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): Date | undefined {
   const until = new Date(Date.parse(metadata.annotations?.[PREVIEW_ANNOTATION] ?? '') + VALID_MS);
-  // A time that cannot be read is no wish, and neither is one far ahead, which would hold for ever.
+  // An unreadable time is no request, and neither is one far ahead, which would hold forever.
   return until > now && until.getTime() <= now.getTime() + 2 * VALID_MS ? until : undefined;
 }
 
@@ -25,7 +25,7 @@ export function getPreviewState(upload: Pick<Upload, 'spec' | 'status'>): Previe
   return own.state === 'pending' ? 'preparing' : 'failed';
 }
 
-/** The wish to be written, where there is something to make a preview of and nobody has wished for one of late. */
+/** Returns the annotation that requests a preview; undefined if there is nothing to preview, or a request is recent. */
 export function requestPreview(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
   if (!upload.status?.media || getPreviewState(upload) !== null || getPreviewExpiry(upload, now)) return undefined;
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };

@@ -24,7 +24,7 @@ export interface DeletionDeps {
   /** Resolves with whether everything is gone. */
   clear: (accountId: string) => Promise<boolean>;
   /** Notifies the owner in the background. */
-  tell: (email: string) => void;
+  sendMail: (email: string) => void;
   log: Logger;
   clock?: Clock;
   lookMs?: number;
@@ -32,7 +32,7 @@ export interface DeletionDeps {
 
 export type Deletions = ReturnType<typeof createDeletions>;
 
-export function createDeletions({ db, auth, clear, tell, log, ...more }: DeletionDeps) {
+export function createDeletions({ db, auth, clear, sendMail, log, ...more }: DeletionDeps) {
   const { clock = systemClock, lookMs = LOOK_MS } = more;
   const stopping = new AbortController();
   let wake = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ export function createDeletions({ db, auth, clear, tell, log, ...more }: Deletio
       const email = await confirm(principal, confirmation);
       await beginDeletion(db, principal.accountId);
       auth.forgetCredentials();
-      tell(email);
+      sendMail(email);
       wake.resolve();
     },
 

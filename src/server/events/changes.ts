@@ -28,7 +28,7 @@ export interface ChangeFeed {
 export type ChangeService = ReturnType<typeof createChangeService>;
 
 /** `reset`: the source lost changes. */
-type Source = { follow(accountId: string, hear: (change: OwnedChange | 'reset') => void): () => void };
+type Source = { follow(accountId: string, onChange: (change: OwnedChange | 'reset') => void): () => void };
 
 /** `total` limits the feeds of all accounts on this server. */
 export function createChangeService(sources: Record<ChangingNoun, Source>, total = 2_000) {
@@ -49,7 +49,7 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
       const pending = createPending();
       const offs = nouns.map((noun) =>
         sources[noun].follow(accountId, (change) => {
-          const first = !pending.hasNews;
+          const first = !pending.hasItems;
           if (change === 'reset') pending.reset();
           else pending.add({ noun, ...change });
           if (first) wake();
@@ -59,7 +59,7 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
       return {
         take: pending.take,
         get hasItems() {
-          return pending.hasNews;
+          return pending.hasItems;
         },
         end() {
           if (ended) return;
@@ -96,7 +96,7 @@ export function createPending() {
   };
   return {
     reset,
-    get hasNews() {
+    get hasItems() {
       return isReset || byId.size > 0;
     },
     add(change: Change): void {

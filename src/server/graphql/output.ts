@@ -77,9 +77,9 @@ export function outputType<T>(name: string, schema: TSchema, options: OutputOpti
   const made = Object.entries(properties).flatMap(([field, shape]) => {
     if (omit.includes(field) || field in fields) return [];
     const type = findType(field, required.includes(field) ? shape : { anyOf: [shape, { type: 'null' }] }, types);
-    const told = describe[field] === true ? shape.description : describe[field];
+    const description = describe[field] === true ? shape.description : describe[field];
     const cost = costs[field];
-    return [[field, { type, description: told, ...(cost !== undefined && { extensions: { cost } }) }] as const];
+    return [[field, { type, description, ...(cost !== undefined && { extensions: { cost } }) }] as const];
   });
   return new GraphQLObjectType<T, GraphContext>({
     name,

@@ -85,7 +85,7 @@ const MUTATION_BY_GET = JSON.stringify({
 /** Adds the codes of REST as `extensions.code`; details of internal errors go only to the log. */
 function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
   if (!(error instanceof GraphQLError)) {
-    const { code, message, extras } = told(error, log);
+    const { code, message, extras } = toReportedError(error, log);
     return new GraphQLError(message, { extensions: { ...extras, code } });
   }
   const { nodes, source, positions, path, originalError } = error;
@@ -100,11 +100,11 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
       extensions: { ...error.extensions, ...(errors ? { errors } : {}), code },
     });
   }
-  const { code, message, extras } = told(originalError, log);
+  const { code, message, extras } = toReportedError(originalError, log);
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
 }
 
-function told(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
+function toReportedError(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
   const known = toAppError(error);
   if (isOurFault(known)) log.error({ err: error }, 'a GraphQL field failed');
   return known;

@@ -27,12 +27,12 @@ interface IdempotencyOptions extends IdempotencyDeps {
 
 export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: IdempotencyOptions): void {
   app.decorateRequest('held', null);
-  const keyed = createIdempotencyKeys(deps);
+  const keys = createIdempotencyKeys(deps);
 
   /** Claims the key; undefined if the request was answered with the stored response. */
   const begin = async (request: FastifyRequest, reply: FastifyReply, key: string): Promise<Intent | undefined> => {
     const { method, url, body, principal } = request;
-    const begun = await keyed.begin({
+    const begun = await keys.begin({
       accountId: principal.accountId,
       key,
       request: `${method} ${url}\n${JSON.stringify(body) ?? ''}`,

@@ -39,7 +39,7 @@ const at = (root: unknown, pointer: string): unknown =>
     }, root);
 
 /** Returns the field whose value is constant in each object and different between them. */
-function tellingField(among: readonly ObjectSchema[]): string | undefined {
+function findDiscriminator(among: readonly ObjectSchema[]): string | undefined {
   const [first] = among;
   return Object.keys(first?.properties ?? {}).find((name) => {
     const values = among.map(({ properties }) => properties?.[name]?.enum);
@@ -56,8 +56,11 @@ function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, v
 }
 
 /** Returns the errors of one value; undefined if its object in the union is unclear. */
-function told({ path, among, value }: Place, say: (errors: SchemaError[]) => FieldError[]): FieldError[] | undefined {
-  const field = tellingField(among);
+function explainUnion(
+  { path, among, value }: Place,
+  say: (errors: SchemaError[]) => FieldError[],
+): FieldError[] | undefined {
+  const field = findDiscriminator(among);
   if (field === undefined) return undefined;
   const given = at(value, `/${field}`);
   const meant = among.find(({ properties }) => properties?.[field]?.enum?.[0] === given);
@@ -80,7 +83,7 @@ export function explainUnions(
     if (place) places.set(place.path, place);
   }
   const found = [...places.values()].flatMap((place) => {
-    const sentences = told(place, say);
+    const sentences = explainUnion(place, say);
     return sentences ? [{ path: place.path, sentences }] : [];
   });
   const isTold = ({ instancePath, schemaPath }: SchemaError) =>

@@ -131,8 +131,8 @@ const DEGRADED = new Map([
 ]);
 
 /** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
-function findDegraded({ stream: { degraded } }: Facts, told: readonly Finding[]): Finding[] {
-  if (!degraded || (told.length > 0 && degraded.code !== 'nothing_playable')) return [];
+function findDegraded({ stream: { degraded } }: Facts, found: readonly Finding[]): Finding[] {
+  if (!degraded || (found.length > 0 && degraded.code !== 'nothing_playable')) return [];
   const { code, message } = degraded;
   const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events of the stream.', tool: 'list_stream_events' };
   return [{ code, message, fix, tool }];

@@ -40,7 +40,7 @@ const REFUSALS: Partial<Record<ErrorCode, number>> = {
 export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   const { log } = app;
   const { publicUrl, observe = () => undefined } = options;
-  const servers = createAgentServers({ ...options, keyed: createIdempotencyKeys(options), observe, log });
+  const servers = createAgentServers({ ...options, idempotencyKeys: createIdempotencyKeys(options), observe, log });
   const principals = new WeakMap<Request, Principal>();
   const cancellations = createCancellations();
   const handler = createMcpHandler(

@@ -31,7 +31,7 @@ export interface AgentDeps {
   services: Services;
   /** First part of a scope's public name, before the colon. */
   scopePrefix: string;
-  keyed: IdempotencyKeys;
+  idempotencyKeys: IdempotencyKeys;
   version: string;
   publicUrl: string;
   observe: Observe;
@@ -68,7 +68,7 @@ const onlyPage = (cursor: string | undefined): void => {
 };
 
 export function createAgentServers(deps: AgentDeps) {
-  const { services, scopePrefix, keyed, version, publicUrl, observe, log } = deps;
+  const { services, scopePrefix, idempotencyKeys, version, publicUrl, observe, log } = deps;
   const tools = createTools(services);
   const listed = [...tools.values()].map((tool) => tool.listed);
   const allow = (principal: Principal, operations: readonly Operation[]): void => {
@@ -87,7 +87,7 @@ export function createAgentServers(deps: AgentDeps) {
     if (key === undefined) return work();
     const { idempotencyKey: _key, ...rest } = args;
     const request = `tool ${tool.name}\n${JSON.stringify(rest)}`;
-    const begun = await keyed.begin({ accountId, key, request, path: '/idempotencyKey' });
+    const begun = await idempotencyKeys.begin({ accountId, key, request, path: '/idempotencyKey' });
     if (!isClaimed(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
     const done = await within({ intent: begun.intent }, work).catch((error) => failed(tool, error));
     // A failure on our side may be retried with the same key, and so may a call that the client left.

@@ -23,7 +23,7 @@ export async function reportProgress<T, R>(
   const since = systemClock.monotonicMs();
   let last = 0;
   let message = 'The request was accepted.';
-  const tell = () => {
+  const report = () => {
     last = Math.max(last + STEP, (systemClock.monotonicMs() - since) / 1000);
     call.report({ seconds: last, total: seconds, message });
   };
@@ -31,9 +31,9 @@ export async function reportProgress<T, R>(
     const said = say(now);
     if (seconds === 0 || said === message) return;
     message = said;
-    tell();
+    report();
   };
-  const timer = seconds === 0 ? undefined : setInterval(tell, BEAT_MS);
+  const timer = seconds === 0 ? undefined : setInterval(report, BEAT_MS);
   try {
     return await work({ onChange, signal });
   } finally {

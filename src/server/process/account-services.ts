@@ -35,7 +35,7 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
     auth,
     log,
     clear: (accountId) => deleteResources(kube, resources, accountId),
-    tell: (email) => mails?.accountDeleted(email),
+    sendMail: (email) => mails?.accountDeleted(email),
   });
   lifecycle.defer('deletions', () => deletions.stop());
   // Before the caches are filled, an account would seem empty.

@@ -37,7 +37,7 @@ export async function openBillingServices(
       enabled: config.billing,
       currency,
       paymentMethods: [...(payments ? ['card' as const] : []), ...(crypto ? ['crypto' as const] : [])],
-      currentRate: (accountId) => estimates.of(accountId, streams.list(accountId)),
+      currentRate: (accountId) => estimates.get(accountId, streams.list(accountId)),
     }),
     topUps: createTopUpService({
       db,

@@ -98,9 +98,9 @@ class AccountStore extends DataStore {
 function webRequest(
   { raw, method, headers }: FastifyRequest,
   more: Record<string, string>,
-  pace: MinimumRate | undefined,
+  rate: MinimumRate | undefined,
 ): Request {
-  const body = pace && (Readable.toWeb(Readable.from(readAtRate(raw, pace))) as ReadableStream);
+  const body = rate && (Readable.toWeb(Readable.from(readAtRate(raw, rate))) as ReadableStream);
   return new Request(new URL(raw.url ?? '/', 'http://tus'), {
     method,
     headers: { ...protocolHeaders(headers), ...more },
@@ -171,7 +171,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     if (!hasBytes(request)) return handle(request, reply, accountId);
     let arrival: AdmittedRequest | undefined;
     try {
-      arrival = await incoming.arrivals.admit(accountId);
+      arrival = await incoming.admission.admit(accountId);
       return await handle(request, reply, accountId, arrival);
     } finally {
       arrival?.release();

@@ -217,7 +217,7 @@ it('warns when a day is left and when an hour is, each once, and the account is 
     enabled: true,
     currency: 'USD',
     clock,
-    currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
+    currentRate: async (accountId) => estimates.get(accountId, [await getStream()]),
   });
   const told = async () => {
     const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;

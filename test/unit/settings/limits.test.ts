@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import { apiConfig } from '../../../src/server/settings.ts';
 import {
+  formatLimit,
   LIMIT_NAMES,
   LIMIT_ROWS,
   limitExceeded,
   parseLimits,
-  sayAmount,
   withOverrides,
 } from '../../../src/settings/limits.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
@@ -65,4 +65,4 @@ test.each([
   [1536, '1.5 KiB'],
   [20 * 2 ** 30, '20 GiB'],
   [4096 * 2 ** 40, '4096 TiB'],
-])('%d bytes are said as %s', (bytes, words) => expect(sayAmount('uploadBytes', bytes)).toBe(words));
+])('%d bytes are said as %s', (bytes, words) => expect(formatLimit('uploadBytes', bytes)).toBe(words));

@@ -270,7 +270,7 @@ export async function runAdmin(
   const db = open();
   const admin = createAdmin({ db, ledger: createLedger(db) });
   try {
-    const told = await (COMMANDS[command] as (context: CommandContext) => Promise<Told>)({
+    const result = await (COMMANDS[command] as (context: CommandContext) => Promise<Told>)({
       admin,
       db,
       currency,
@@ -279,8 +279,8 @@ export async function runAdmin(
       seller,
       sources,
     });
-    print(values.json ? asJson(told.json) : told.text);
-    return told.code ?? 0;
+    print(values.json ? asJson(result.json) : result.text);
+    return result.code ?? 0;
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     complain(values.json ? asJson({ error: error.message }) : `loopstream: ${error.message}\n`);

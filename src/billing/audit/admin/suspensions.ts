@@ -42,7 +42,7 @@ export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }:
   let locked: ReadonlySet<string> = new Set();
   let running: Promise<void> | undefined;
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     locked = new Set(await listLocked(db));
     for (const stream of streams()) {
       const change = suspensionPatch(stream, locked.has(stream.metadata.labels?.[ACCOUNT_LABEL] ?? ''));
@@ -57,7 +57,7 @@ export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }:
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await look().catch((err) => log.warn({ err }, 'the accounts that are locked could not be read'));
+      await refresh().catch((err) => log.warn({ err }, 'the accounts that are locked could not be read'));
       await sleep(lookMs, stopping.signal).catch(() => undefined);
     }
   }

@@ -44,12 +44,12 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
   const deleted: string[] = [];
   const incoming = createIncoming({
     uploads: { delete: async ({ metadata }: Upload) => void deleted.push(metadata.name) } as never,
-    within: {} as never,
+    quota: {} as never,
     storage: place.storage,
     maxSourceBytes: 10,
     expireMs: 72 * HOUR_MS,
     leases: {} as never,
-    arrivals: {} as never,
+    admission: {} as never,
   });
   await incoming.expire(all, now);
   expect(deleted).toEqual(['late', 'silent', 'part']);

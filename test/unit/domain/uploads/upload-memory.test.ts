@@ -7,23 +7,23 @@ const MIB = 2 ** 20;
 describe('memory of uploads', () => {
   test('is a quarter of it for one account, in smaller buffers towards the end, and all for no one', async () => {
     const memory = new UploadMemory(32 * MIB, 20);
-    const a = memory.of('a');
+    const a = memory.forOwner('a');
     const sizes = [];
     for (let i = 0; i < 4; i++) sizes.push((await a.take(i === 0 ? MIB : LARGEST_PIECE)).length);
     expect(sizes).toEqual([MIB, 4 * MIB, 2 * MIB, MIB]);
     await expect(a.take(SMALLEST_PIECE)).rejects.toThrow(NoMemory);
-    expect((await memory.of('b').take(LARGEST_PIECE)).length).toBe(LARGEST_PIECE);
+    expect((await memory.forOwner('b').take(LARGEST_PIECE)).length).toBe(LARGEST_PIECE);
   });
 
   test('that was given back serves those who wait, the one with the least first', async () => {
     const memory = new UploadMemory(MIB, 60_000);
-    const [a, b] = [memory.of('a'), memory.of('b')];
+    const [a, b] = [memory.forOwner('a'), memory.forOwner('b')];
     const held = [await a.take(SMALLEST_PIECE)];
-    for (const owner of ['c', 'd', 'e']) held.push(await memory.of(owner).take(SMALLEST_PIECE));
+    for (const owner of ['c', 'd', 'e']) held.push(await memory.forOwner(owner).take(SMALLEST_PIECE));
     const order: string[] = [];
     const more = a.take(SMALLEST_PIECE).then(() => order.push('a'));
     const first = b.take(LARGEST_PIECE).then((buffer) => order.push(`b ${buffer.length}`));
-    memory.of('c').give(held[1] as Buffer);
+    memory.forOwner('c').give(held[1] as Buffer);
     await first;
     a.give(held[0] as Buffer);
     await more;

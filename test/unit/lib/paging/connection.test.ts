@@ -169,7 +169,7 @@ describe('thousands', () => {
           else there.delete(id);
           for (const name of ['a', 'b']) {
             const members = [...there.values()].filter((thing) => thing.group === name);
-            expect(groups.of(name)).toEqual(inOrder(members, self));
+            expect(groups.get(name)).toEqual(inOrder(members, self));
           }
         }
       }),

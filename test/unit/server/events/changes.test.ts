@@ -27,7 +27,7 @@ describe('what has not been taken yet', () => {
     const pending = createPending();
     pending.add(change('a'));
     expect(pending.take()).toEqual(['reset']);
-    expect(pending.hasNews).toBe(false);
+    expect(pending.hasItems).toBe(false);
     expect(pending.take()).toEqual([]);
   });
 
