@@ -45,7 +45,7 @@ const ERROR_CODE = /^[A-Za-z_]{1,60}$/;
  * leads to the sign-in page with a code of the reason, and none of the provider's own text. Undefined for any other
  * location.
  */
-export function failedOutside(location: string, publicUrl: string): string | undefined {
+export function findOutsideFailure(location: string, publicUrl: string): string | undefined {
   if (!URL.canParse(location, publicUrl)) return undefined;
   const url = new URL(location, publicUrl);
   const error = url.searchParams.get('error');

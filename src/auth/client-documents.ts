@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { type Dispatcher, request } from 'undici';
 import { type AddressLookup, guardedAgent } from '../lib/guarded-agent.ts';
 import { isInternalHost } from '../lib/public-address.ts';
-import { linkRefusal } from '../resources/upload/link.ts';
+import { findLinkRefusal } from '../resources/upload/link.ts';
 import { type Registration, readRegistration } from './requests.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -53,7 +53,7 @@ export function readDocument(clientId: string, body: unknown): Registration | un
 }
 
 /** How long an answer is taken without asking again (RFC 9111, section 5.2.2). */
-export function freshMs(cacheControl: string): number {
+export function parseFreshness(cacheControl: string): number {
   if (/\bno-(store|cache)\b/i.test(cacheControl)) return FRESH_MS.least;
   const seconds = /\bmax-age="?(\d+)/i.exec(cacheControl)?.[1];
   const asked = seconds === undefined ? FRESH_MS.usual : 1000 * Number(seconds);
@@ -87,7 +87,7 @@ async function fetchDocument(
     if (statusCode !== 200 || !isJson) return { found: 'refused', forMs: FAILED_MS };
     const metadata = readDocument(clientId, await readBody(body));
     if (!metadata) return { found: 'refused', forMs: FAILED_MS };
-    return { found: { metadata }, forMs: freshMs(String(headers['cache-control'] ?? '')) };
+    return { found: { metadata }, forMs: parseFreshness(String(headers['cache-control'] ?? '')) };
   } catch {
     return { found: 'away', forMs: FAILED_MS };
   } finally {
@@ -106,7 +106,7 @@ export function createClientDocuments(options: DocumentOptions): ClientDocuments
 
   async function ask(clientId: string): Promise<FoundDocument> {
     const { hostname } = new URL(clientId);
-    if (linkRefusal(clientId, options.allowPrivate) !== undefined || isInternalHost(hostname, options.allowPrivate))
+    if (findLinkRefusal(clientId, options.allowPrivate) !== undefined || isInternalHost(hostname, options.allowPrivate))
       return 'refused';
     const { found, forMs } = await fetchDocument(clientId, options);
     known.set(clientId, found, { ttl: forMs });

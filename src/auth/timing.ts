@@ -8,7 +8,8 @@ import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 const STEP_MS = 250;
 
 /** How long an answer is to be held that took so long: until the next multiple of the step. */
-export const remainingMs = (tookMs: number, stepMs = STEP_MS): number => Math.ceil(tookMs / stepMs) * stepMs - tookMs;
+export const computeRemainingMs = (tookMs: number, stepMs = STEP_MS): number =>
+  Math.ceil(tookMs / stepMs) * stepMs - tookMs;
 
 /** Resolves to what `work` does, and not before an even time after its begin; `isHeld` says whether that matters. */
 export async function hideDuration<T>(
@@ -18,6 +19,6 @@ export async function hideDuration<T>(
 ): Promise<T> {
   const begun = clock.monotonicMs();
   const result = await work();
-  if (isHeld(result)) await wait(remainingMs(clock.monotonicMs() - begun));
+  if (isHeld(result)) await wait(computeRemainingMs(clock.monotonicMs() - begun));
   return result;
 }

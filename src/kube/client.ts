@@ -1,6 +1,13 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
 import { loadAccess } from './kubeconfig.ts';
-import { collectionPath, formatApiVersion, objectPath, query, selectors, strip } from './paths.ts';
+import {
+  buildSelectors,
+  collectionPath,
+  formatApiVersion,
+  formatQuery,
+  objectPath,
+  stripManagedFields,
+} from './paths.ts';
 import { createTransport, errorCode, type OnRequest } from './transport.ts';
 import {
   type Kube,
@@ -44,11 +51,11 @@ export function createKube(
     resource: Resource<T>,
     { namespace, limit, continue: token, timeoutMs, ...rest }: Parameters<Kube['page']>[1],
   ): Promise<ListPage<T>> => {
-    const path = `${collectionPath(resource, namespace)}${query({ ...selectors(rest), limit, continue: token })}`;
+    const path = `${collectionPath(resource, namespace)}${formatQuery({ ...buildSelectors(rest), limit, continue: token })}`;
     const list = await http.json<RawList<T>>('GET', path, timeoutMs === undefined ? {} : { timeoutMs });
     // The items of built-in kinds come without kind and apiVersion; every reader may rely on them all the same.
     const apiVersion = formatApiVersion(resource);
-    const items = (list.items ?? []).map((item) => strip({ ...item, apiVersion, kind: resource.kind }));
+    const items = (list.items ?? []).map((item) => stripManagedFields({ ...item, apiVersion, kind: resource.kind }));
     return {
       items,
       resourceVersion: list.metadata?.resourceVersion ?? '',
@@ -81,7 +88,7 @@ export function createKube(
     const { namespace, resourceVersion, signal } = watchOptions;
     const { timeoutSeconds = WATCH_SECONDS, graceMs = WATCH_GRACE_MS, stallMs = STALL_MS } = watchOptions;
     const params = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
-    const path = `${collectionPath(resource, namespace)}${query({ ...selectors(watchOptions), ...params })}`;
+    const path = `${collectionPath(resource, namespace)}${formatQuery({ ...buildSelectors(watchOptions), ...params })}`;
     const overdue = new AbortController();
     const timer = setTimeout(() => overdue.abort(new Error('overdue')), timeoutSeconds * 1000 + graceMs);
     const stop = () => overdue.abort(signal?.reason);
@@ -111,16 +118,19 @@ export function createKube(
   }
 
   return {
-    get: async (resource, namespace, name) => strip(await http.json('GET', objectPath(resource, namespace, name))),
+    get: async (resource, namespace, name) =>
+      stripManagedFields(await http.json('GET', objectPath(resource, namespace, name))),
     list,
     page,
     watch,
     create: async (resource, namespace, object) =>
-      strip(await http.json('POST', collectionPath(resource, namespace), { body: object })),
+      stripManagedFields(await http.json('POST', collectionPath(resource, namespace), { body: object })),
     replace: async (resource, namespace, object) =>
-      strip(await http.json('PUT', objectPath(resource, namespace, object.metadata.name), { body: object })),
+      stripManagedFields(
+        await http.json('PUT', objectPath(resource, namespace, object.metadata.name), { body: object }),
+      ),
     mergePatch: async (resource, namespace, name, patch, { subresource } = {}) =>
-      strip(
+      stripManagedFields(
         await http.json('PATCH', objectPath(resource, namespace, name, subresource), {
           body: patch,
           headers: { 'content-type': 'application/merge-patch+json' },
@@ -128,8 +138,8 @@ export function createKube(
       ),
     apply: async (resource, namespace, object, { fieldManager, subresource }) => {
       const path = objectPath(resource, namespace, object.metadata.name, subresource);
-      return strip(
-        await http.json('PATCH', `${path}${query({ fieldManager, force: true })}`, {
+      return stripManagedFields(
+        await http.json('PATCH', `${path}${formatQuery({ fieldManager, force: true })}`, {
           body: object,
           // JSON is YAML, so what we send needs no other encoder.
           headers: { 'content-type': 'application/apply-patch+yaml' },
@@ -151,7 +161,7 @@ export function createKube(
       };
       try {
         const left = await http.json<Stored<T>>('DELETE', objectPath(resource, namespace, name), { body });
-        return left.kind === 'Status' ? true : strip(left);
+        return left.kind === 'Status' ? true : stripManagedFields(left);
       } catch (error) {
         const gone =
           error instanceof KubeError &&

@@ -34,7 +34,7 @@ export interface LeaseSighting {
  * Updates the sighting after a read. `found` is undefined when there is no Lease. Its holder still holds a Lease that
  * somebody deleted by hand, so the previous sighting stays valid until it expires.
  */
-export function sight(
+export function recordSighting(
   before: LeaseSighting | undefined,
   found: { version: string; spec: LeaseSpec } | undefined,
   nowMs: number,
@@ -58,7 +58,7 @@ export function waitMs(seen: LeaseSighting | undefined, me: string, nowMs: numbe
 export const microTime = (date: Date): string => date.toISOString().replace('Z', '000Z');
 
 /** Returns the Lease held by `me`: renewed when `me` held it before, else taken over. */
-export function heldBy(me: string, before: LeaseSpec | undefined, now: Date, durationMs: number): LeaseSpec {
+export function buildHeldLease(me: string, before: LeaseSpec | undefined, now: Date, durationMs: number): LeaseSpec {
   const time = microTime(now);
   const renewed = before?.holderIdentity === me;
   const transitions = before?.leaseTransitions ?? 0;
@@ -72,7 +72,7 @@ export function heldBy(me: string, before: LeaseSpec | undefined, now: Date, dur
 }
 
 /** Returns the Lease without a holder, for the next candidate to take at once. */
-export function released(before: LeaseSpec, now: Date): LeaseSpec {
+export function buildReleasedLease(before: LeaseSpec, now: Date): LeaseSpec {
   const time = microTime(now);
   return {
     leaseDurationSeconds: 1,

@@ -5,7 +5,14 @@
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { LEASES } from './core.ts';
-import { heldBy, type LeaseSighting, type LeaseSpec, released, sight, waitMs } from './election.ts';
+import {
+  buildHeldLease,
+  buildReleasedLease,
+  type LeaseSighting,
+  type LeaseSpec,
+  recordSighting,
+  waitMs,
+} from './election.ts';
 import { type Kube, KubeError, type Resource } from './types.ts';
 
 export interface LeaseTimes {
@@ -113,7 +120,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
   const attempt = async (current: () => boolean): Promise<void> => {
     const take = async (version: string | undefined): Promise<void> => {
       const sentMs = clock.monotonicMs();
-      const sighting = await write(heldBy(identity, seen?.spec, clock.now(), times.durationMs), version);
+      const sighting = await write(buildHeldLease(identity, seen?.spec, clock.now(), times.durationMs), version);
       if (!current()) return;
       seen = sighting;
       leadsUntilMs = sentMs + times.renewDeadlineMs;
@@ -134,7 +141,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     const found = await readLease();
     if (!current()) return;
     const before = seen;
-    seen = sight(seen, found, clock.monotonicMs());
+    seen = recordSighting(seen, found, clock.monotonicMs());
     const holder = seen?.spec.holderIdentity;
     if (state === 'leading' && holder !== identity) return lose(`It has another holder, ${holder || 'nobody'}.`);
     if (seen !== before && holder && state === 'waiting') log.debug({ holder }, 'another process leads');
@@ -184,7 +191,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
       try {
         const found = await readLease();
         if (found?.spec.holderIdentity !== identity) return;
-        await write(released(found.spec, clock.now()), found.version);
+        await write(buildReleasedLease(found.spec, clock.now()), found.version);
         log.info('the lease is handed back');
         return;
       } catch (err) {

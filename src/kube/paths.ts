@@ -19,14 +19,14 @@ export const formatApiVersion = (resource: Resource): string =>
 type Value = string | number | boolean | undefined;
 
 /** `?a=b`, without what is undefined; '' when nothing is left. */
-export function query(values: Record<string, Value>): string {
+export function formatQuery(values: Record<string, Value>): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(values)) if (value !== undefined) params.set(name, String(value));
   const text = params.toString();
   return text ? `?${text}` : '';
 }
 
-export const selectors = (options: ListOptions): Record<string, Value> => ({
+export const buildSelectors = (options: ListOptions): Record<string, Value> => ({
   labelSelector: options.labelSelector,
   fieldSelector: options.fieldSelector,
 });
@@ -39,7 +39,7 @@ export const objectKey = (namespace: string | undefined, name: string): string =
   namespace ? `${namespace}/${name}` : name;
 
 /** Takes off what only server-side apply's bookkeeping needs; it is often more than half of an object. */
-export function strip<T extends KubeObject>(object: T): T {
+export function stripManagedFields<T extends KubeObject>(object: T): T {
   if (object.metadata) delete (object.metadata as { managedFields?: unknown }).managedFields;
   return object;
 }

@@ -1,5 +1,5 @@
 /** Parses the stream of a watch: bytes → lines → events. It keeps no time. */
-import { strip } from './paths.ts';
+import { stripManagedFields } from './paths.ts';
 import { KubeError, type KubeObject, type Stored, type WatchEvent } from './types.ts';
 
 const NEWLINE = 0x0a;
@@ -36,7 +36,7 @@ export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | 
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      return { type: event.type, object: strip(event.object as unknown as Stored<T>) };
+      return { type: event.type, object: stripManagedFields(event.object as unknown as Stored<T>) };
     case 'BOOKMARK':
       return { type: 'BOOKMARK', object: event.object as { metadata: { resourceVersion: string } } };
     case 'ERROR': {

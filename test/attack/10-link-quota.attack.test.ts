@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest';
 import { grantRoom } from '../../src/operator/upload/storage-grant.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
-import { preparedBytes } from '../../src/resources/upload/size.ts';
+import { computePreparedBytes } from '../../src/resources/upload/size.ts';
 
 const GIBI = 2 ** 30;
 const MAX_SOURCE = 20 * GIBI;
@@ -105,5 +105,5 @@ test('prepared media counts with its bytes, whatever the source had', () => {
     { profile: '2160p60', state: 'ready' as const, durationSeconds: 3600, bitrateKbps: 40_000 },
     { profile: '720p30', state: 'pending' as const },
   ];
-  expect(preparedBytes({ status: { renditions } })).toBe(18_000_000_000);
+  expect(computePreparedBytes({ status: { renditions } })).toBe(18_000_000_000);
 });

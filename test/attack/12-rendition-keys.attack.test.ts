@@ -6,8 +6,8 @@ import type { Job } from '../../src/kube/core.ts';
 import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
 import { indexKey } from '../../src/media/rendition/index.ts';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
-import { type WantedJob, wantRendition, workKey } from '../../src/operator/upload/job.ts';
-import { mayDelete, nextSweep, referredTo } from '../../src/operator/upload/sweep.ts';
+import { getWorkKey, type WantedJob, wantRendition } from '../../src/operator/upload/job.ts';
+import { listReferredKeys, mayDelete, planSweep } from '../../src/operator/upload/sweep.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { findRendition, renditionKey } from '../../src/resources/upload/spec.ts';
@@ -28,7 +28,7 @@ function of(account: string | undefined, namespace = 'tv', renditions: { key: st
 }
 
 const keyOf = (owner: Upload, shared = false) =>
-  workKey(wantRendition(owner, MEDIA, '720p30', false, undefined, shared).task);
+  getWorkKey(wantRendition(owner, MEDIA, '720p30', false, undefined, shared).task);
 
 function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
   const pods = [endedPod({ action: 'rendition', rendition: { ...MADE, profile: '720p30' } })];
@@ -54,7 +54,7 @@ const SHARED = renditionKey(MEDIA.sha256, 'video', '720p30');
 describe('a file that another account has too', () => {
   test('is prepared anew, so that its time tells nobody that it was there', () => {
     expect(keyOf(of('mallory'))).not.toBe(keyOf(of('victim')));
-    expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([keyOf(of('mallory'))]);
+    expect(decide(of('mallory')).create.map(({ task }) => getWorkKey(task))).toEqual([keyOf(of('mallory'))]);
   });
 
   test('is prepared once within an account, and once for all who work with kubectl in a namespace', () => {
@@ -70,7 +70,7 @@ describe('a file that another account has too', () => {
 
   test('is shared only where the operator of the service says so', () => {
     expect(keyOf(of('mallory'), true)).toBe(keyOf(of('victim'), true));
-    expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => workKey(task))).toEqual([SHARED]);
+    expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => getWorkKey(task))).toEqual([SHARED]);
   });
 
   test('is whole for one account after the rendition of the other has been replaced', async () => {
@@ -101,7 +101,7 @@ describe('an installation that shared everything before', () => {
     expect([create, remove]).toEqual([[], []]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);
     const seen = { uploads: [before], jobs: [], pods: [], streams: [], begun: [] };
-    expect(mayDelete(nextSweep(referredTo(seen), 60))(SHARED)).toBe(false);
+    expect(mayDelete(planSweep(listReferredKeys(seen), 60))(SHARED)).toBe(false);
   });
 
   test('and one that goes back to sharing keeps what each account has', () => {

@@ -36,14 +36,14 @@ const FACTS: Record<string, ReadFacts> = {
     checked: await store.countTransactions(db),
     differences: (await readLedgerFaults(db)).map(({ of: subject, ...fault }) => ({ ...fault, subject })),
   }),
-  meter: store.meterFacts,
-  prices: async (db, { prices }) => prices && store.priceFacts(db, prices),
-  sessions: async (db, { reported }) => reported && store.sessionFacts(db, reported),
-  'top-ups': (db) => store.topUpFacts(db, CREDITS_PER_MINOR_UNIT),
+  meter: store.readMeterFacts,
+  prices: async (db, { prices }) => prices && store.readPriceFacts(db, prices),
+  sessions: async (db, { reported }) => reported && store.readSessionFacts(db, reported),
+  'top-ups': (db) => store.readTopUpFacts(db, CREDITS_PER_MINOR_UNIT),
   deposits: (db, { currency }) =>
-    store.depositFacts(db, currency ? CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)) : undefined),
-  invoices: store.invoiceFacts,
-  staff: store.staffFacts,
+    store.readDepositFacts(db, currency ? CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)) : undefined),
+  invoices: store.readInvoiceFacts,
+  staff: store.readStaffFacts,
 };
 
 /** All of it as it was at one moment, so that what is booked meanwhile is no difference. Rejects with the database's error. */
@@ -67,7 +67,7 @@ export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reco
 /** Kubernetes and the database are not read at one moment: what differs because of that does so no more when both are read again. */
 async function confirmed(db: Db, { streams }: FactSources, first: Reconciled): Promise<Reconciled> {
   if (first.differences.length === 0 || !streams) return first;
-  const again = await store.sessionFacts(db, listReportedSessions(await streams()));
+  const again = await store.readSessionFacts(db, listReportedSessions(await streams()));
   const isStill = ({ what, subject }: store.Difference) =>
     again.differences.some((one) => one.what === what && one.subject === subject);
   return { ...first, differences: first.differences.filter(isStill) };

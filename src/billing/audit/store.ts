@@ -50,7 +50,7 @@ export async function countTransactions(db: Db): Promise<number> {
 }
 
 /** Compares each session's metered time with its charges: credits, seconds, and their number. */
-export const meterFacts = (db: Db): Promise<LedgerFacts> =>
+export const readMeterFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select v.what, m.stream_uid || ':' || m.session as subject, v.value::numeric from loopstream.meter_sessions m,
@@ -82,7 +82,7 @@ const listed = (prices: PriceList): RawBuilder<unknown> => {
  * charges. A fraction of a credit at a change of price may have been charged at the next price. One credit for each
  * change is therefore no difference.
  */
-export const priceFacts = (db: Db, prices: PriceList): Promise<LedgerFacts> => {
+export const readPriceFacts = (db: Db, prices: PriceList): Promise<LedgerFacts> => {
   const charges = sql`select t.key, split_part(t.key, ':', 2) || ':' || split_part(t.key, ':', 3) as session,
       t.details ->> 'profile' as profile, (t.details ->> 'from')::timestamptz as begins,
       (t.details ->> 'seconds')::numeric as seconds, (t.details ->> 'creditsPerHour')::numeric as per_hour,
@@ -118,7 +118,7 @@ export interface ReportedSession {
  * Compares each session's count with its pods' reports: never more, and all of it once acknowledged. Time not counted
  * yet is no difference.
  */
-export async function sessionFacts(db: Db, reported: readonly ReportedSession[]): Promise<LedgerFacts> {
+export async function readSessionFacts(db: Db, reported: readonly ReportedSession[]): Promise<LedgerFacts> {
   const { rows } = await sql<Difference>`
     with told as (
       select * from unnest(${reported.map(({ streamUID }) => streamUID)}::text[], ${reported.map(({ from }) => from)}::bigint[],
@@ -143,7 +143,7 @@ const movedBy = (noun: string, cash: string) => sql`select
   where t.details ->> ${noun}::text is not null and (e.account like 'customer:%' or e.account like ${cash}) group by 1, 2`;
 
 /** Compares each top-up's payments and reversals with the credits, debits and cash of the ledger. */
-export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<LedgerFacts> =>
+export const readTopUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<LedgerFacts> =>
   compare(
     db,
     sql`with sums as (
@@ -162,7 +162,7 @@ export const topUpFacts = (db: Db, creditsPerMinorUnit: bigint): Promise<LedgerF
  * Compares three things: each account's billed charges and refunds with its invoices and credit notes, each document's
  * lines with its sum, and each series' documents with its last number.
  */
-export const invoiceFacts = (db: Db): Promise<LedgerFacts> =>
+export const readInvoiceFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select 'invoiced' as what, t.account_id as subject, -sum(e.credits) as value
@@ -190,7 +190,7 @@ export const invoiceFacts = (db: Db): Promise<LedgerFacts> =>
  * Compares each deposit's worth with its credits and cash, and each payment in the requested coin at its rate with its
  * worth. `creditsPerUnit` are those of one whole unit of the currency, if that is known.
  */
-export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promise<LedgerFacts> => {
+export const readDepositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promise<LedgerFacts> => {
   const worth = sql`loopstream.crypto_payments p join loopstream.crypto_deposits d on d.id = p.deposit_id and d.asset = p.asset
     where ${creditsPerUnit !== undefined} and p.state in ('credited', 'reversed') and p.rate is not null`;
   const payment = sql`p.network || ':' || p.txid || ':' || p.index`;
@@ -210,7 +210,7 @@ export const depositFacts = (db: Db, creditsPerUnit: bigint | undefined): Promis
 };
 
 /** Compares each staff operation that moved credit with the ledger, and finds staff entries without an operation. */
-export const staffFacts = (db: Db): Promise<LedgerFacts> =>
+export const readStaffFacts = (db: Db): Promise<LedgerFacts> =>
   compare(
     db,
     sql`select 'given by staff' as what, a.transaction_id::text as subject, a.credits as value

@@ -8,7 +8,7 @@
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { type Block, type Chain, ChainError } from './chain.ts';
-import { lost, type SeenTransfer, updateRows } from './payment-rows.ts';
+import { loseRow, type SeenTransfer, updateRows } from './payment-rows.ts';
 import type { NetworkSetting } from './spec.ts';
 import type { AddressPlace } from './store.ts';
 import * as store from './store.ts';
@@ -42,7 +42,7 @@ export interface ScanProgress {
 }
 
 /** How many of the blocks follow on `from` and on one another. */
-export function linked(from: AddressPlace, blocks: readonly Block[]): number {
+export function countLinked(from: AddressPlace, blocks: readonly Block[]): number {
   let before = from;
   let count = 0;
   for (const block of blocks) {
@@ -95,7 +95,7 @@ export function createFollower({ db, chain, network, relatedNetworks, creditsPer
     const done = await db.transaction().execute(async (trx) => {
       if (!(await store.rewindScan(trx, name, from, to))) return false;
       const rows = await store.lockPaymentsAbove(trx, name, to.height);
-      await store.writePayments(trx, rows.map(lost));
+      await store.writePayments(trx, rows.map(loseRow));
       return true;
     });
     return done ? to : undefined;
@@ -119,7 +119,7 @@ export function createFollower({ db, chain, network, relatedNetworks, creditsPer
     addresses: ReadonlySet<string>,
   ): Promise<AddressPlace | 'parted' | undefined> {
     const blocks = await chain.read(at.height + 1, Math.min(tip, at.height + BATCH), addresses);
-    const good = blocks.slice(0, linked(at, blocks));
+    const good = blocks.slice(0, countLinked(at, blocks));
     if (good.length === 0) return blocks.length === 0 ? undefined : 'parted';
     const seen = good.flatMap((block) => block.transfers.map((transfer) => ({ ...transfer, block })));
     const done = await db.transaction().execute(async (trx) => {

@@ -1,7 +1,7 @@
 /** Updates the rows of payments from the transfers that a chain shows. Pure: no I/O, no clock. */
 import { creditsFor, MAX_CREDITS } from './amounts.ts';
 import type { Transfer } from './chain.ts';
-import { begin, lose, seeAgain, type TransferSighting } from './payment-states.ts';
+import { beginPayment, losePayment, type TransferSighting, updatePayment } from './payment-states.ts';
 import { type AssetSetting, assetFor, type IgnoredReason, MAX_IGNORED, type NetworkSetting } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';
 
@@ -25,7 +25,7 @@ export interface KnownDeposits {
 const getKey = ({ txid, index }: { txid: string; index: string }): string => `${txid} ${index}`;
 
 /** Why an amount is not credited; undefined when it is. */
-export function refusal(amount: bigint, asset: AssetSetting, rate: bigint | null, creditsPerUnit: bigint) {
+export function findIgnoredReason(amount: bigint, asset: AssetSetting, rate: bigint | null, creditsPerUnit: bigint) {
   if (amount < BigInt(asset.minimum ?? 0)) return 'dust';
   if (rate === null) return undefined;
   const credits = creditsFor(amount, { rate, decimals: asset.decimals, creditsPerUnit });
@@ -43,8 +43,8 @@ function first(seen: SeenTransfer, deposit: DepositRow, { network, now, creditsP
   const isAsked = asset?.asset === deposit.asset && network.network === deposit.network;
   const rate = isAsked && !late ? deposit.rate : null;
   const reason: IgnoredReason | undefined =
-    asset === undefined ? 'wrong_token' : refusal(seen.amount, asset, rate, creditsPerUnit);
-  const { height, state, lostHeight, reversals } = begin(toSighting(seen), reason);
+    asset === undefined ? 'wrong_token' : findIgnoredReason(seen.amount, asset, rate, creditsPerUnit);
+  const { height, state, lostHeight, reversals } = beginPayment(toSighting(seen), reason);
   return {
     network: network.network,
     txid: seen.txid,
@@ -71,7 +71,7 @@ const toSighting = ({ block }: SeenTransfer): TransferSighting =>
   block === undefined ? 'pending' : { height: block.height };
 
 /** Returns the part of a row that the state machine uses. */
-export const payment = (row: PaymentRow) => ({
+export const toPayment = (row: PaymentRow) => ({
   state: row.state,
   height: row.height,
   lostHeight: row.lost_height,
@@ -79,14 +79,14 @@ export const payment = (row: PaymentRow) => ({
 });
 
 function again(seen: SeenTransfer, row: PaymentRow): PaymentRow {
-  const { state, height, lostHeight } = seeAgain(payment(row), toSighting(seen));
+  const { state, height, lostHeight } = updatePayment(toPayment(row), toSighting(seen));
   const blockHash = height === null ? null : (seen.block?.hash ?? row.block_hash);
   return { ...row, state, height, lost_height: lostHeight, block_hash: blockHash };
 }
 
 /** The row of a payment whose block has left the chain. */
-export function lost(row: PaymentRow): PaymentRow {
-  const { state, height, lostHeight } = lose(payment(row));
+export function loseRow(row: PaymentRow): PaymentRow {
+  const { state, height, lostHeight } = losePayment(toPayment(row));
   return { ...row, state, height, lost_height: lostHeight, block_hash: null };
 }
 

@@ -19,14 +19,14 @@ export interface Payment {
 export type TransferSighting = { height: number } | 'pending';
 
 /** A transfer that is seen for the first time. */
-export function begin(sighting: TransferSighting, reason: IgnoredReason | undefined): Payment {
+export function beginPayment(sighting: TransferSighting, reason: IgnoredReason | undefined): Payment {
   const height = sighting === 'pending' ? null : sighting.height;
   const state = reason !== undefined ? 'ignored' : height === null ? 'seen' : 'confirming';
   return { state, height, lostHeight: null, reversals: 0 };
 }
 
 /** A transfer that is known is seen again: in its block, in another one, or in none. */
-export function seeAgain(payment: Payment, sighting: TransferSighting): Payment {
+export function updatePayment(payment: Payment, sighting: TransferSighting): Payment {
   if (sighting === 'pending') {
     // Only a rewind, which reports it, can move a transfer out of its block.
     const isBack = payment.state === 'dropped' || (payment.state === 'reorged' && payment.height === null);
@@ -38,7 +38,7 @@ export function seeAgain(payment: Payment, sighting: TransferSighting): Payment 
 }
 
 /** Its block has left the chain. */
-export function lose(payment: Payment): Payment {
+export function losePayment(payment: Payment): Payment {
   const state = payment.state === 'confirming' ? 'reorged' : payment.state;
   return { ...payment, state, height: null, lostHeight: payment.height ?? payment.lostHeight };
 }
@@ -47,20 +47,20 @@ export function lose(payment: Payment): Payment {
 export type PaymentVerdict = 'wait' | 'credit' | 'reverse' | 'drop';
 
 /** `verified`: the height up to which the chain was read. */
-export function judge(payment: Payment, verified: number, needed: number): PaymentVerdict {
+export function judgePayment(payment: Payment, verified: number, needed: number): PaymentVerdict {
   if (payment.state === 'confirming' && payment.height !== null)
-    return confirmations(payment.height, verified) >= needed ? 'credit' : 'wait';
+    return countConfirmations(payment.height, verified) >= needed ? 'credit' : 'wait';
   // Its transaction mostly comes back within a block or two; until then nobody loses anything.
   if (payment.state === 'credited' && payment.height === null && payment.lostHeight !== null)
-    return confirmations(payment.lostHeight, verified) > needed ? 'reverse' : 'wait';
+    return countConfirmations(payment.lostHeight, verified) > needed ? 'reverse' : 'wait';
   if (payment.state === 'seen') return 'drop';
   if (payment.state === 'reorged' && payment.lostHeight !== null)
-    return confirmations(payment.lostHeight, verified) > needed ? 'drop' : 'wait';
+    return countConfirmations(payment.lostHeight, verified) > needed ? 'drop' : 'wait';
   return 'wait';
 }
 
 /** Blocks that say so: the one that it is in, and all above. */
-export const confirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
+export const countConfirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
 
 export interface DepositFacts {
   /** In the smallest unit of the requested asset; null: anything. */
@@ -83,7 +83,7 @@ export interface DepositView {
 }
 
 /** Derives a deposit's state from its payments. Incoming payments take precedence over credited ones. */
-export function view(
+export function buildDepositView(
   deposit: DepositFacts,
   payments: readonly PaymentFacts[],
   verified: number,
@@ -93,7 +93,7 @@ export function view(
   const credited = has('credited');
   const received = credited.filter(({ isAsked }) => isAsked).reduce((sum, { amount }) => sum + amount, 0n);
   const confirming = has('confirming');
-  const least = Math.min(...confirming.map(({ height }) => confirmations(height ?? verified + 1, verified)));
+  const least = Math.min(...confirming.map(({ height }) => countConfirmations(height ?? verified + 1, verified)));
   const isInDoubt = credited.some(({ height }) => height === null);
   const state = ((): DepositState => {
     if (confirming.length > 0) return 'confirming';

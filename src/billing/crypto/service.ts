@@ -14,8 +14,8 @@ import { toCredits } from '../ledger/money.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
 import { explainDeposit, explainPayment } from './explanations.ts';
 import type { Crypto } from './open.ts';
-import { payment } from './payment-rows.ts';
-import { confirmations, view } from './payment-states.ts';
+import { toPayment } from './payment-rows.ts';
+import { buildDepositView, countConfirmations } from './payment-states.ts';
 import type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from './record.ts';
 import type { Network } from './settings.ts';
 import { type AssetSetting, addressKey, listAssets, MAX_OPEN } from './spec.ts';
@@ -59,7 +59,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       contract: row.contract,
       amount: String(row.amount),
       state: row.state,
-      confirmations: row.height === null ? null : confirmations(row.height, verified),
+      confirmations: row.height === null ? null : countConfirmations(row.height, verified),
       credits: row.state === 'credited' && row.credits !== null ? String(row.credits) : null,
       explanation: explainPayment(row, deposit, settings?.currency ?? ''),
       at: row.at.toISOString(),
@@ -72,9 +72,9 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     scans: ReadonlyMap<string, AddressPlace>,
   ): CryptoDeposit {
     const isAsked = (one: PaymentRow) => one.asset === row.asset && one.network === row.network;
-    const facts = payments.map((one) => ({ ...payment(one), isAsked: isAsked(one), amount: one.amount }));
+    const facts = payments.map((one) => ({ ...toPayment(one), isAsked: isAsked(one), amount: one.amount }));
     const deposit = { amount: row.amount, expiresAt: row.expires_at };
-    const seen = view(deposit, facts, scans.get(row.network)?.height ?? 0, clock.now());
+    const seen = buildDepositView(deposit, facts, scans.get(row.network)?.height ?? 0, clock.now());
     const network = settings?.networks.get(row.network)?.setting;
     const asset = network && listAssets(network).find(({ asset: name }) => name === row.asset);
     const expiresAt = row.expires_at.toISOString();

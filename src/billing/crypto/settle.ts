@@ -12,8 +12,8 @@ import { customer, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { readBalance } from '../ledger/store.ts';
 import { creditsFor, formatRate } from './amounts.ts';
 import type { Chain } from './chain.ts';
-import { payment, refusal } from './payment-rows.ts';
-import { judge, type PaymentVerdict } from './payment-states.ts';
+import { findIgnoredReason, toPayment } from './payment-rows.ts';
+import { judgePayment, type PaymentVerdict } from './payment-states.ts';
 import type { Rates } from './rates.ts';
 import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
 import type { AddressPlace, PaymentRow } from './store.ts';
@@ -58,7 +58,7 @@ export function createSettler(deps: SettleDeps) {
     const now = await store.lockPayment(trx, row);
     const at = (await store.readScans(trx)).get(name);
     if (now === undefined || at === undefined || now.block_hash !== row.block_hash) return undefined;
-    return judge(payment(now), at.height, network.confirmations) === verdict ? now : undefined;
+    return judgePayment(toPayment(now), at.height, network.confirmations) === verdict ? now : undefined;
   }
 
   const cash = (row: PaymentRow): string => `cash:crypto:${row.asset}`;
@@ -81,7 +81,7 @@ export function createSettler(deps: SettleDeps) {
 
   async function credit(row: PaymentRow, asset: AssetSetting): Promise<void> {
     const rate = row.rate ?? (await rates.rate(asset.asset));
-    const reason = refusal(row.amount, asset, rate, creditsPerUnit);
+    const reason = findIgnoredReason(row.amount, asset, rate, creditsPerUnit);
     if (reason !== undefined) return ignore(row, reason);
     const credits = creditsFor(row.amount, { rate, decimals: asset.decimals, creditsPerUnit });
     const [deposit] = await store.depositsById(db, [row.deposit_id]);
@@ -200,7 +200,7 @@ export function createSettler(deps: SettleDeps) {
     async settleAll(at: AddressPlace, signal: AbortSignal): Promise<void> {
       const rows = await store.paymentsAtWork(db, name);
       const due = rows.flatMap((row) => {
-        const verdict = judge(payment(row), at.height, network.confirmations);
+        const verdict = judgePayment(toPayment(row), at.height, network.confirmations);
         return verdict === 'wait' ? [] : [{ row, verdict }];
       });
       for (let i = 0; i < due.length && !signal.aborted; i += AT_ONCE) {

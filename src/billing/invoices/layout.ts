@@ -3,7 +3,16 @@
  * unit is the point (1/72 inch), from the upper left corner of an A4 page. Pure: no I/O, no clock.
  */
 import type { Content, InvoiceLine, Party } from './document.ts';
-import { amountText, dayText, hoursText, type MeasureText, priceText, type Weight, wholeText, wrap } from './text.ts';
+import {
+  formatAmount,
+  formatDay,
+  formatHours,
+  formatPrice,
+  formatWhole,
+  type MeasureText,
+  type Weight,
+  wrap,
+} from './text.ts';
 
 export const PAGE = { width: 595.28, height: 841.89 };
 const LEFT = 51;
@@ -141,9 +150,9 @@ function parties(paper: Paper, content: Content): void {
   for (const line of partyLines(buyer)) left += paper.put(line, LEFT, HALF, {}, left);
   const facts: [string, string][] = [
     ['Number', number],
-    ['Date of issue', dayText(issuedOn)],
+    ['Date of issue', formatDay(issuedOn)],
     ...(periodFrom !== null && periodTo !== null
-      ? [['Period', `${dayText(periodFrom)} to ${dayText(periodTo)}`] as [string, string]]
+      ? [['Period', `${formatDay(periodFrom)} to ${formatDay(periodTo)}`] as [string, string]]
       : []),
     ...(correctsNumber === null ? [] : [['Corrects invoice', correctsNumber] as [string, string]]),
     ['Currency', currency],
@@ -161,7 +170,7 @@ function parties(paper: Paper, content: Content): void {
 /** The part that most readers look for. */
 function summary(paper: Paper, { totalMinor, currency, notes }: Content): void {
   paper.box('tint', 42);
-  const amount = `${amountText(totalMinor, currency)} ${currency}`;
+  const amount = `${formatAmount(totalMinor, currency)} ${currency}`;
   paper.put(amount, LEFT + 12, WIDTH - 24, { size: 16, weight: 'bold', align: 'right' }, paper.y + 9.5);
   paper.put('Total', LEFT + 12, 120, { size: 10, weight: 'bold' }, paper.y + 7.5);
   paper.put(notes[0] ?? '', LEFT + 12, WIDTH - 190, { ...SMALL, size: 8 }, paper.y + 22.5);
@@ -200,10 +209,10 @@ function tableHead(paper: Paper, { currency, taxes }: Content): void {
 
 const ofLine = (line: InvoiceLine, currency: string): string[] => [
   line.name === '' ? (line.streamID ?? '') : line.name,
-  line.seconds === null ? '' : hoursText(line.seconds),
-  line.creditsPerHour === null ? '' : priceText(line.creditsPerHour, currency),
-  wholeText(line.credits),
-  amountText(line.amountMinor, currency),
+  line.seconds === null ? '' : formatHours(line.seconds),
+  line.creditsPerHour === null ? '' : formatPrice(line.creditsPerHour, currency),
+  formatWhole(line.credits),
+  formatAmount(line.amountMinor, currency),
 ];
 
 /** Longer names are cut after this many lines. */
@@ -252,19 +261,19 @@ function totals(paper: Paper, content: Content, title: string): void {
   const sum = lines.reduce((total, { amountMinor }) => total + BigInt(amountMinor), 0n);
   const small: [string, string][] = taxes.map(({ name, ratePercent, amountMinor }) => [
     `${name} ${ratePercent} %`,
-    amountText(amountMinor, currency),
+    formatAmount(amountMinor, currency),
   ]);
   const rows: [name: string, value: string, weight: Weight][] = [
-    ['Sum of the lines', amountText(String(sum), currency), 'regular'],
+    ['Sum of the lines', formatAmount(String(sum), currency), 'regular'],
     ...(roundingMinor === '0'
       ? []
-      : [['Rounding of the lines', amountText(roundingMinor, currency), 'regular'] as [string, string, Weight]]),
-    [taxes.length > 0 ? 'Total, taxes included' : 'Total', `${amountText(totalMinor, currency)} ${currency}`, 'bold'],
+      : [['Rounding of the lines', formatAmount(roundingMinor, currency), 'regular'] as [string, string, Weight]]),
+    [taxes.length > 0 ? 'Total, taxes included' : 'Total', `${formatAmount(totalMinor, currency)} ${currency}`, 'bold'],
     ...(taxes.length > 0
-      ? ([['Net amount', amountText(netMinor, currency), 'regular']] as [string, string, Weight][])
+      ? ([['Net amount', formatAmount(netMinor, currency), 'regular']] as [string, string, Weight][])
       : []),
     ...small.map(([name, value]): [string, string, Weight] => [name, value, 'regular']),
-    ['Total in credits', wholeText(totalCredits), 'regular'],
+    ['Total in credits', formatWhole(totalCredits), 'regular'],
   ];
   // All of it stays together, with what is said below it where that is not very much.
   const below = content.notes.slice(1).reduce((sum, note) => sum + noteHeight(paper, note), 0);

@@ -12,9 +12,9 @@ import {
   type FaceOf,
   type MeasureText,
   MISSING,
-  pieces,
-  printable,
+  splitByFace,
   type TextPiece,
+  toPrintable,
   type Weight,
 } from './text.ts';
 
@@ -84,7 +84,7 @@ function createPen(doc: Doc, findFace: FaceOf) {
   // At size 1: the same beginnings of lines are measured again and again.
   const widths: Record<Weight, Map<string, number>> = { regular: new Map(), bold: new Map() };
   const measureText = (text: string, weight: Weight): number =>
-    pieces(text, findFace).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
+    splitByFace(text, findFace).reduce((sum, piece) => sum + take(piece, 1, weight).widthOfString(piece.text), 0);
   const measure: MeasureText = (text, size, weight) => {
     const width = widths[weight].get(text) ?? measureText(text, weight);
     widths[weight].set(text, width);
@@ -96,7 +96,7 @@ function createPen(doc: Doc, findFace: FaceOf) {
       let at = align === 'left' ? x : x - measure(text, size, weight);
       // All stand on one line, however high the letters of a font reach.
       const baseline = y + (openFont(doc.font(weight)).ascender / 1000) * size;
-      for (const piece of pieces(text, findFace)) {
+      for (const piece of splitByFace(text, findFace)) {
         const pen = take(piece, size, weight).fillColor(COLOURS[colour]);
         pen.text(piece.text, at, baseline, { lineBreak: false, baseline: 'alphabetic' });
         at += pen.widthOfString(piece.text);
@@ -136,7 +136,7 @@ export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffe
   const onMissing = () => {
     isComplete = false;
   };
-  const content = printed(kept, (text) => printable(text, findFace, onMissing));
+  const content = printed(kept, (text) => toPrintable(text, findFace, onMissing));
   if (!isComplete) content.notes.push(INCOMPLETE);
 
   const pen = createPen(doc, findFace);

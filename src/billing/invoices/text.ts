@@ -16,22 +16,22 @@ function decimal(number: bigint, digits: number): string {
   return `${number < 0n ? MINUS : ''}${whole}${digits > 0 ? `.${size.slice(-digits)}` : ''}`;
 }
 
-export const amountText = (minor: string, currency: string): string => decimal(BigInt(minor), minorDigits(currency));
-export const wholeText = (number: string): string => decimal(BigInt(number), 0);
+export const formatAmount = (minor: string, currency: string): string => decimal(BigInt(minor), minorDigits(currency));
+export const formatWhole = (number: string): string => decimal(BigInt(number), 0);
 
 /** Formats the exact worth of credits, which has two digits more than the currency. */
-export const priceText = (credits: string, currency: string): string =>
+export const formatPrice = (credits: string, currency: string): string =>
   decimal(BigInt(credits), minorDigits(currency) + String(CREDITS_PER_MINOR_UNIT).length - 1);
 
 /** `45296.7` → `12:34:56`: hours are not cut into days. */
-export function hoursText(seconds: string): string {
+export function formatHours(seconds: string): string {
   const whole = BigInt(seconds.split('.')[0] ?? '0');
   const two = (part: bigint) => String(part).padStart(2, '0');
-  return `${wholeText(String(whole / 3600n))}:${two((whole / 60n) % 60n)}:${two(whole % 60n)}`;
+  return `${formatWhole(String(whole / 3600n))}:${two((whole / 60n) % 60n)}:${two(whole % 60n)}`;
 }
 
 /** `2027-01-31` → `31 Jan 2027`: no country reads it as another day. */
-export function dayText(day: string): string {
+export function formatDay(day: string): string {
   const [year, month, date] = day.split('-').map(Number);
   return `${date} ${MONTHS[(month ?? 1) - 1]} ${year}`;
 }
@@ -54,7 +54,7 @@ const hasAll = (text: string, findFace: FaceOf): boolean =>
  * Returns the printable form of a name: one line, in which MISSING replaces each sign that no font has. So no reader
  * takes the rest for the whole name. `onMissing` is called for a missing sign.
  */
-export function printable(text: string, findFace: FaceOf, onMissing: () => void = () => undefined): string {
+export function toPrintable(text: string, findFace: FaceOf, onMissing: () => void = () => undefined): string {
   const plain = text.normalize('NFC').replace(/\s+/gu, ' ');
   const shown = Array.from(CLUSTERS.segment(plain), ({ segment }) => {
     const seen = segment.replace(UNSEEN, '');
@@ -100,7 +100,7 @@ export interface TextPiece {
 }
 
 /** A line as it is drawn from the left: the library draws the letters of a word in their order, and words in ours. */
-export function pieces(line: string, findFace: FaceOf): TextPiece[] {
+export function splitByFace(line: string, findFace: FaceOf): TextPiece[] {
   // A space that ends a word of the one direction would be drawn at its beginning: there it is a piece by itself.
   const parts = RIGHT_TO_LEFT.test(line)
     ? inOrder(line.split(' '))

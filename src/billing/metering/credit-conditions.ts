@@ -9,7 +9,7 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { findAccount } from './accounts.ts';
-import { buildCondition, type CreditVerdict, judge, sameCondition } from './credit.ts';
+import { buildCondition, type CreditVerdict, isSameCondition, judgeCredit } from './credit.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
 import * as store from './store.ts';
 import { findMissing } from './stream-marks.ts';
@@ -37,7 +37,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
     // Before it can be counted it is not let on air.
     if (metadata.deletionTimestamp || findMissing(stream)) return;
     const condition = buildCondition(stream, verdict, graceSeconds, now);
-    if (sameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
+    if (isSameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;
     const said = {
       apiVersion: API_VERSION,
@@ -60,7 +60,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       if (stream.status?.phase === 'live') events.event(stream, { type: 'Warning', reason: 'CreditLow', message });
   }
 
-  const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judge(credit, estimate, graceSeconds, now);
+  const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judgeCredit(credit, estimate, graceSeconds, now);
 
   return {
     /** Writes the conditions of all streams of these accounts, sends warnings, and stores the state. */

@@ -56,7 +56,7 @@ export interface Estimate {
  * Returns the whole seconds that a stream has had since its last `counted` time, at least. Acknowledged time is
  * counted.
  */
-export function uncharged(
+export function sumUncharged(
   stream: LoopStream,
   counted: readonly Pick<CountedSession, 'number' | 'tenths'>[],
   now: Date,
@@ -76,7 +76,7 @@ export function uncharged(
 }
 
 /** `uncharged` are seconds, of each of the account's streams. */
-export function estimate(
+export function estimateCredit(
   { balance, floor, exhaustedAt }: Pick<Credit, 'balance' | 'floor' | 'exhaustedAt'>,
   streams: readonly { stream: LoopStream; uncharged: number }[],
   prices: PriceList,
@@ -110,7 +110,7 @@ export interface CreditVerdict {
 }
 
 /** Decides the state of an account now, and its warnings. */
-export function judge(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): CreditVerdict {
+export function judgeCredit(credit: Credit, estimate: Estimate, graceSeconds: number, now: Date): CreditVerdict {
   const { available, secondsLeft, toResume } = estimate;
   const enough = credit.exhaustedAt === undefined ? 0n : toResume;
   const exhaustedAt = available > enough ? undefined : (credit.exhaustedAt ?? now);
@@ -150,5 +150,5 @@ export function buildCondition(
   return say('False', 'InsufficientCredits', 'The credit of the account is used up.');
 }
 
-export const sameCondition = (a: Condition | undefined, b: Condition): boolean =>
+export const isSameCondition = (a: Condition | undefined, b: Condition): boolean =>
   a !== undefined && a.status === b.status && a.reason === b.reason && a.message === b.message;

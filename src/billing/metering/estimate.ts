@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import type { PriceList } from '../ledger/prices.ts';
-import { type Credit, type Estimate, estimate, uncharged } from './credit.ts';
+import { type Credit, type Estimate, estimateCredit, sumUncharged } from './credit.ts';
 import * as store from './store.ts';
 
 export interface AccountCredit {
@@ -40,9 +40,9 @@ export function createEstimates({ db, prices, clock = systemClock }: { db: Db; p
       const credit = credits.get(accountId) as Credit;
       const used = owned.map((stream) => ({
         stream,
-        uncharged: uncharged(stream, known.get(stream.metadata.uid) ?? [], now),
+        uncharged: sumUncharged(stream, known.get(stream.metadata.uid) ?? [], now),
       }));
-      found.set(accountId, { credit, estimate: estimate(credit, used, prices, now) });
+      found.set(accountId, { credit, estimate: estimateCredit(credit, used, prices, now) });
     }
     return found;
   };

@@ -18,10 +18,10 @@ import {
   type CountedSession,
   countEntry,
   findPrice,
+  formatSeconds,
   type Played,
   type Posting,
-  secondsText,
-  signature,
+  signSessions,
   toTenths,
 } from './session-charges.ts';
 import * as store from './store.ts';
@@ -69,14 +69,14 @@ export function createMeter({ db, ledger, prices, grace, onCounted, clock = syst
 
   const isCounted = (stream: LoopStream): boolean => {
     const sessions = listSessions(stream);
-    return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signature(sessions);
+    return sessions.length === 0 || counted.get(stream.metadata.uid)?.book === signSessions(sessions);
   };
 
   const uncounted = (streams: readonly LoopStream[]): LoopStream[] =>
     streams.filter((stream) => findAccount(stream) !== undefined && !isCounted(stream));
 
   const remember = (stream: LoopStream): void => {
-    counted.set(stream.metadata.uid, { book: signature(listSessions(stream)), tenths: sumReportedTenths(stream) });
+    counted.set(stream.metadata.uid, { book: signSessions(listSessions(stream)), tenths: sumReportedTenths(stream) });
   };
 
   async function countBatch(streams: readonly LoopStream[]): Promise<void> {
@@ -189,7 +189,7 @@ function buildCharges(stream: LoopStream, { counted, charges }: Posting, prices:
     details: {
       streamID,
       session: String(counted.number),
-      seconds: secondsText(tenths),
+      seconds: formatSeconds(tenths),
       profile,
       streamName,
       creditsPerHour: String(findPrice(prices, profile, from.getTime())),

@@ -72,11 +72,11 @@ const TENTHS_PER_HOUR = 36_000n;
 /** Converts seconds of a session: they have one decimal digit, which is not exact in a float. */
 export const toTenths = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
 /** Formats them as a decimal number. */
-export const secondsText = (tenths: number): string => String(tenths / 10);
+export const formatSeconds = (tenths: number): string => String(tenths / 10);
 /** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
 const LONGEST_MS = 31 * 86_400_000;
 
-export const notCounted = (number: number): CountedSession => ({
+export const createUncounted = (number: number): CountedSession => ({
   number,
   tenths: 0,
   cost: 0n,
@@ -167,7 +167,7 @@ export function countEntry(given: CountInput): Posting | undefined {
   const tenths = total - before;
   if (tenths <= 0) return undefined;
   const [from, to] = findInterval(given, before, total);
-  const counted = { ...(known.find((one) => one.number === number) ?? notCounted(number)) };
+  const counted = { ...(known.find((one) => one.number === number) ?? createUncounted(number)) };
   const charges: SessionCharge[] = [];
   for (const piece of splitTime(given, tenths, from, to)) {
     counted.tenths += piece.tenths;
@@ -194,7 +194,10 @@ export function countEntry(given: CountInput): Posting | undefined {
  * Up to which session all are closed, where the book is counted: what may be acknowledged. undefined when there is nothing to
  * say that has not been said.
  */
-export function acknowledgeable(sessions: readonly Session[], acknowledged: number | undefined): number | undefined {
+export function findAcknowledgeable(
+  sessions: readonly Session[],
+  acknowledged: number | undefined,
+): number | undefined {
   let last = 0;
   for (const session of sessions) {
     if (session.endedAt === undefined) break;
@@ -204,7 +207,7 @@ export function acknowledgeable(sessions: readonly Session[], acknowledged: numb
 }
 
 /** The same for the same sessions: fully counted ones need not be read again. */
-export const signature = (sessions: readonly Session[]): string =>
+export const signSessions = (sessions: readonly Session[]): string =>
   sessions
     .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
     .join(' ');

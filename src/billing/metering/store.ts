@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { Credit } from './credit.ts';
-import { type CountedSession, type Played, secondsText, toTenths } from './session-charges.ts';
+import { type CountedSession, formatSeconds, type Played, toTenths } from './session-charges.ts';
 
 /** Sessions of a stream, from one number through another. */
 export interface Range {
@@ -70,8 +70,8 @@ export async function holdStreams(
 
 export async function writeCounted(trx: Db, rows: readonly CountedRow[]): Promise<void> {
   const text = <K extends keyof CountedRow>(name: K) => rows.map((row) => String(row[name]));
-  const seconds = rows.map(({ tenths }) => secondsText(tenths));
-  const chargedSeconds = rows.map(({ chargedTenths }) => secondsText(chargedTenths));
+  const seconds = rows.map(({ tenths }) => formatSeconds(tenths));
+  const chargedSeconds = rows.map(({ chargedTenths }) => formatSeconds(chargedTenths));
   await sql`insert into loopstream.meter_sessions as s
       (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
     select * from unnest(${text('streamUID')}::text[], ${text('number')}::bigint[], ${seconds}::numeric[],

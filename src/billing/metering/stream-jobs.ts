@@ -16,7 +16,7 @@ import type { Job } from '../ledger/jobs.ts';
 import { findAccount } from './accounts.ts';
 import type { CreditConditions } from './credit-conditions.ts';
 import type { Meter } from './meter.ts';
-import { acknowledgeable } from './session-charges.ts';
+import { findAcknowledgeable } from './session-charges.ts';
 import { findMissing, isOver, type StreamMarks } from './stream-marks.ts';
 
 /** Index of the streams that an account has. */
@@ -66,7 +66,7 @@ export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps):
       const done = all.filter(
         (stream) =>
           (findAccount(stream) === undefined || meter.isCounted(stream)) &&
-          acknowledgeable(stream.status?.sessions ?? [], stream.status?.acknowledgedSession) !== undefined,
+          findAcknowledgeable(stream.status?.sessions ?? [], stream.status?.acknowledgedSession) !== undefined,
       );
       await forEachConcurrently(done, (stream) => books.acknowledge(stream), signal);
     },

@@ -14,7 +14,7 @@ import {
 } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { findAccount } from './accounts.ts';
-import { acknowledgeable } from './session-charges.ts';
+import { findAcknowledgeable } from './session-charges.ts';
 
 /** Returns the marks that a paid stream lacks; undefined when it has them all, or is none of ours. */
 export function findMissing({ metadata, spec }: LoopStream): { finalizers?: string[]; gates?: object[] } | undefined {
@@ -75,7 +75,7 @@ export function createStreamMarks(kube: Kube, onWrite: (stream: LoopStream) => v
 
     /** Only of a stream whose book, as it is here, is counted. */
     async acknowledge({ metadata, status }: LoopStream): Promise<void> {
-      const last = acknowledgeable(status?.sessions ?? [], status?.acknowledgedSession);
+      const last = findAcknowledgeable(status?.sessions ?? [], status?.acknowledgedSession);
       if (last === undefined) return;
       const { name, namespace = '', uid } = metadata;
       const patch = {

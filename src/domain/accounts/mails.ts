@@ -8,8 +8,13 @@ import { addSignUpLink, findUserByEmail, isSignUpOpen } from '../../auth/store.t
 import type { Db } from '../../db/pool.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Mailer } from '../../lib/mail/mailer.ts';
-import { noticeMail } from '../../lib/mail/notices.ts';
-import { accountDeletedMail, existingAccountMail, resetMail, verificationMail } from '../../lib/mail/templates.ts';
+import { buildNoticeMail } from '../../lib/mail/notices.ts';
+import {
+  buildAccountDeletedMail,
+  buildExistingAccountMail,
+  buildResetMail,
+  buildVerificationMail,
+} from '../../lib/mail/templates.ts';
 import { createMailBudget } from '../mail/budget.ts';
 import { addNotice, deleteOldCounts, listWaiting, takeNotices } from '../mail/store.ts';
 
@@ -57,7 +62,7 @@ function createNotices({ mailer, db, publicUrl, perHour, log }: AccountMailsDeps
     const notices = await takeNotices(db, email, mailbox, allowed);
     if (notices.length === 0) return;
     try {
-      await mailer.send(noticeMail(email, notices, publicUrl));
+      await mailer.send(buildNoticeMail(email, notices, publicUrl));
     } catch (error) {
       log.error({ reason: String(error) }, 'notices about an account could not be sent; they are sent later');
       for (const notice of notices) await addNotice(db, email, notice);
@@ -87,12 +92,12 @@ export function createAccountMails(deps: AccountMailsDeps): AccountMails {
     if (!(await isSignUpOpen(db, to, 60 * VERIFY_MINUTES)) || !(await budget.take('confirm', to))) return;
     const { token, hash } = makeLink();
     await addSignUpLink(db, to, hash);
-    mailer.post(verificationMail(to, withToken('/verify', token), VERIFY_MINUTES));
+    mailer.post(buildVerificationMail(to, withToken('/verify', token), VERIFY_MINUTES));
   }
 
   async function answerSignUp(to: string): Promise<void> {
     if (!(await findUserByEmail(db, to))) return sendLink(to);
-    if (await budget.take('known', to)) mailer.post(existingAccountMail(to, { signIn, reset }));
+    if (await budget.take('known', to)) mailer.post(buildExistingAccountMail(to, { signIn, reset }));
   }
 
   return {
@@ -101,14 +106,14 @@ export function createAccountMails(deps: AccountMailsDeps): AccountMails {
     resetPassword: (to, token) =>
       begin(async () => {
         if (await budget.take('reset', to))
-          mailer.post(resetMail(to, withToken('/reset-password', token), RESET_MINUTES));
+          mailer.post(buildResetMail(to, withToken('/reset-password', token), RESET_MINUTES));
       }),
     notice: async (to, notice) => {
       // The owner is notified even if this server stops now.
       await addNotice(db, to, notice);
       await begin(() => notices.send(to));
     },
-    accountDeleted: (to) => mailer.post(accountDeletedMail(to)),
+    accountDeleted: (to) => mailer.post(buildAccountDeletedMail(to)),
     forgetOld: () => deleteOldCounts(db),
     async close() {
       clearInterval(timer);

@@ -4,7 +4,7 @@
  * Pure: no I/O, no clock.
  */
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import { hasHidden, ingestForbidden, shownUrl } from '../../resources/destination/ingest.ts';
+import { hasHidden, ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import { splitLogin } from '../../resources/destination/login.ts';
 import { type DestinationField, FIELDS, mergeLogins, readDestination, tidy } from '../../resources/destination/read.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
@@ -93,7 +93,7 @@ function showChanges({ rtmpUrl, rtmpKey, rtmpUser }: SecretChanges, known?: Dest
   const hint = known?.rtmpKeyHint ?? '';
   const mayHoldKey = rtmpKey === undefined && hint !== '' && rtmpUrl?.replace(/\/+$/, '').endsWith(hint);
   return {
-    ...(rtmpUrl !== undefined && { rtmpUrl: shownUrl(rtmpUrl, mayHoldKey ? '' : rtmpKey) }),
+    ...(rtmpUrl !== undefined && { rtmpUrl: redactUrl(rtmpUrl, mayHoldKey ? '' : rtmpKey) }),
     ...(rtmpKey !== undefined && { rtmpKeyHint: keyHint(rtmpKey) }),
     ...(rtmpUser !== undefined && { hasLogin: rtmpUser !== '' }),
   };

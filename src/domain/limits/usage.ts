@@ -8,7 +8,7 @@ import { draftBytes, recordBytes } from '../../resources/record-bytes.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { countedBytes, isFetching, preparedBytes } from '../../resources/upload/size.ts';
+import { computeCountedBytes, computePreparedBytes, isFetching } from '../../resources/upload/size.ts';
 import type { Claim, LimitName } from '../../settings/limits.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 
@@ -32,14 +32,14 @@ export function createUsage(owned: UsageDeps) {
     sum(NOUNS, (noun) => sum(owned[noun].list(accountId) as readonly Stored<KubeObject>[], recordBytes));
   const uploads = (accountId: string) => owned.uploads.list(accountId);
 
-  const prepared = (accountId: string) => sum(uploads(accountId), preparedBytes);
+  const prepared = (accountId: string) => sum(uploads(accountId), computePreparedBytes);
 
   const linkImports = (accountId: string): number =>
     uploads(accountId).filter((one) => isFetching(one) || isRetryAsked(one, systemClock.now())).length;
 
   return {
     recordBytes: records,
-    uploadBytes: (accountId: string) => sum(uploads(accountId), countedBytes),
+    uploadBytes: (accountId: string) => sum(uploads(accountId), computeCountedBytes),
     linkImports,
 
     /**
@@ -67,7 +67,7 @@ export function createUsage(owned: UsageDeps) {
     all: (accountId: string): Partial<Record<LimitName, number>> => ({
       ...Object.fromEntries(NOUNS.map((noun) => [noun, owned[noun].list(accountId).length])),
       recordBytes: records(accountId),
-      uploadBytes: sum(uploads(accountId), countedBytes),
+      uploadBytes: sum(uploads(accountId), computeCountedBytes),
       linkImports: linkImports(accountId),
       preparedBytes: prepared(accountId),
     }),

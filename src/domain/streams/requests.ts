@@ -4,7 +4,7 @@
  */
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { SENTENCES } from '../../lib/sentences.ts';
-import { recurrenceProblem } from '../../resources/stream/recurrence.ts';
+import { findRecurrenceProblem } from '../../resources/stream/recurrence.ts';
 import type { Schedule } from '../../resources/stream/spec.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 import { toFramerate, toQuality } from './record.ts';
@@ -37,7 +37,7 @@ const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlis
 const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule, now: Date): FieldError[] => {
   const start = scheduleStartAt === undefined ? undefined : Date.parse(scheduleStartAt);
   const end = scheduleEndAt === undefined ? undefined : Date.parse(scheduleEndAt);
-  const wrong = recurrence && recurrenceProblem({ timeZone: 'UTC', ...recurrence }, now);
+  const wrong = recurrence && findRecurrenceProblem({ timeZone: 'UTC', ...recurrence }, now);
   return [
     ...(start !== undefined && start < now.getTime() ? [{ path: '/scheduleStartAt', message: 'is in the past' }] : []),
     ...(end !== undefined && end <= now.getTime() ? [{ path: '/scheduleEndAt', message: 'is in the past' }] : []),

@@ -5,7 +5,7 @@ import type { Stored } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import { findConditionField, readGates } from '../../resources/stream/readiness.ts';
-import { nextStart, nextWindows } from '../../resources/stream/recurrence.ts';
+import { findNextStart, listNextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { toIssue, toWarnings } from './issues.ts';
@@ -71,7 +71,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
-    nextStartAt: isWanted(spec) ? (nextStart(spec.schedule, now)?.toISOString() ?? null) : null,
+    nextStartAt: isWanted(spec) ? (findNextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,
     degraded: findDegraded(stream),
     createdAt: metadata.creationTimestamp,
@@ -84,7 +84,7 @@ const WINDOWS_SHOWN = 5;
 export function toWindows(stream: LoopStream, now: Date): StreamWindows {
   const { scheduleStartAt, scheduleEndAt, recurrence } = toStream(stream, now);
   const { spec } = stream;
-  const windows = isWanted(spec) ? nextWindows(spec.schedule, now, WINDOWS_SHOWN) : [];
+  const windows = isWanted(spec) ? listNextWindows(spec.schedule, now, WINDOWS_SHOWN) : [];
   const shown = windows.map(({ startAt, endAt }) => ({
     startAt: startAt.toISOString(),
     endAt: endAt?.toISOString() ?? null,

@@ -5,7 +5,7 @@
 
 import { AppError } from '../../lib/errors.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { countedBytes } from '../../resources/upload/size.ts';
+import { computeCountedBytes } from '../../resources/upload/size.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import type { UploadQuota } from './quota.ts';
 
@@ -21,7 +21,7 @@ export function createGrowingReservation(
   accountId: string,
   upload: Resource,
 ) {
-  let room = countedBytes(upload);
+  let room = computeCountedBytes(upload);
   const take = async (wanted: number): Promise<void> => {
     const patch = { spec: { source: { sent: { roomBytes: wanted } } } };
     await quota.grow(accountId, { bytes: room, wanted }, () => uploads.patch(upload, patch));

@@ -17,7 +17,7 @@ import type { Storage } from '../../media/storage/storage.ts';
 import { UPLOAD_METADATA_ANNOTATION } from '../../resources/common/names.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { countedBytes } from '../../resources/upload/size.ts';
+import { computeCountedBytes } from '../../resources/upload/size.ts';
 import { incomingKey, isArriving } from '../../resources/upload/spec.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import { memoryRefusal, type UploadAdmission } from './admission.ts';
@@ -181,7 +181,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
       const receivedBytes = await arrivedBytes(storage, key);
       const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
       const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };
-      const bytes = countedBytes(upload);
+      const bytes = computeCountedBytes(upload);
       await quota.grow(accountId, { bytes, wanted: sizeBytes }, () => uploads.patch(upload, patch));
     },
 

@@ -1,7 +1,7 @@
 /** Keeps the uploads of an account within its limits. */
 
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { countedBytes } from '../../resources/upload/size.ts';
+import { computeCountedBytes } from '../../resources/upload/size.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 
@@ -39,7 +39,7 @@ export function createUploadQuota(quotas: Quotas, usage: Usage) {
       const begin = () => make({ maxDurationSeconds });
       const claims = () => {
         const { used, ...claim } = bytesClaim(accountId, sizeBytes);
-        return [{ ...claim, used: used - parts().reduce((sum, part) => sum + countedBytes(part), 0) }];
+        return [{ ...claim, used: used - parts().reduce((sum, part) => sum + computeCountedBytes(part), 0) }];
       };
       return quotas.make(accountId, 'uploads', draft, begin, claims, () => parts().length);
     },

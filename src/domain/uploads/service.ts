@@ -9,7 +9,7 @@ import { brokenRule, LINK } from '../../lib/sentences.ts';
 import { deletePieces } from '../../media/storage/pieces.ts';
 import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
-import { linkRefusal } from '../../resources/upload/link.ts';
+import { findLinkRefusal } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
@@ -88,7 +88,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
 
 /** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
-  const refusal = linkRefusal(text, allowPrivate);
+  const refusal = findLinkRefusal(text, allowPrivate);
   const notUrl = URL.canParse(text) ? undefined : 'is not a URL, such as https://example.com/video.mp4';
   const message = brokenRule(LINK, text) ?? refusal ?? notUrl;
   if (message === undefined) return;

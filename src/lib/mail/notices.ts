@@ -120,7 +120,7 @@ const writeSubject = (notices: readonly Notice[]): string => {
 };
 
 /** `publicUrl`: of the pages that it leads to. */
-export function noticeMail(to: string, notices: readonly Notice[], publicUrl: string): Mail {
+export function buildNoticeMail(to: string, notices: readonly Notice[], publicUrl: string): Mail {
   const pages = new Set(notices.map(({ kind }) => WORDS[kind].page));
   const reset = `${publicUrl}/forgot-password`;
   const isPassword = notices.every(({ kind }) => kind === 'password');

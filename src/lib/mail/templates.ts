@@ -50,7 +50,7 @@ const spell = (minutes: number): string => {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
 
-export const verificationMail = (to: string, url: string, minutes: number): Mail =>
+export const buildVerificationMail = (to: string, url: string, minutes: number): Mail =>
   renderMail({
     to,
     subject: 'Confirm your e-mail address',
@@ -65,7 +65,7 @@ export const verificationMail = (to: string, url: string, minutes: number): Mail
   });
 
 /** To the owner of an address with which somebody tries to sign up again: on the page the answer is the same as for a new one. */
-export const existingAccountMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
+export const buildExistingAccountMail = (to: string, urls: { signIn: string; reset: string }): Mail =>
   renderMail({
     to,
     subject: 'You already have a loopstream account',
@@ -79,7 +79,7 @@ export const existingAccountMail = (to: string, urls: { signIn: string; reset: s
     ],
   });
 
-export const resetMail = (to: string, url: string, minutes: number): Mail =>
+export const buildResetMail = (to: string, url: string, minutes: number): Mail =>
   renderMail({
     to,
     subject: 'Choose a new password',
@@ -88,7 +88,7 @@ export const resetMail = (to: string, url: string, minutes: number): Mail =>
     after: [`The link works once, for ${spell(minutes)}. If it was not you, do nothing. Your password stays the same.`],
   });
 
-export const accountDeletedMail = (to: string): Mail =>
+export const buildAccountDeletedMail = (to: string): Mail =>
   renderMail({
     to,
     subject: 'Your account is being deleted',

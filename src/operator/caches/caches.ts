@@ -19,12 +19,12 @@ import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
-import { findHold, findProfile, isWaiting, itemNames, playlistNames } from '../media/items.ts';
-import { keyIn } from '../runtime/controller.ts';
+import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
+import { joinKey } from '../runtime/controller.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
-const buildKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.name);
+const buildKey = ({ metadata }: Meta): string => joinKey(metadata.namespace, metadata.name);
 
 /** Indexes by what an object refers to. */
 export const BY_UPLOAD = 'upload';
@@ -44,7 +44,7 @@ export const BY_NODE = 'node';
 export const BY_OWNER = 'owner';
 
 const listKeys = ({ metadata }: Meta, names: string[]): string[] =>
-  names.map((name) => keyIn(metadata.namespace, name));
+  names.map((name) => joinKey(metadata.namespace, name));
 const uploadLabel = (object: Meta): string[] => {
   const name = object.metadata.labels?.[UPLOAD_LABEL];
   return name === undefined ? [] : [name];
@@ -55,10 +55,10 @@ const streamLabel = ({ metadata }: Meta): string[] => {
   return name === undefined ? [] : [name];
 };
 
-const accountKey = ({ metadata }: Meta): string => keyIn(metadata.namespace, metadata.labels?.[ACCOUNT_LABEL] ?? '');
+const accountKey = ({ metadata }: Meta): string => joinKey(metadata.namespace, metadata.labels?.[ACCOUNT_LABEL] ?? '');
 
 const contentKey = ({ metadata }: Meta, sha256: string): string =>
-  keyIn(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
+  joinKey(metadata.namespace, `${metadata.labels?.[ACCOUNT_LABEL] ?? ''}/${sha256}`);
 
 /**
  * How much a stream asks for: nothing new while it may not go on air (`held`), its media (`open`), its media before that of
@@ -80,7 +80,7 @@ function listAsks(stream: LoopStream): string[] {
   const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
   return [
     ...listKeys(stream, uploads).map(by(BY_UPLOAD)),
-    ...listKeys(stream, playlistNames(stream)).map(by(BY_PLAYLIST)),
+    ...listKeys(stream, listPlaylistNames(stream)).map(by(BY_PLAYLIST)),
   ];
 }
 
@@ -102,14 +102,14 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
       ...all,
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef]),
-        [BY_PLAYLIST]: (stream) => listKeys(stream, playlistNames(stream)),
+        [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
         [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationRefs),
         [BY_ASK]: listAsks,
       },
     }),
     playlists: createReflector(kube, PLAYLISTS, {
       ...all,
-      indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, itemNames(playlist)) },
+      indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
     }),
     uploads: createReflector(kube, UPLOADS, {
       ...all,
@@ -159,7 +159,7 @@ export function listStreamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'
   const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
   const through = caches.playlists
     .byIndex(BY_UPLOAD, uploadKey)
-    .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, keyIn(metadata.namespace, metadata.name)));
+    .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, joinKey(metadata.namespace, metadata.name)));
   return [...new Set([...direct, ...through])];
 }
 
@@ -205,12 +205,12 @@ export interface Enqueue {
 function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[] {
   if (!stream) return [];
   const { namespace = '' } = stream.metadata;
-  const items = playlistNames(stream).flatMap((name) => {
+  const items = listPlaylistNames(stream).flatMap((name) => {
     const playlist = caches.playlists.get(namespace, name);
-    return playlist ? itemNames(playlist) : [];
+    return playlist ? listItemNames(playlist) : [];
   });
   const direct = stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef];
-  return [...new Set([...direct, ...items])].map((name) => keyIn(namespace, name));
+  return [...new Set([...direct, ...items])].map((name) => joinKey(namespace, name));
 }
 
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
@@ -223,7 +223,7 @@ const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undef
 };
 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
-  playlist ? itemNames(playlist).map((name) => keyIn(playlist.metadata.namespace, name)) : [];
+  playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
 
 /** The nodes, as far as this operator may look at them: undefined where it may not. */
 export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCache | undefined> {
@@ -268,24 +268,24 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   caches.pods.onChange((_key, current, previous) => {
     const { namespace, labels = {}, ownerReferences } = (current ?? previous)?.metadata ?? {};
     if (labels[COMPONENT_LABEL] === 'probe') {
-      for (const { name } of ownerReferences ?? []) enqueue.destination(keyIn(namespace, name));
+      for (const { name } of ownerReferences ?? []) enqueue.destination(joinKey(namespace, name));
       return;
     }
     const owner = labels[labels[COMPONENT_LABEL] === 'prepare' ? UPLOAD_LABEL : STREAM_LABEL];
     if (owner === undefined) return;
-    enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](keyIn(namespace, owner));
+    enqueue[labels[COMPONENT_LABEL] === 'prepare' ? 'upload' : 'stream'](joinKey(namespace, owner));
   }, REPLAY);
   caches.nodes?.onChange((_key, current, previous) => {
     // The reports of its kubelet every few minutes do not concern the streams.
     if (isSameJson(current?.spec, previous?.spec)) return;
     for (const { metadata } of caches.pods.byIndex(BY_NODE, (current ?? previous)?.metadata.name ?? '')) {
       const stream = metadata.labels?.[STREAM_LABEL];
-      if (stream !== undefined) enqueue.stream(keyIn(metadata.namespace, stream));
+      if (stream !== undefined) enqueue.stream(joinKey(metadata.namespace, stream));
     }
   }, REPLAY);
   caches.jobs.onChange((_key, current, previous) => {
     const { namespace, labels } = (current ?? previous)?.metadata ?? {};
     const owner = labels?.[UPLOAD_LABEL];
-    if (owner !== undefined) enqueue.upload(keyIn(namespace, owner));
+    if (owner !== undefined) enqueue.upload(joinKey(namespace, owner));
   }, REPLAY);
 }

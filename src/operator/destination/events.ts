@@ -3,7 +3,7 @@
 import type { EventInput } from '../../kube/events.ts';
 import type { Condition } from '../../resources/common/conditions.ts';
 import type { TestStatus } from '../../resources/destination/spec.ts';
-import { normal, warning } from '../runtime/controller.ts';
+import { buildNormalEvent, buildWarningEvent } from '../runtime/controller.ts';
 
 /** `test`: one that has just come to its end. */
 export function buildDestinationEvents(
@@ -13,7 +13,12 @@ export function buildDestinationEvents(
 ): EventInput[] {
   const events: EventInput[] = [];
   if (before?.reason !== ready.reason)
-    events.push(ready.status === 'True' ? normal('Ready', ready.message) : warning(ready.reason, ready.message));
-  if (test) events.push(test.ok ? normal('TestPassed', test.message) : warning('TestFailed', test.message));
+    events.push(
+      ready.status === 'True'
+        ? buildNormalEvent('Ready', ready.message)
+        : buildWarningEvent(ready.reason, ready.message),
+    );
+  if (test)
+    events.push(test.ok ? buildNormalEvent('TestPassed', test.message) : buildWarningEvent('TestFailed', test.message));
   return events;
 }

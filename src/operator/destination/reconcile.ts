@@ -12,7 +12,7 @@ import { type DestinationStatus, holdsDestination, type TestStatus } from '../..
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { isReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
+import { hasReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
 import { buildDestinationStatus } from './status.ts';
 import { Tester } from './tester.ts';
@@ -54,7 +54,7 @@ async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destinat
   try {
     return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
   } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
+    if (hasReason(error, 'NotFound')) return undefined;
     throw error;
   }
 }

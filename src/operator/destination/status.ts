@@ -2,7 +2,7 @@
 
 import type { Secret } from '../../kube/core.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
-import { ingestForbidden, shownUrl } from '../../resources/destination/ingest.ts';
+import { ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import {
   FIELDS,
   type GivenDestination,
@@ -59,7 +59,7 @@ export function buildDestinationStatus(
   const hint = read ? keyHint(read.rtmpKey) : '';
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
-    ...(read && { rtmpUrl: shownUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
+    ...(read && { rtmpUrl: redactUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
     ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     ...(test && { test }),

@@ -10,7 +10,7 @@ import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../../resources/comm
 import type { Destination } from '../../resources/destination/resource.ts';
 import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../../resources/destination/spec.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import { isOver, podTrouble, terminations } from '../pods/status.ts';
+import { findPodTrouble, isOver, listTerminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 
 export interface TestObservation {
@@ -61,7 +61,7 @@ const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.
 
 /** Its container's last words, or that there will be none. */
 function outcome(pod: Pod): ProbeResult | undefined {
-  const [end] = terminations(pod);
+  const [end] = listTerminations(pod);
   const result = parseAs(ProbeResult, end?.message);
   if (result) return result;
   if (!end && !isOver(pod)) return undefined;
@@ -78,7 +78,7 @@ function follow(pod: Pod, { secretVersion, now }: TestObservation): ProbeResult 
   if (result) return result;
   const ageMs = now.getTime() - Date.parse(pod.metadata.creationTimestamp);
   if (ageMs <= (pod.status?.phase === 'Running' ? EXIST_MS : START_MS)) return undefined;
-  return no(NOT_RUN, podTrouble(pod)?.message ?? 'The test pod did not end in time.');
+  return no(NOT_RUN, findPodTrouble(pod)?.message ?? 'The test pod did not end in time.');
 }
 
 /** Why a test cannot be made at all, in the order in which it can be mended. */

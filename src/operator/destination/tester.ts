@@ -6,7 +6,7 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { isReason, isRefusal, splitKey } from '../runtime/controller.ts';
+import { hasReason, isRefusal, splitKey } from '../runtime/controller.ts';
 import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';
 import { TestTurns } from './test-turns.ts';
@@ -78,7 +78,7 @@ export class Tester {
       return undefined;
     } catch (error) {
       if (isRefusal(error)) return error.message;
-      if (!isReason(error, 'AlreadyExists')) throw error;
+      if (!hasReason(error, 'AlreadyExists')) throw error;
     }
     // The watch has not reported it yet, or it is somebody else's: the next reconcile decides.
     caches.pods.upsert(await kube.get(PODS, namespace, pod.metadata.name));

@@ -9,7 +9,7 @@ import { sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
-import { isReason } from '../runtime/controller.ts';
+import { hasReason } from '../runtime/controller.ts';
 
 const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);
 /** Patches at the same time. */
@@ -18,7 +18,7 @@ const AT_ONCE = 16;
 const REQUEUE_MS = 2_000;
 
 /** The finalizers that remain; undefined where none of ours is among them. */
-export function finalizersLeft({ metadata }: KubeObject): string[] | undefined {
+export function listFinalizersLeft({ metadata }: KubeObject): string[] | undefined {
   const { finalizers = [] } = metadata;
   const left = finalizers.filter((finalizer) => !OURS.has(finalizer));
   return left.length < finalizers.length ? left : undefined;
@@ -50,15 +50,15 @@ async function removeFrom<T extends KubeObject>(
   labelSelector?: string,
 ): Promise<number> {
   const all = await kube.list(resource, { namespace, ...(labelSelector && { labelSelector }) });
-  const held = all.filter((object) => finalizersLeft(object));
+  const held = all.filter((object) => listFinalizersLeft(object));
   const remove = async (object: Stored<T>) => {
     const { name, uid, resourceVersion } = object.metadata;
     try {
-      const metadata = { uid, resourceVersion, finalizers: finalizersLeft(object) };
+      const metadata = { uid, resourceVersion, finalizers: listFinalizersLeft(object) };
       await kube.mergePatch(resource, namespace, name, { metadata });
     } catch (error) {
       // Somebody wrote or deleted it meanwhile, which the next look finds.
-      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+      if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
     }
   };
   for (let at = 0; at < held.length; at += AT_ONCE) await Promise.all(held.slice(at, at + AT_ONCE).map(remove));
@@ -70,8 +70,8 @@ async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Promise<boo
   try {
     return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
   } catch (error) {
-    if (isReason(error, 'NotFound')) return true;
-    if (isReason(error, 'Forbidden')) return false;
+    if (hasReason(error, 'NotFound')) return true;
+    if (hasReason(error, 'Forbidden')) return false;
     throw error;
   }
 }

@@ -158,7 +158,7 @@ export const isOnTheWay = (reason: string): boolean => ON_THE_WAY.has(reason);
 export const isBlocking = ({ spec }: Pick<LoopStream, 'spec'>): boolean => spec.onItemFailure === 'Block';
 
 /** Entries that cannot be played, the most urgent first. */
-export const unplayableEntries = (tracks: readonly Assessed[]): Entry[] =>
+export const listUnplayable = (tracks: readonly Assessed[]): Entry[] =>
   tracks
     .flatMap(({ entries }) => entries)
     .filter(({ problem }) => problem !== undefined)
@@ -171,7 +171,7 @@ export const countItems = (tracks: readonly Assessed[]): number =>
  * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
  * nearest to that is named: the track plays when it is ready. With Block every item is needed, and the most urgent is named.
  */
-export function mediaProblem(
+export function findMediaProblem(
   stream: LoopStream,
   objects: MediaObjects,
   tracks: readonly Assessed[] = assessTracks(stream, objects),
@@ -181,7 +181,7 @@ export function mediaProblem(
     const isUnplayable = ({ problem }: Entry) => problem !== undefined;
     return skips ? entries.every(isUnplayable) : entries.some(isUnplayable);
   });
-  const problems = unplayableEntries(skips ? stuck.slice(0, 1) : stuck);
+  const problems = listUnplayable(skips ? stuck.slice(0, 1) : stuck);
   const nearest = problems.at(-1);
   const named = skips ? problems.find((entry) => nearest && urgency(entry) === urgency(nearest)) : problems[0];
   const first = named?.problem;
@@ -244,7 +244,7 @@ export function findHold({
 const GRACE_MS = 120_000;
 
 /** Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. */
-export function graceEnd(stream: LoopStream): Date | undefined {
+export function findGraceEnd(stream: LoopStream): Date | undefined {
   const hold = findHold(stream);
   const since = Date.parse(hold?.since ?? '');
   return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
@@ -264,21 +264,21 @@ export const isWaiting = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>)
   isWanted(spec) && !PATIENT.has(status?.phase);
 
 /** Names of the playlists that a stream refers to, of both kinds. */
-export const playlistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
+export const listPlaylistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
   ...(stream.spec.playlistRefs ?? []),
   ...(stream.spec.audioPlaylistRefs ?? []),
 ];
 
 /** Names of the uploads that streams play of a playlist, in order. */
-export const itemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
+export const listItemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
   readPlayedPart(playlist).items.map((item) => item.uploadRef);
 
 /** Names of all uploads that a stream plays, each once. */
-export function uploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
+export function listUploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
   const fromLists = (refs: string[] = []) => refs.flatMap((ref) => listPlaylistItems(playlists.get(ref)));
   const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
   const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
   return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
 }
 
-const listPlaylistItems = (playlist: Playlist | undefined): string[] => (playlist ? itemNames(playlist) : []);
+const listPlaylistItems = (playlist: Playlist | undefined): string[] => (playlist ? listItemNames(playlist) : []);

@@ -13,9 +13,9 @@ import { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import type { Caches } from '../caches/caches.ts';
 import type { Reconcile } from '../runtime/controller.ts';
 import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
-import { secondsLate } from './lateness.ts';
-import { objectCounts } from './objects.ts';
-import { objectSeries } from './series.ts';
+import { computeLateness } from './lateness.ts';
+import { countObjects } from './objects.ts';
+import { buildObjectSeries } from './series.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const PHASE_BUCKETS = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600, 21_600, 86_400];
@@ -58,9 +58,9 @@ export function createMetrics(): Metrics {
       history(caches, clock);
       const { streams, uploads, destinations, playlists } = caches;
       objects = function* () {
-        yield* objectSeries(streams.list(), uploads.list());
+        yield* buildObjectSeries(streams.list(), uploads.list());
         const lists = { streams: streams.list(), uploads: uploads.list(), destinations: destinations.list() };
-        yield objectCounts({ ...lists, playlists: playlists.list() });
+        yield countObjects({ ...lists, playlists: playlists.list() });
       };
     },
     async text() {
@@ -180,7 +180,7 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     pods.onChange((_key, current, previous) => {
       const name = current?.metadata.labels?.[STREAM_LABEL];
       const stream = previous || name === undefined ? undefined : streams.get(current?.metadata.namespace ?? '', name);
-      const seconds = stream && secondsLate(stream, clock.now());
+      const seconds = stream && computeLateness(stream, clock.now());
       if (seconds !== undefined) lateness.observe(seconds);
     });
     const since = new Map<string, { phase: Phase; atMs: number }>();

@@ -47,7 +47,7 @@ function sumByNamespace(objects: readonly Stored<KubeObject>[]): Map<string, Sum
 }
 
 /** In Prometheus' text format (version 0.0.4). `objects`: by the plural of their kind. */
-export function objectCounts(objects: Objects): string {
+export function countObjects(objects: Objects): string {
   const all = Object.entries(objects).flatMap(([kind, list]) =>
     [...sumByNamespace(list)].map(([namespace, sums]) => ({
       labels: `{namespace="${namespace}",kind="${kind}"}`,

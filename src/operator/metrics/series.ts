@@ -151,7 +151,7 @@ function buildCounts(uploads: readonly Upload[]): string {
 }
 
 /** In Prometheus' text format (version 0.0.4), a piece for each metric, so that other work can come in between. */
-export function* objectSeries(streams: readonly LoopStream[], uploads: readonly Upload[]): Generator<string> {
+export function* buildObjectSeries(streams: readonly LoopStream[], uploads: readonly Upload[]): Generator<string> {
   // The lines of all are made first: from here on a stream that changes or goes changes nothing.
   const lines = streams.map(buildLines);
   for (const [index, family] of OF_STREAMS.entries()) {

@@ -6,14 +6,14 @@ import type { Finding } from '../runtime/controller.ts';
 const ON_ITS_WAY = new Set(['ContainerCreating', 'PodInitializing']);
 
 /** Why no node takes a pod. One that is on a node is scheduled, whatever a condition that was written late still says. */
-export const unschedulable = ({ spec, status }: Pod) =>
+export const findUnschedulable = ({ spec, status }: Pod) =>
   spec.nodeName === undefined
     ? status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
     : undefined;
 
 /** Finds what keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
-export function podTrouble(pod: Pod): Finding | undefined {
-  const refused = unschedulable(pod);
+export function findPodTrouble(pod: Pod): Finding | undefined {
+  const refused = findUnschedulable(pod);
   if (refused) {
     return { reason: refused.reason ?? 'Unschedulable', message: `No node accepts the pod: ${refused.message ?? ''}` };
   }
@@ -54,21 +54,21 @@ export const countRestarts = (pod: Pod): number =>
   (pod.status?.containerStatuses ?? []).reduce((sum, container) => sum + container.restartCount, 0);
 
 /** Since when the pod has been ready (RFC 3339); undefined while it is not. */
-export const readySince = (pod: Pod): string | undefined => {
+export const findReadySince = (pod: Pod): string | undefined => {
   const ready = pod.status?.conditions?.find((c) => c.type === 'Ready' && c.status === 'True');
   return ready && !pod.metadata.deletionTimestamp ? ready.lastTransitionTime : undefined;
 };
 
 /** How the containers of a pod ended, those that have. */
-export const terminations = (pod: Pod): NonNullable<NonNullable<ContainerStatus['state']>['terminated']>[] =>
+export const listTerminations = (pod: Pod): NonNullable<NonNullable<ContainerStatus['state']>['terminated']>[] =>
   (pod.status?.containerStatuses ?? []).flatMap((container) =>
     container.state?.terminated ? [container.state.terminated] : [],
   );
 
 /** Host part of the URL of the pod that works; undefined while there is none. */
-export function addressToAsk(pods: readonly Pod[]): string | undefined {
+export function findAddressToAsk(pods: readonly Pod[]): string | undefined {
   const working = pods.find(
-    (pod) => pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp && terminations(pod).length === 0,
+    (pod) => pod.status?.phase === 'Running' && !pod.metadata.deletionTimestamp && listTerminations(pod).length === 0,
   );
   const ip = working?.status?.podIP;
   return ip?.includes(':') ? `[${ip}]` : ip;

@@ -11,7 +11,7 @@ import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/name
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
 
 /** A key of the queues and indexes: `namespace/name`. */
-export const keyIn = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
+export const joinKey = (namespace: string | undefined, name: string): string => `${namespace}/${name}`;
 
 export const splitKey = (key: string): [namespace: string, name: string] => {
   const slash = key.indexOf('/');
@@ -23,7 +23,7 @@ const MARGIN_MS = 100;
 /** Looking again costs a glance into caches, so a wall clock that jumps is noticed at the latest after this. */
 const LONGEST_WAIT_MS = 600_000;
 
-export const waitUntil = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
+export const requeueAt = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
   at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
 
 /**
@@ -38,7 +38,7 @@ export const isRefusal = (error: unknown): error is KubeError =>
   (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
   !PASSING.some((words) => error.message.includes(words));
 
-export const isReason = (error: unknown, ...reasons: string[]): error is KubeError =>
+export const hasReason = (error: unknown, ...reasons: string[]): error is KubeError =>
   error instanceof KubeError && reasons.includes(error.reason);
 
 /** One condition as it is decided: when it changed and for which generation is added when the status is written. */
@@ -76,7 +76,7 @@ const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, 
 });
 
 /** True when `next` says what `current` already says. */
-export const sameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
+export const isSameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
   isSameJson(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));
 
 /**
@@ -92,7 +92,7 @@ export async function writeStatus<T extends KubeObject<unknown, { conditions?: C
   /** Of exactly this version of the object: what is not in `status` any more must not be lost by a look at an old one. */
   { exact = false } = {},
 ): Promise<boolean> {
-  if (sameStatus(object.status, status)) return false;
+  if (isSameStatus(object.status, status)) return false;
   const { name, namespace = '', uid, resourceVersion } = object.metadata;
   const metadata = { name, namespace, uid, ...(exact && { resourceVersion }) };
   try {
@@ -106,14 +106,18 @@ export async function writeStatus<T extends KubeObject<unknown, { conditions?: C
     cache.upsert(written);
     return true;
   } catch (error) {
-    if (isReason(error, 'NotFound')) return false;
+    if (hasReason(error, 'NotFound')) return false;
     throw error;
   }
 }
 
-export const normal = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
-export const warning = (reason: string, message: string): EventInput => ({ type: 'Warning', reason, message });
+export const buildNormalEvent = (reason: string, message: string): EventInput => ({ type: 'Normal', reason, message });
+export const buildWarningEvent = (reason: string, message: string): EventInput => ({
+  type: 'Warning',
+  reason,
+  message,
+});
 
 /** The reason of a condition or an Event: `picture_held` is `PictureHeld`. */
-export const pascalCase = (code: string): string =>
+export const toPascalCase = (code: string): string =>
   code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -11,7 +11,7 @@ import { type Program, readPodProgram } from '../../resources/stream/program.ts'
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { isReason, isRefusal } from '../runtime/controller.ts';
+import { hasReason, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer } from './finalizers.ts';
@@ -139,7 +139,7 @@ async function createPod(scene: ActionContext, action: Extract<Action, { do: 'cr
         ? done(observed.pod, withoutStandby(decision, error.message, now))
         : done(undefined, withoutPod(observed, decision, error.message));
     }
-    if (!isReason(error, 'AlreadyExists')) throw error;
+    if (!hasReason(error, 'AlreadyExists')) throw error;
   }
   const own = await fetchPods(tools, stream);
   for (const pod of own) tools.caches.pods.upsert(pod);

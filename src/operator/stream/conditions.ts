@@ -17,12 +17,12 @@ import {
   type Unplayable,
   type UnplayableItem,
 } from '../../resources/stream/spec.ts';
-import { assessTracks, countItems, type Entry, mediaProblem, unplayableEntries } from '../media/items.ts';
-import { podTrouble, readySince, unschedulable } from '../pods/status.ts';
-import { type Finding, pascalCase, type Verdict } from '../runtime/controller.ts';
+import { assessTracks, countItems, type Entry, findMediaProblem, listUnplayable } from '../media/items.ts';
+import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
+import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { Observation } from './observation.ts';
 import type { BrokenItem, PodReport } from './pod-report.ts';
-import { airtime } from './schedule.ts';
+import { computeAirtime } from './schedule.ts';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -48,7 +48,7 @@ const quoteNames = (names: readonly string[]): string => names.map((name) => `"$
 /** Something of each list can be played. */
 function describeMedia(observed: Observation): Finding {
   const tracks = assessTracks(observed.stream, observed);
-  const left = unplayableEntries(tracks);
+  const left = listUnplayable(tracks);
   if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
   return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
 }
@@ -71,7 +71,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
   },
   MediaReady: {
     fine: describeMedia,
-    problem: (observed) => mediaProblem(observed.stream, observed),
+    problem: (observed) => findMediaProblem(observed.stream, observed),
   },
   ScheduleValid: {
     fine: ({ stream: { spec } }) =>
@@ -79,7 +79,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
         ? { reason: 'ScheduleValid', message: 'The schedule is valid.' }
         : { reason: 'NoSchedule', message: 'The stream has no schedule: it is on air while replicas is 1.' },
     problem: ({ stream, now }) => {
-      const time = airtime(stream.spec.schedule, now);
+      const time = computeAirtime(stream.spec.schedule, now);
       return time.kind === 'invalid' ? { reason: 'ScheduleInvalid', message: time.message } : undefined;
     },
   },
@@ -107,12 +107,12 @@ const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'Quot
  */
 function judgePodScheduled(pod: Pod, before: Verdict | undefined): Verdict {
   const type = 'PodScheduled';
-  const trouble = podTrouble(pod);
-  if (unschedulable(pod)) {
+  const trouble = findPodTrouble(pod);
+  if (findUnschedulable(pod)) {
     return { type, status: 'False', reason: 'Unschedulable', message: trouble?.message ?? '' };
   }
   if (before?.status === 'True') return before;
-  if (pod.spec.nodeName === undefined || (!trouble && readySince(pod) === undefined)) {
+  if (pod.spec.nodeName === undefined || (!trouble && findReadySince(pod) === undefined)) {
     return { type, status: 'Unknown', reason: 'Scheduling', message: 'The pod was created and waits for a node.' };
   }
   return { type, status: 'True', reason: 'Scheduled', message: `The pod is on node "${pod.spec.nodeName}".` };
@@ -161,7 +161,7 @@ function describeBroken({ spec }: LoopStream, { id, name, track, code, message, 
     ...(index !== undefined && { index }),
     upload: id,
     name,
-    reason: pascalCase(code),
+    reason: toPascalCase(code),
     message: `Item "${name}" (${id}) could not be played: ${message}`,
   };
 }
@@ -186,7 +186,7 @@ function findBroken({ stream, report }: Observation): Found[] {
 export function findUnplayable(observed: Observation, { hasPod, brokenOnly = false }: About): Unplayable | undefined {
   const { stream, now } = observed;
   const tracks = assessTracks(stream, observed);
-  const known = unplayableEntries(tracks).flatMap(describeEntry);
+  const known = listUnplayable(tracks).flatMap(describeEntry);
   const broken = (hasPod ? findBroken(observed) : []).filter(
     ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
   );

@@ -15,7 +15,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
 import { losesItems } from '../media/items.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
-import { addressToAsk, isOver, podTrouble } from '../pods/status.ts';
+import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 import {
   checkReadiness,
@@ -25,21 +25,21 @@ import {
   judgeDegraded,
   judgeScheduling,
 } from './conditions.ts';
-import { type Action, decideRemoval, exchange, nothing } from './handover.ts';
+import { type Action, decideExchange, decideRemoval, NO_ACTION } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { readDisruption } from './pod.ts';
 import {
-  allSkipped,
   buildProgram,
-  joinAt,
+  computeJoinTime,
+  findPendingSkip,
   type Playhead,
-  pendingSkip,
   pickPlayhead,
+  readSkipped,
   rebuildProgram,
   withClock,
   withSkipped,
 } from './program.ts';
-import { type Airtime, airtime, nextChange, windowAt } from './schedule.ts';
+import { type Airtime, computeAirtime, findNextChange, findWindow } from './schedule.ts';
 
 export interface Decision {
   phase: Phase;
@@ -108,7 +108,7 @@ function assess(observed: Observation, settings: PodSettings): Situation {
     program: ownPod && readPodProgram(ownPod),
     readiness: checkReadiness(observed),
     gates: readGates(stream.spec, stream.status?.conditions),
-    airtime: airtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
+    airtime: computeAirtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
     wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
   };
 }
@@ -136,7 +136,7 @@ function keepOffAir(situation: Situation): PartialDecision {
   const live = describeOffAir(stream);
   const idle: PartialDecision = {
     phase: live.reason === 'Stopped' ? 'stopped' : 'idle',
-    action: nothing,
+    action: NO_ACTION,
     live,
     progressing: SETTLED,
   };
@@ -150,7 +150,7 @@ function keepOffAir(situation: Situation): PartialDecision {
     const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
     const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
     // Many may start in the same second: what can be made before is made while there is time.
-    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? nothing : { do: 'prepare' };
+    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? NO_ACTION : { do: 'prepare' };
     return { ...idle, action, phase: 'scheduled', progressing };
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
@@ -162,16 +162,16 @@ function keepOffAir(situation: Situation): PartialDecision {
 /** A stream whose schedule is over is deleted when its time is up. */
 function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDecision, 'action' | 'requeueAt'> {
   const { ttlSecondsAfterFinished: ttl } = spec;
-  if (ttl === undefined || time.kind !== 'after') return { action: nothing };
+  if (ttl === undefined || time.kind !== 'after') return { action: NO_ACTION };
   const at = new Date(time.endedAt.getTime() + ttl * 1000);
-  return now >= at ? { action: { do: 'expire' } } : { action: nothing, requeueAt: at };
+  return now >= at ? { action: { do: 'expire' } } : { action: NO_ACTION, requeueAt: at };
 }
 
 const describeMissedStart = ({ spec }: LoopStream, start: Date): string =>
   `The start at ${kubeTime(start)} was missed by more than the deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
 const removeFirst = (pods: readonly Pod[]): Action =>
-  pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? nothing;
+  pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? NO_ACTION;
 
 /** The condition that keeps a stream without a pod off air. One that was on air comes back with what it played. */
 const findObstacle = ({ status }: LoopStream, conditions: readonly Verdict[]): Verdict | undefined =>
@@ -184,14 +184,14 @@ function start(situation: Situation): PartialDecision {
   const kept = findKeptPlayhead(stream);
   const obstacle = findObstacle(stream, [...readiness, ...gates]);
   if (obstacle) {
-    return { phase: 'waiting', action: nothing, live, progressing: yes('Waiting', obstacle.message), playhead: kept };
+    return { phase: 'waiting', action: NO_ACTION, live, progressing: yes('Waiting', obstacle.message), playhead: kept };
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
     const { reason, message } = refusal;
-    return { phase: 'failed', action: nothing, live, progressing: no(reason, message), playhead: kept };
+    return { phase: 'failed', action: NO_ACTION, live, progressing: no(reason, message), playhead: kept };
   }
-  const playhead = kept ?? { epoch: kubeTime(now), ...allSkipped(stream) };
+  const playhead = kept ?? { epoch: kubeTime(now), ...readSkipped(stream) };
   const { playing } = stream.status ?? {};
   const program =
     playing && goesOnWith(playing, situation)
@@ -218,7 +218,7 @@ function run(situation: Situation, pod: Pod): PartialDecision {
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
   const stays = current !== undefined && goesOnWith(current, situation);
   const degraded = judgeDegraded(report, before && withoutTimes(before), describeLeftOutNow(situation, stays));
-  const core: PartialDecision = { ...describeOnAir(situation, pod), action: nothing, playhead, degraded };
+  const core: PartialDecision = { ...describeOnAir(situation, pod), action: NO_ACTION, playhead, degraded };
   const isPublisher = stream.status?.podUID === pod.metadata.uid;
   // The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it.
   if (!isOver(pod) && !pod.metadata.deletionTimestamp && (!isPublisher || report?.held)) {
@@ -226,16 +226,16 @@ function run(situation: Situation, pod: Pod): PartialDecision {
   }
   const ready = isReady(readiness) && !stays;
   const program = (previous = current) => (ready ? buildProgram(stream, situation, playhead, previous) : previous);
-  const change = exchange({ observed: situation, main: pod, settings, program });
+  const change = decideExchange({ observed: situation, main: pod, settings, program });
   if (change?.why !== undefined) {
     const { why, waitsFor, action, requeueAt } = change;
     return { ...core, action, progressing: yes('Replacing', waitsFor ? `${why} ${waitsFor}` : why), requeueAt };
   }
-  if (change && change.action !== nothing) return { ...core, action: change.action };
+  if (change && change.action !== NO_ACTION) return { ...core, action: change.action };
   const next = program();
   // The label tells those who evict pods whether they may move this one.
   const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === readDisruption(stream);
-  const later = next && current && labelled ? joinAt({ observed: situation, pod, current, next }) : undefined;
+  const later = next && current && labelled ? computeJoinTime({ observed: situation, pod, current, next }) : undefined;
   if (next && !later && (next !== current || !labelled)) {
     return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
   }
@@ -252,7 +252,7 @@ function follow({ stream, report, now }: Situation, pod: Pod, current: Program):
   const podUid = pod.metadata.uid;
   const program = withClock(current, report?.clock ?? {});
   if (program !== current) return { action: { do: 'patch', podUid, program }, playhead: pickPlayhead(program) };
-  const skip = pendingSkip(stream, current, now);
+  const skip = findPendingSkip(stream, current, now);
   if (!skip) return {};
   const done = withSkipped(current, skip);
   if (skip.void) {
@@ -261,7 +261,7 @@ function follow({ stream, report, now }: Situation, pod: Pod, current: Program):
     return { action: { do: 'patch', podUid, program: done }, playhead: pickPlayhead(done), events };
   }
   const requeueAt = new Date(now.getTime() + SKIP_RETRY_MS);
-  const address = addressToAsk([pod]);
+  const address = findAddressToAsk([pod]);
   return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), requeueAt };
 }
 
@@ -269,7 +269,7 @@ function describeOnAir({ wasLive }: Situation, pod: Pod): Omit<PartialDecision, 
   const ready = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
   if (ready && !isOver(pod))
     return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
-  const trouble = podTrouble(pod);
+  const trouble = findPodTrouble(pod);
   const progressing = trouble ? no(trouble.reason, trouble.message) : yes('Starting', 'The pod is starting.');
   const message = trouble?.message ?? 'No destination has accepted media yet.';
   if (!wasLive) return { phase: 'starting', live: no('Starting', message), progressing };
@@ -285,7 +285,7 @@ function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
   const message = `Pod "${podName(stream.metadata.name)}" exists but does not belong to this stream. Delete it.`;
   return {
     phase: 'failed',
-    action: nothing,
+    action: NO_ACTION,
     live: describeOffAir(stream),
     progressing: no('PodNameTaken', message),
     playhead: findKeptPlayhead(stream),
@@ -351,7 +351,7 @@ function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date
   if (!pod || pod.metadata.uid === status?.podUID) return known;
   // Kubernetes tells whole seconds, and means the one that had begun.
   const made = new Date(Date.parse(pod.metadata.creationTimestamp) + 999);
-  return windowAt(spec.schedule, made, known) ?? known;
+  return findWindow(spec.schedule, made, known) ?? known;
 }
 
 const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b && a < b ? a : (b ?? a));
@@ -361,7 +361,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
   const { stream, ownPods, readiness, gates, airtime: time } = situation;
   const [ownPod] = ownPods;
   const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
-  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? nextChange(time) : undefined);
+  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? findNextChange(time) : undefined);
   const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
   const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
   const scheduled = judgeScheduling(stream, ownPod, progressing);
@@ -421,7 +421,7 @@ export function withoutPod({ stream, now }: Observation, decision: Decision, ref
     ...rest,
     phase,
     ready: false,
-    action: nothing,
+    action: NO_ACTION,
     conditions: [...conditions, ...(scheduled ? [scheduled] : [])].map((one) =>
       one.type === 'Live' ? { type: 'Live', ...live } : one,
     ),
@@ -433,7 +433,7 @@ export function withoutPod({ stream, now }: Observation, decision: Decision, ref
 /** The decision after Kubernetes has refused a standby: the pod on air stays as it is. */
 export const withoutStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
   ...decision,
-  action: nothing,
+  action: NO_ACTION,
   conditions: withProgress(decision.conditions, no('StandbyRefused', refusal)),
   requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
 });
@@ -441,6 +441,6 @@ export const withoutStandby = (decision: Decision, refusal: string, now: Date): 
 /** The decision after Kubernetes has refused a program: the pod on air keeps the one it has. */
 export const withoutProgram = (decision: Decision, refusal: string): Decision => ({
   ...decision,
-  action: nothing,
+  action: NO_ACTION,
   conditions: withProgress(decision.conditions, no('ProgramRefused', refusal)),
 });

@@ -6,7 +6,7 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { BY_STREAM } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { isReason } from '../runtime/controller.ts';
+import { hasReason } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import type { Observation } from './observation.ts';
 import { listCachedPods } from './observe.ts';
@@ -39,7 +39,7 @@ async function findPodsLeft(tools: StreamControllerDeps, stream: LoopStream): Pr
   try {
     return await fetchPods(tools, stream);
   } catch (error) {
-    if (!isReason(error, 'Forbidden')) throw error;
+    if (!hasReason(error, 'Forbidden')) throw error;
     return listCachedPods(tools, stream);
   }
 }
@@ -53,7 +53,7 @@ export async function removeFinalizer(tools: StreamControllerDeps, stream: LoopS
   try {
     await setFinalizers(tools, stream, left);
   } catch (error) {
-    if (!isReason(error, 'NotFound')) throw error;
+    if (!hasReason(error, 'NotFound')) throw error;
   }
   return true;
 }
@@ -97,7 +97,7 @@ export async function removePodFinalizers(
       await kube.mergePatch(PODS, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
     } catch (error) {
       // A newer version of the pod comes with an event of its own.
-      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+      if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
     }
   }
 }

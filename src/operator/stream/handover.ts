@@ -19,9 +19,9 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import type { PodSettings } from '../pods/security.ts';
-import { isOver, isWarm, podTrouble } from '../pods/status.ts';
+import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
 import type { Observation } from './observation.ts';
-import { readDisruption, settingsHash, templateHash } from './pod.ts';
+import { hashSettings, hashTemplate, readDisruption } from './pod.ts';
 import type { Skip } from './program.ts';
 
 /** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
@@ -79,7 +79,7 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
     const disrupted = pod.status?.conditions?.find((c) => c.type === 'DisruptionTarget' && c.status === 'True');
     return disrupted?.reason ? `The pod is being removed (${disrupted.reason}).` : 'The pod is being removed.';
   }
-  const [own, shared] = templateHash(stream, settings).split('.');
+  const [own, shared] = hashTemplate(stream, settings).split('.');
   const [madeOf, madeBy] = readTemplateHash(pod);
   // A pod that an operator without such parts has made is exchanged in its turn.
   if (madeBy !== undefined && own !== madeOf) return 'The spec of the stream needs another pod.';
@@ -90,12 +90,12 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
 export const isOutdated = (pod: Pod, settings: PodSettings): boolean =>
-  settingsHash(settings) !== readTemplateHash(pod)[1];
+  hashSettings(settings) !== readTemplateHash(pod)[1];
 
 export const decideRemoval = (pod: Pod): Action => {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, uid } = pod.metadata;
   const going = deletionTimestamp !== undefined && (isOver(pod) || deletionGracePeriodSeconds <= STOP_GRACE_SECONDS);
-  return going ? nothing : { do: 'delete', podUid: uid, retire: false };
+  return going ? NO_ACTION : { do: 'delete', podUid: uid, retire: false };
 };
 
 export interface Exchange {
@@ -116,13 +116,13 @@ interface Given {
 }
 
 /** Decides the next step of a handover; undefined when the pod on air may stay and is alone. */
-export function exchange({ observed, main, settings, program }: Given): Exchange | undefined {
+export function decideExchange({ observed, main, settings, program }: Given): Exchange | undefined {
   const { other, freeName, now } = observed;
   const why = findReasonToLeave(observed, main, settings);
   // A pod that has ended by itself is removed, and a standby that is not needed any more.
   if (why === undefined) return other && { action: decideRemoval(other) };
   const soon = { why, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
-  const wait = (waitsFor: string): Exchange => ({ ...soon, action: nothing, waitsFor });
+  const wait = (waitsFor: string): Exchange => ({ ...soon, action: NO_ACTION, waitsFor });
   const ended = isOver(main);
   if (!other) {
     const next = program();
@@ -132,11 +132,11 @@ export function exchange({ observed, main, settings, program }: Given): Exchange
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
     // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
-    const action = isOver(other) ? decideRemoval(other) : nothing;
+    const action = isOver(other) ? decideRemoval(other) : NO_ACTION;
     return { ...wait('The next pod is created when an earlier one is gone.'), action };
   }
   if (ended) return { ...soon, action: { do: 'publish', podUid: other.metadata.uid } };
-  const trouble = podTrouble(other);
+  const trouble = findPodTrouble(other);
   if (trouble) return wait(`The next pod does not run: ${trouble.message}`);
   if (!isWarm(other)) return wait('The next pod is starting; this pod stays on air until it is ready.');
   const playing = readPodProgram(other);
@@ -172,7 +172,7 @@ export type Action =
   /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
   | { do: 'expire' };
 
-export const nothing: Action = { do: 'nothing' };
+export const NO_ACTION: Action = { do: 'nothing' };
 
 /** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
 export const STOP_GRACE_SECONDS = 5;

@@ -4,10 +4,10 @@ import type { Pod } from '../../kube/core.ts';
 import { podNames } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
-import { playlistNames, uploadNames } from '../media/items.ts';
+import { listPlaylistNames, listUploadNames } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { keyIn } from '../runtime/controller.ts';
+import { joinKey } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { isOutdated } from './handover.ts';
 import type { Observation } from './observation.ts';
@@ -41,8 +41,8 @@ export function observeStream(
   now: Date,
 ): Observation {
   const { namespace = '', name } = stream.metadata;
-  const playlists = collect(playlistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
-  const uploads = uploadNames(stream, playlists);
+  const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
+  const uploads = listUploadNames(stream, playlists);
   const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
   const [pod, other] = sortPods(stream, [...named.values()]);
   const nodeName = pod?.spec.nodeName;
@@ -66,7 +66,7 @@ export function observeStream(
 /** The pods of a stream as far as the cache knows them. */
 export function listCachedPods({ caches }: Pick<StreamControllerDeps, 'caches'>, stream: LoopStream): Pod[] {
   const { namespace, name } = stream.metadata;
-  return caches.pods.byIndex(BY_STREAM, keyIn(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
+  return caches.pods.byIndex(BY_STREAM, joinKey(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
 }
 
 /** UIDs of the pods of a stream that are over. */

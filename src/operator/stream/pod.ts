@@ -59,9 +59,9 @@ const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(pa
  * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
  * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
  */
-export const templateHash = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
-  `${hash([spec.template])}.${settingsHash(settings)}`;
-export const settingsHash = (settings: PodSettings): string =>
+export const hashTemplate = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
+  `${hash([spec.template])}.${hashSettings(settings)}`;
+export const hashSettings = (settings: PodSettings): string =>
   hash([
     settings.image,
     ...storageParts(settings),
@@ -192,7 +192,7 @@ export function buildPod(
       annotations: {
         ...template.annotations,
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
-        [TEMPLATE_HASH_ANNOTATION]: templateHash(stream, settings),
+        [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),
       },
       finalizers: [POD_FINALIZER],
       ownerReferences: ownedBy('LoopStream', stream),

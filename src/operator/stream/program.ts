@@ -117,7 +117,7 @@ const asked = ({ metadata }: LoopStream, track: Skip['track']): string | undefin
 
 const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
 
-export function pendingSkip(stream: LoopStream, { skipped, audio }: Program, now: Date): Skip | undefined {
+export function findPendingSkip(stream: LoopStream, { skipped, audio }: Program, now: Date): Skip | undefined {
   for (const track of TRACKS) {
     const id = asked(stream, track);
     if (id === undefined || id === skipped?.[track]) continue;
@@ -127,7 +127,7 @@ export function pendingSkip(stream: LoopStream, { skipped, audio }: Program, now
 }
 
 /** Everything that was asked for until now, as done: a stream that goes on air anew begins at the beginning. */
-export function allSkipped(stream: LoopStream): Pick<Program, 'skipped'> {
+export function readSkipped(stream: LoopStream): Pick<Program, 'skipped'> {
   const video = asked(stream, 'video');
   const audio = asked(stream, 'audio');
   if (video === undefined && audio === undefined) return {};
@@ -171,7 +171,7 @@ interface Given {
  * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, because no
  * other item is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
  */
-export function joinAt({ observed, pod, current, next }: Given): Date | undefined {
+export function computeJoinTime({ observed, pod, current, next }: Given): Date | undefined {
   if (!onlyJoins(next, current)) return undefined;
   const isStuck = observed.report?.problems.some(({ reason }) => reason === 'NothingPlayable');
   if (isStuck || !playsAll(current)) return undefined;

@@ -1,7 +1,7 @@
 /** Reconciles one stream: observes it, decides, acts, and writes its status once. */
 
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
-import { type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import { type AppliedDecision, applyDecision } from './apply.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
@@ -51,7 +51,7 @@ function requeue(
   { stream, mayRoll, now }: Observation,
   { decision }: AppliedDecision,
 ) {
-  const wait = waitUntil(decision.requeueAt, now);
+  const wait = requeueAt(decision.requeueAt, now);
   if (mayRoll !== false) return wait;
   const turnMs = rollout.requeueAfterMs(stream, now);
   return { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? turnMs, turnMs) };

@@ -9,7 +9,7 @@ import type { Pod } from '../../kube/core.ts';
 import { COMPONENT_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { PodSettings } from '../pods/security.ts';
-import { readySince } from '../pods/status.ts';
+import { findReadySince } from '../pods/status.ts';
 import { isOutdated } from './handover.ts';
 
 export interface RolloutOptions {
@@ -77,7 +77,7 @@ export class Rollout {
     const pods = this.#options.pods();
     const done = new Set(
       pods
-        .filter((pod) => this.#options.isCurrent(pod) && readySince(pod) !== undefined)
+        .filter((pod) => this.#options.isCurrent(pod) && findReadySince(pod) !== undefined)
         .map((pod) => findOwnerUid(pod)),
     );
     for (const [uid, sinceMs] of this.#turns) {

@@ -4,7 +4,7 @@
  * and windows that overlap are one. Only a starting deadline asks what has been.
  * Pure: no I/O, no clock.
  */
-import { recurrenceProblem, startAfter } from '../../resources/stream/recurrence.ts';
+import { findRecurrenceProblem, startAfter } from '../../resources/stream/recurrence.ts';
 import type { Recurrence, Schedule } from '../../resources/stream/spec.ts';
 
 export type Airtime =
@@ -29,7 +29,7 @@ function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date):
   if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a valid date and time.';
   if (startAt && endAt && endAt <= startAt)
     return `The schedule ends at ${schedule.endAt}, which is not after its start at ${schedule.startAt}.`;
-  const wrong = schedule.recurrence && recurrenceProblem(schedule.recurrence, now);
+  const wrong = schedule.recurrence && findRecurrenceProblem(schedule.recurrence, now);
   return wrong && `${wrong.field} "${schedule.recurrence?.[wrong.field]}" ${wrong.message}.`;
 }
 
@@ -71,7 +71,7 @@ function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, n
  * The window [startAt, endAt): either side may be left open, and no schedule at all is always on air. With a recurrence,
  * the windows that begin within it. `lastStart` is the start of the window for which the stream was last put on air.
  */
-export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
+export function computeAirtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
   if (!schedule) return { kind: 'on' };
   const bounds = { startAt: parseDate(schedule.startAt), endAt: parseDate(schedule.endAt) };
   const message = findProblem(schedule, bounds, now);
@@ -82,14 +82,14 @@ export function airtime(schedule: Schedule | undefined, now: Date, lastStart?: D
 }
 
 /** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
-export function windowAt(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
+export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
   const { startingDeadlineSeconds: _, ...kept } = schedule ?? {};
-  const time = airtime(schedule && kept, at, lastStart);
+  const time = computeAirtime(schedule && kept, at, lastStart);
   return time.kind === 'on' ? time.since : undefined;
 }
 
 /** When the answer of `airtime` changes next; undefined when it never does. */
-export function nextChange(time: Airtime): Date | undefined {
+export function findNextChange(time: Airtime): Date | undefined {
   if (time.kind === 'before') return time.startAt;
   return time.kind === 'on' ? time.until : undefined;
 }

@@ -28,7 +28,7 @@ import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { isReason } from '../runtime/controller.ts';
+import { hasReason } from '../runtime/controller.ts';
 import type { Observation } from './observation.ts';
 
 /** A stream and where it is sent. */
@@ -51,7 +51,7 @@ async function findSecret({ kube }: Pick<ControllerDeps, 'kube'>, namespace: str
   try {
     return await kube.get(SECRETS, namespace, name);
   } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
+    if (hasReason(error, 'NotFound')) return undefined;
     throw error;
   }
 }
@@ -119,7 +119,7 @@ export async function ensureSecret(tools: Pick<ControllerDeps, 'kube'>, sent: Se
   try {
     await createSecret(tools, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(tools, sent) });
   } catch (error) {
-    if (!isReason(error, 'AlreadyExists')) throw error;
+    if (!hasReason(error, 'AlreadyExists')) throw error;
   }
 }
 
@@ -148,7 +148,7 @@ export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metada
     try {
       return [await kube.get(PODS, namespace, podName)];
     } catch (error) {
-      if (isReason(error, 'NotFound')) return [];
+      if (hasReason(error, 'NotFound')) return [];
       throw error;
     }
   };
@@ -220,7 +220,7 @@ async function readKey(kube: Kube, namespace: string): Promise<string | undefine
     const { data } = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
     return Buffer.from(data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
   } catch (error) {
-    if (isReason(error, 'NotFound')) return undefined;
+    if (hasReason(error, 'NotFound')) return undefined;
     throw error;
   }
 }
@@ -239,7 +239,7 @@ async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
     return made;
   } catch (error) {
     // Another operator has made it just now.
-    if (!isReason(error, 'AlreadyExists')) throw error;
+    if (!hasReason(error, 'AlreadyExists')) throw error;
     return (await readKey(kube, namespace)) ?? made;
   }
 }

@@ -17,7 +17,7 @@ import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../../resources/stream/sessions.ts';
-import { isOver, readySince, terminations } from '../pods/status.ts';
+import { findReadySince, isOver, listTerminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 
 /** A pod of the stream and what is known of its time on air. */
@@ -71,7 +71,7 @@ export function readPodTime(pod: Pod, reported: readonly Run[] = [], reportsTooL
     // A process begins when the one before it has ended.
     endedThrough: Math.max(over ? (sorted.at(-1)?.run ?? 0) : (sorted.at(-2)?.run ?? 0), last.at(-1)?.run ?? 0),
     over,
-    onAirSince: terminations(pod).length > 0 ? undefined : readySince(pod),
+    onAirSince: listTerminations(pod).length > 0 ? undefined : findReadySince(pod),
     lifetime: readLifetime(pod),
     ...(reportsTooLittle && { reportsTooLittle }),
   };
@@ -257,7 +257,7 @@ export interface Lifetime {
 export function readLifetime(pod: Pod): Lifetime {
   const createdMs = Date.parse(pod.metadata.creationTimestamp);
   const startMs = Date.parse(pod.status?.startTime ?? '');
-  const ends = terminations(pod).map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
+  const ends = listTerminations(pod).map(({ finishedAt }) => Date.parse(finishedAt ?? ''));
   const endedMs = isOver(pod) && ends.length > 0 ? Math.max(...ends) : Number.NaN;
   return {
     createdMs,

@@ -11,8 +11,8 @@ import { type Condition, findCondition } from '../../resources/common/conditions
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
-import { countRestarts, readySince } from '../pods/status.ts';
-import { buildConditions, normal, type Verdict, warning } from '../runtime/controller.ts';
+import { countRestarts, findReadySince } from '../pods/status.ts';
+import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
 import { pickPlayhead } from './program.ts';
@@ -33,7 +33,7 @@ export function buildStatus(
   const { now } = observed;
   const { generation } = stream.metadata;
   const liveSince =
-    pod && decision.phase === 'live' ? (readySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
+    pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: decision.phase,
@@ -81,19 +81,19 @@ function describeFailure(status: LoopStreamStatus): string {
 function describePhase(status: LoopStreamStatus): EventInput[] {
   switch (status.phase) {
     case 'scheduled':
-      return [normal('Scheduled', findMessage(status, 'Progressing'))];
+      return [buildNormalEvent('Scheduled', findMessage(status, 'Progressing'))];
     case 'live':
-      return [normal('Live', findMessage(status, 'Live'))];
+      return [buildNormalEvent('Live', findMessage(status, 'Live'))];
     case 'reconnecting':
-      return [warning('Reconnecting', findMessage(status, 'Live'))];
+      return [buildWarningEvent('Reconnecting', findMessage(status, 'Live'))];
     case 'stopping':
-      return [normal('Stopping', findMessage(status, 'Live'))];
+      return [buildNormalEvent('Stopping', findMessage(status, 'Live'))];
     case 'stopped':
-      return [normal('Stopped', findMessage(status, 'Live'))];
+      return [buildNormalEvent('Stopped', findMessage(status, 'Live'))];
     case 'ended':
-      return [normal('Ended', 'The schedule is over.')];
+      return [buildNormalEvent('Ended', 'The schedule is over.')];
     case 'failed':
-      return [warning('Failed', describeFailure(status))];
+      return [buildWarningEvent('Failed', describeFailure(status))];
     default:
       return [];
   }
@@ -109,25 +109,27 @@ export function buildStreamEvents(
   const problem = findObstacle(status);
   if (problem && problem.reason !== findObstacle(before)?.reason) {
     const { reason, message } = problem;
-    events.push(PATIENCE.has(reason) ? normal('NotReady', message) : warning('NotReady', withFix(problem)));
+    events.push(
+      PATIENCE.has(reason) ? buildNormalEvent('NotReady', message) : buildWarningEvent('NotReady', withFix(problem)),
+    );
   }
   const shut = gates.find((gate) => gate.status === 'False');
   // A gate is closed by others, so what is new of it is that the stream obeys.
   const obeys = (one: LoopStreamStatus | undefined) =>
     shut !== undefined && findMessage(one ?? {}, 'Progressing') === shut.message;
-  if (shut && obeys(status) && !obeys(before)) events.push(warning('NotReady', withFix(shut)));
+  if (shut && obeys(status) && !obeys(before)) events.push(buildWarningEvent('NotReady', withFix(shut)));
   const stuck = findCondition(status.conditions, 'Progressing');
   if (status.phase !== 'failed' && stuck?.status === 'False') {
     const earlier = findCondition(before?.conditions, 'Progressing');
     const words = isIssue(stuck.reason) ? withFix(stuck) : stuck.message;
-    if (earlier?.reason !== stuck.reason) events.push(warning(stuck.reason, words));
+    if (earlier?.reason !== stuck.reason) events.push(buildWarningEvent(stuck.reason, words));
   }
   const wrong = findCondition(status.conditions, 'Degraded');
   const earlier = findCondition(before?.conditions, 'Degraded');
   if (wrong?.status === 'True' && earlier?.message !== wrong.message) {
-    if (wrong.reason !== 'ItemsLeftOut') events.push(warning(wrong.reason, wrong.message));
-    else if (hasNewFault(before, status)) events.push(warning(wrong.reason, wrong.message));
-    else if (earlier?.reason !== wrong.reason) events.push(normal(wrong.reason, wrong.message));
+    if (wrong.reason !== 'ItemsLeftOut') events.push(buildWarningEvent(wrong.reason, wrong.message));
+    else if (hasNewFault(before, status)) events.push(buildWarningEvent(wrong.reason, wrong.message));
+    else if (earlier?.reason !== wrong.reason) events.push(buildNormalEvent(wrong.reason, wrong.message));
   }
   return events;
 }

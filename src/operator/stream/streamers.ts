@@ -16,8 +16,8 @@ import {
 } from '../../resources/common/names.ts';
 import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
-import { addressToAsk, findAddress, readySince } from '../pods/status.ts';
-import { keyIn } from '../runtime/controller.ts';
+import { findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
+import { joinKey } from '../runtime/controller.ts';
 import { isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
@@ -114,14 +114,14 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
     if (!report || entry.skips !== skips) return;
     const seconds = report.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
-    const seen = { readySince: readySince(pod), seconds, atMs: performance.now() };
+    const seen = { readySince: findReadySince(pod), seconds, atMs: performance.now() };
     const { sight, isTooLittle = entry.report?.reportsTooLittle } = compareWithSight(entry.sight, seen);
     entry.sight = sight;
     if (isTooLittle) report.reportsTooLittle = true;
     const known = isSameReport(report, entry.report);
     entry.report = report;
     if (known) return;
-    enqueue(keyIn(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
+    enqueue(joinKey(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
   };
 
   const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
@@ -157,7 +157,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
         const due = found.flatMap((pod) => {
-          const address = addressToAsk([pod]);
+          const address = findAddressToAsk([pod]);
           return address !== undefined && kept(pod.metadata.uid).nextMs <= now ? [{ pod, address }] : [];
         });
         const worker = async () => {

@@ -7,7 +7,7 @@ import type { Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import { splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
-import { type MakingTask, readTask, type WantedJob, workKey } from './job.ts';
+import { getWorkKey, type MakingTask, readTask, type WantedJob } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /** An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. */
@@ -53,7 +53,7 @@ function findHolder(job: Job): Holder | undefined {
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
   if (!task || task.action === 'sweep') return undefined;
-  return { pool: findPool(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: workKey(task) };
+  return { pool: findPool(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
 }
 
 function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
@@ -137,7 +137,7 @@ export class Admission {
         since,
         urgent: wantedJob.urgent,
         name: wantedJob.name,
-        workKey: workKey(wantedJob.task),
+        workKey: getWorkKey(wantedJob.task),
       }),
     );
     for (const ticket of own) this.#wait(namespace, ticket);

@@ -22,10 +22,10 @@ import {
 } from '../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
-import { buildConditions, pascalCase, type Verdict } from '../runtime/controller.ts';
+import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import {
-  asBegun,
-  fits,
+  isJobFor,
+  keepRenditionKey,
   readGeneration,
   readRetry,
   readTask,
@@ -147,12 +147,12 @@ class Plan {
     // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
     const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
-    if (outcome.kind === 'running' && fits(job, wantedJob)) {
+    if (outcome.kind === 'running' && isJobFor(job, wantedJob)) {
       this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
     }
     const result =
-      outcome.kind === 'done' && fits(job, wantedJob)
+      outcome.kind === 'done' && isJobFor(job, wantedJob)
         ? boundResult(outcome.result, wantedJob.task, this.#observed.settings)
         : undefined;
     const isEarlier = readGeneration(job) < (this.#upload.metadata.generation ?? 0) || readRetry(job) !== this.retry;
@@ -226,7 +226,7 @@ function rendition(
   const { urgent, jobs, settings } = observed;
   const from = keptSource(upload, media, observed);
   const wanted = wantRendition(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
-  const wantedJob = asBegun(wanted, jobs.get(wanted.name), media);
+  const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), media);
   if (observed.held.has(profile) && !plan.goesOn(wantedJob, observed.held.get(profile))) return undefined;
   if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
@@ -301,11 +301,11 @@ function verdicts(
       : away
         ? ['WaitingForLink', describeWait(away)]
         : ['Importing', 'The file is being imported.'];
-    const [reason = '', message = ''] = error ? [pascalCase(error.code), error.message] : doing;
+    const [reason = '', message = ''] = error ? [toPascalCase(error.code), error.message] : doing;
     return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
   }
   const fine = say('Imported', 'True', 'Imported', 'The file has been imported.');
-  if (error) return [fine, say('Prepared', 'False', pascalCase(error.code), error.message)];
+  if (error) return [fine, say('Prepared', 'False', toPascalCase(error.code), error.message)];
   const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
   if (ready.length === wanted.length && held.length > 0) {
     const message = `The upload will be prepared for ${held.join(', ')} when a stream that plays it may go on air.`;
@@ -372,7 +372,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
 }
 
 /** The status of an upload while some of its Jobs wait for their turn; by the names of those Jobs. */
-export function whileWaiting(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
+export function addWaitingStates(upload: Upload, status: UploadStatus, queued: ReadonlySet<string>): UploadStatus {
   if (queued.size === 0) return status;
   const { name } = upload.metadata;
   const message = (type: string): string | undefined => {

@@ -2,30 +2,33 @@
 
 import type { EventInput } from '../../kube/events.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
-import { normal, pascalCase, warning } from '../runtime/controller.ts';
+import { buildNormalEvent, buildWarningEvent, toPascalCase } from '../runtime/controller.ts';
 
 export function buildUploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
   const events: EventInput[] = [];
   if (status.media && !before?.media) {
-    events.push(normal('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
+    events.push(buildNormalEvent('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
   }
   for (const { code, message } of status.warnings ?? []) {
     const known = before?.warnings?.some((other) => other.code === code);
-    if (!known) events.push(warning(pascalCase(code), message));
+    if (!known) events.push(buildWarningEvent(toPascalCase(code), message));
   }
   for (const { profile, state, error } of status.renditions ?? []) {
     if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;
-    if (state === 'ready') events.push(normal('MediaPrepared', `Prepared for ${profile}.`));
+    if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `Prepared for ${profile}.`));
     if (state === 'failed')
-      events.push(warning('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
+      events.push(buildWarningEvent('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
   }
   if (status.waiting && status.waiting.tries !== before?.waiting?.tries) {
     events.push(
-      warning('LinkAway', `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`),
+      buildWarningEvent(
+        'LinkAway',
+        `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`,
+      ),
     );
   }
   if (status.error && !status.media && before?.error?.code !== status.error.code) {
-    events.push(warning('MediaFailed', status.error.message));
+    events.push(buildWarningEvent('MediaFailed', status.error.message));
   }
   return events;
 }

@@ -10,8 +10,8 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
 import { PREPARE_PORT, UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { BY_OWNER, type Caches } from '../caches/caches.ts';
-import { addressToAsk } from '../pods/status.ts';
-import { keyIn } from '../runtime/controller.ts';
+import { findAddressToAsk } from '../pods/status.ts';
+import { joinKey } from '../runtime/controller.ts';
 import { hasMoved, isActive } from './progress.ts';
 
 const INTERVAL_MS = 2_000;
@@ -35,14 +35,14 @@ export function followProgress(
   const follow = async (job: Job, pods: readonly Pod[]) => {
     const { uid, namespace, labels } = job.metadata;
     const upload = labels?.[UPLOAD_LABEL];
-    const address = addressToAsk(pods);
+    const address = findAddressToAsk(pods);
     if (upload === undefined || address === undefined) return;
     const fraction = await ask(address, agent, lifecycle.signal);
     if (fraction === undefined) return;
     fractions.set(uid, fraction);
     if (!hasMoved(enqueued.get(uid), fraction)) return;
     enqueued.set(uid, fraction);
-    enqueue(keyIn(namespace, upload));
+    enqueue(joinKey(namespace, upload));
   };
 
   const run = async () => {

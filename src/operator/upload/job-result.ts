@@ -4,7 +4,7 @@ import type { Job, Pod } from '../../kube/core.ts';
 import { parseAs } from '../../lib/parse.ts';
 import { PrepareResult } from '../../media/prepare/job/task.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
-import { terminations } from '../pods/status.ts';
+import { listTerminations } from '../pods/status.ts';
 
 export type Outcome =
   | { kind: 'running'; requeueAt?: Date }
@@ -25,7 +25,7 @@ const finished = (job: Job, type: 'Complete' | 'Failed') =>
 
 /** The last failed pod's own words, when it got as far as to say them. */
 function lastError(pods: readonly Pod[]): PrepareResult | undefined {
-  const ended = pods.flatMap(terminations).filter(({ exitCode }) => exitCode !== 0);
+  const ended = pods.flatMap(listTerminations).filter(({ exitCode }) => exitCode !== 0);
   ended.sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
   const result = parseAs(PrepareResult, ended.at(-1)?.message);
   return result?.action === 'failed' ? result : undefined;
@@ -33,7 +33,7 @@ function lastError(pods: readonly Pod[]): PrepareResult | undefined {
 
 /** A pod that ended well decides, even before the Job controller has counted it; then the Job's own end does. */
 export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome {
-  for (const end of pods.flatMap(terminations)) {
+  for (const end of pods.flatMap(listTerminations)) {
     if (end.exitCode !== 0) continue;
     const result = parseAs(PrepareResult, end.message);
     return result ? { kind: 'done', result } : failed('prepare_failed', 'The Job gave no answer that can be read.');

@@ -191,13 +191,13 @@ export function readTask(job: Job): PrepareTask | undefined {
 }
 
 /** Storage key of what a task makes: two Jobs with the same one would do the same work. */
-export const workKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
+export const getWorkKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
 /** Whether a Job works for what is wanted now. */
-export const fits = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
+export const isJobFor = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
 
 /** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function asBegun(wantedJob: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
+export function keepRenditionKey(wantedJob: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
   const [begun, { task }] = [job && readTask(job), wantedJob];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
   if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wantedJob;

@@ -4,7 +4,7 @@ import type { Pod } from '../../kube/core.ts';
 import { ACCOUNT_LABEL, renditionJobName } from '../../resources/common/names.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { preparedBytes } from '../../resources/upload/size.ts';
+import { computePreparedBytes } from '../../resources/upload/size.ts';
 import {
   BY_OWNER,
   BY_UPLOAD,
@@ -14,8 +14,8 @@ import {
   listUploadsOfAccount,
   sameSource,
 } from '../caches/caches.ts';
-import { findProfile, graceEnd } from '../media/items.ts';
-import { keyIn } from '../runtime/controller.ts';
+import { findGraceEnd, findProfile } from '../media/items.ts';
+import { joinKey } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import type { UploadObservation } from './decide.ts';
 import { grantRoom } from './storage-grant.ts';
@@ -23,7 +23,7 @@ import { grantRoom } from './storage-grant.ts';
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
 function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
   if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
-  return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + preparedBytes(one), 0) < maxBytes;
+  return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + computePreparedBytes(one), 0) < maxBytes;
 }
 
 /** Until when a running Job may go on making a rendition that only streams ask for which may not go on air. */
@@ -31,15 +31,15 @@ function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Uploa
   const { namespace = '', name } = metadata;
   // Only a Job that runs is worth a look at all the streams.
   if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
-  const ends = listStreamsOfUpload(caches, keyIn(namespace, name)).flatMap((stream) =>
-    findProfile(stream) === profile ? (graceEnd(stream) ?? []) : [],
+  const ends = listStreamsOfUpload(caches, joinKey(namespace, name)).flatMap((stream) =>
+    findProfile(stream) === profile ? (findGraceEnd(stream) ?? []) : [],
   );
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
 
 export function observeUpload(tools: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
   const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
-  const key = keyIn(upload.metadata.namespace, upload.metadata.name);
+  const key = joinKey(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const { held, ...asked } = listProfilesAsked(caches, key);
   const pods = new Map<string, Pod[]>();

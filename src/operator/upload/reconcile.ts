@@ -6,9 +6,9 @@ import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import { isReason, isRefusal, type Reconcile, splitKey, waitUntil, writeStatus } from '../runtime/controller.ts';
+import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
-import { decideUpload, type UploadDecision, whileWaiting } from './decide.ts';
+import { addWaitingStates, decideUpload, type UploadDecision } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
 import { buildJob, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
@@ -41,7 +41,7 @@ async function reconcile(tools: UploadControllerDeps, key: string): Promise<{ re
   await removeJobs(tools, upload, decision.remove);
   const made = await createJobs(tools, key, upload, decision.create);
   await writeUploadStatus(tools, upload, decision, made);
-  return made.refusal === undefined ? waitUntil(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
+  return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
 
 /** Removes the Jobs that run for an upload which is gone; the garbage collector would come to them later. */
@@ -52,7 +52,7 @@ async function removeActiveJobs({ caches, kube }: ControllerDeps, key: string): 
     try {
       await kube.delete(JOBS, namespace, name, { uid, propagationPolicy: 'Background' });
     } catch (error) {
-      if (!isReason(error, 'NotFound', 'Conflict')) throw error;
+      if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
     }
   }
 }
@@ -100,7 +100,7 @@ async function createJob(tools: ControllerDeps, upload: Upload, wantedJob: Wante
     return undefined;
   } catch (error) {
     if (isRefusal(error)) return error.message;
-    if (!isReason(error, 'AlreadyExists')) throw error;
+    if (!hasReason(error, 'AlreadyExists')) throw error;
   }
   const job = await tools.kube.get(JOBS, namespace, wantedJob.name);
   if (!isOwnedBy(job, upload)) return `Job "${wantedJob.name}" exists but does not belong to this upload. Delete it.`;
@@ -117,7 +117,7 @@ async function writeUploadStatus(
   const { caches, events } = tools;
   if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
   if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
-  const status = whileWaiting(upload, decision.status, queued);
+  const status = addWaitingStates(upload, decision.status, queued);
   if (!(await writeStatus(tools, UPLOADS, caches.uploads, upload, status))) return;
   for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
 }

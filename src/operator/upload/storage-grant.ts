@@ -6,7 +6,7 @@
 import type { Job } from '../../kube/core.ts';
 import { importJobName } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { countedBytes, isFetching } from '../../resources/upload/size.ts';
+import { computeCountedBytes, isFetching } from '../../resources/upload/size.ts';
 import type { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import { readTask } from './job.ts';
 
@@ -30,7 +30,7 @@ export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourc
   let isOldest = true;
   for (const other of ofAccount) {
     if (other.metadata.uid === upload.metadata.uid) continue;
-    left -= countedBytes(other);
+    left -= computeCountedBytes(other);
     if (!isFetching(other) || !before(other, upload)) continue;
     left -= findMaxBytes(other);
     isOldest = false;

@@ -14,7 +14,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { isReason } from '../runtime/controller.ts';
+import { hasReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { buildSweepJob, readTask, type SweepTask } from './job.ts';
 import { hasEnded } from './progress.ts';
@@ -45,7 +45,7 @@ interface Seen {
  * Bases of all keys that anything refers to: uploads, Jobs that work for them, pods whatever they play, and streams whose pod
  * may have to be made again with what it played. A pod is gone only after its stream's status has been written.
  */
-export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<string> {
+export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen): Set<string> {
   const keys = [...begun];
   for (const { metadata, spec, status } of uploads) {
     // A source that is the same as another upload's is that one (decide.ts): its own is not needed any more.
@@ -65,7 +65,7 @@ export function referredTo({ uploads, jobs, pods, streams, begun }: Seen): Set<s
 }
 
 /** The next sweep after `previous`: each takes another part of what is kept. */
-export function nextSweep(bases: ReadonlySet<string>, graceSeconds: number, previous?: SweepTask): SweepTask {
+export function planSweep(bases: ReadonlySet<string>, graceSeconds: number, previous?: SweepTask): SweepTask {
   const shards = shardsFor(bases.size);
   const shard = previous?.shards === shards ? (previous.shard + 1) % shards : 0;
   return { action: 'sweep', keep: packKeep(bases, shard, shards), shard, shards, graceSeconds };
@@ -122,14 +122,14 @@ export class Sweeper {
     // Nothing is awaited between the look at what is there and the mark that a sweep has begun.
     const [uploads, jobs] = [caches.uploads.list(), caches.jobs.list()];
     const [pods, streams] = [caches.pods.list(), caches.streams.list()];
-    const bases = referredTo({ uploads, jobs, pods, streams, begun: admission.begun() });
-    const task = nextSweep(bases, graceSeconds, previous);
+    const bases = listReferredKeys({ uploads, jobs, pods, streams, begun: admission.begun() });
+    const task = planSweep(bases, graceSeconds, previous);
     this.#begun = mayDelete(task);
     try {
       caches.jobs.upsert(await kube.create(JOBS, namespace, buildSweepJob(task, settings)));
     } catch (error) {
       // The one before is not gone yet, or another operator was faster.
-      if (!isReason(error, 'AlreadyExists')) throw error;
+      if (!hasReason(error, 'AlreadyExists')) throw error;
     } finally {
       this.#begun = undefined;
     }

@@ -88,7 +88,7 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
 }
 
 /** Why a URL cannot be streamed to, or undefined when it can. */
-export const ingestUrlProblem = (text: string, quote?: (name: string) => string): string | undefined =>
+export const findIngestUrlProblem = (text: string, quote?: (name: string) => string): string | undefined =>
   readIngest(text, quote).problem;
 
 /** Stands where a value is that is shown to nobody. */
@@ -98,7 +98,7 @@ const HIDDEN = '…';
  * Returns a URL, already parsed without a problem, as it may be shown. Passphrases and stream ids of SRT, the values in
  * a query of RTMP, and a key that ends the path (`key` is empty then) are hidden. Hidden parts cannot be read back.
  */
-export function shownUrl(text: string, key = 'k'): string {
+export function redactUrl(text: string, key = 'k'): string {
   const isSrt = /^srt:/i.test(text);
   const [, start = '', rest] = /^([^?#]*)(?:\?(.*))?/s.exec(isSrt ? withoutFragment(text) : text) ?? [];
   const base = isSrt || key !== '' || rest ? start : start.replace(/^(\w+:\/\/[^/]*\/+[^/]+\/).+$/, `$1${HIDDEN}`);
@@ -125,7 +125,7 @@ export const ingestForbidden = ({ host }: Ingest, allowPrivate: boolean): string
   isInternalHost(host, allowPrivate) ? 'must have a public host, not one of a private network' : undefined;
 
 /** Why a key cannot be used with a URL of this protocol; undefined when it can, as an empty one can. */
-export function ingestKeyProblem(key: string, protocol: Ingest['protocol']): string | undefined {
+export function findIngestKeyProblem(key: string, protocol: Ingest['protocol']): string | undefined {
   if (UNFIT.test(key) || !key.isWellFormed()) {
     return 'must not contain spaces, quotes, backslashes or control characters';
   }

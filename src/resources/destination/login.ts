@@ -36,7 +36,7 @@ interface LoginProblem {
 }
 
 /** `user` goes into a query as it is, as other clients send it; the password is never sent. */
-export function loginProblem(
+export function findLoginProblem(
   { rtmpUser, rtmpPassword }: { rtmpUser: string; rtmpPassword: string },
   protocol: Ingest['protocol'],
 ): LoginProblem | undefined {

@@ -3,8 +3,8 @@
  * goes, or the key itself; the result is an address, a key and a login. The API server, the operator and the pods that
  * publish all use it, so that each accepts the same destinations. Pure: no I/O, no clock.
  */
-import { type Ingest, ingestKeyProblem, readIngest } from './ingest.ts';
-import { type Login, loginProblem, splitLogin } from './login.ts';
+import { findIngestKeyProblem, type Ingest, readIngest } from './ingest.ts';
+import { findLoginProblem, type Login, splitLogin } from './login.ts';
 import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
 import { platformProblem } from './platforms.ts';
 
@@ -19,7 +19,7 @@ export interface ReadDestination {
   ingest: Ingest;
   /** RTMP: the stream name for the server. SRT: the stream id, unless it is an option of the address. */
   streamName: string;
-  /** The address without key and login, as it may be kept and, by `shownUrl`, shown; a placeholder amid it stays. */
+  /** The address without key and login, as it may be kept and, by `redactUrl`, shown; a placeholder amid it stays. */
   rtmpUrl: string;
   /** The key as it may be kept beside that address. */
   rtmpKey: string;
@@ -84,11 +84,11 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   if (problem !== undefined) return wrong('rtmpUrl', problem);
   if (/[{}<>]/.test(ingest.path + ingest.query))
     return wrong('rtmpUrl', 'has a placeholder; replace it with its value');
-  const badKey = ingestKeyProblem(sent.rtmpKey, ingest.protocol);
+  const badKey = findIngestKeyProblem(sent.rtmpKey, ingest.protocol);
   if (badKey !== undefined) return wrong('rtmpKey', badKey);
   const misplaced = platformProblem(ingest);
   if (misplaced !== undefined) return wrong('rtmpUrl', misplaced);
-  const badLogin = loginProblem(credentials, ingest.protocol);
+  const badLogin = findLoginProblem(credentials, ingest.protocol);
   if (badLogin) return wrong(badLogin.field, badLogin.problem);
   const { rtmpUser, rtmpPassword } = credentials;
   return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };

@@ -29,7 +29,7 @@ export function isTimeZone(name: string): boolean {
  * Returns the mistake: the field, and a sentence that follows its name or value. The search for its next start begins
  * at `now`.
  */
-export function recurrenceProblem(
+export function findRecurrenceProblem(
   recurrence: Recurrence,
   now: Date,
 ): { field: 'cron' | 'timeZone'; message: string } | undefined {
@@ -49,11 +49,11 @@ export const startAfter = (recurrence: Recurrence, time: Date): Date | undefined
   parse(recurrence).nextRun(time) ?? undefined;
 
 /** When the schedule puts a stream on air next; undefined when it does not, or makes no sense. */
-export function nextStart(schedule: Schedule | undefined, now: Date): Date | undefined {
+export function findNextStart(schedule: Schedule | undefined, now: Date): Date | undefined {
   const { startAt, endAt, recurrence } = schedule ?? {};
   const opens = startAt === undefined ? undefined : new Date(startAt);
   if (!recurrence) return opens && opens > now ? opens : undefined;
-  if (recurrenceProblem(recurrence, now)) return undefined;
+  if (findRecurrenceProblem(recurrence, now)) return undefined;
   const next = startAfter(recurrence, opens && opens > now ? new Date(opens.getTime() - 1) : now);
   return next && endAt !== undefined && next >= new Date(endAt) ? undefined : next;
 }
@@ -65,12 +65,12 @@ export interface Window {
 }
 
 /** The next `count` windows that have not begun; none of a schedule that makes no sense. */
-export function nextWindows(schedule: Schedule | undefined, now: Date, count: number): Window[] {
+export function listNextWindows(schedule: Schedule | undefined, now: Date, count: number): Window[] {
   const { endAt, recurrence } = schedule ?? {};
   const last = endAt === undefined ? undefined : new Date(endAt);
   const windows: Window[] = [];
   for (let from = now; windows.length < count; ) {
-    const startAt = nextStart(schedule, from);
+    const startAt = findNextStart(schedule, from);
     if (!startAt) break;
     const own = recurrence && new Date(startAt.getTime() + recurrence.durationSeconds * 1000);
     windows.push({ startAt, endAt: own && last && last < own ? last : (own ?? last) });

@@ -12,7 +12,7 @@ const ZONE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*@)?\[[^\]/?#]*%/i;
  * Why nothing may be imported from a link, in a sentence; undefined when its text is no reason. Parsing has turned decimal,
  * octal, hexadecimal and short spellings of an IPv4 address into the usual one by then.
  */
-export function linkRefusal(link: string | URL, allowPrivate: boolean): string | undefined {
+export function findLinkRefusal(link: string | URL, allowPrivate: boolean): string | undefined {
   if (ZONE.test(String(link))) return 'An address with a zone names an interface of our own.';
   const url = URL.parse(String(link));
   if (!url) return undefined;

@@ -4,7 +4,7 @@ import type { Upload } from './resource.ts';
 type Sized = Pick<Upload, 'spec' | 'status'>;
 
 /** Bytes that an upload has, or is going to have. One that came to nothing has none; a link's are not known before it has come. */
-export function countedBytes({ spec, status }: Sized): number {
+export function computeCountedBytes({ spec, status }: Sized): number {
   if (status?.media) return status.media.sizeBytes;
   const { sent } = spec.source;
   if (status?.error || !sent) return 0;
@@ -16,7 +16,7 @@ export const isFetching = ({ spec, status }: Sized): boolean =>
   spec.source.url !== undefined && !status?.media && !status?.error;
 
 /** Bytes of all that was prepared of it. */
-export const preparedBytes = ({ status }: Pick<Upload, 'status'>): number =>
+export const computePreparedBytes = ({ status }: Pick<Upload, 'status'>): number =>
   (status?.renditions ?? []).reduce(
     (sum, { durationSeconds = 0, bitrateKbps = 0 }) => sum + Math.ceil(durationSeconds * bitrateKbps * 125),
     0,

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AUTH_PATH, failedOutside, readCookie } from '../../auth/addresses.ts';
+import { AUTH_PATH, findOutsideFailure, readCookie } from '../../auth/addresses.ts';
 import { parseBearer } from '../../auth/bearer.ts';
 import { type Programs, registrationForLibrary } from '../../auth/client-requests.ts';
 import type { RequestSource } from '../../auth/concurrency.ts';
@@ -217,7 +217,7 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
 /** Shows a failed sign-in on the sign-in page, in our words. */
 function tellFailure({ headers }: Response, { publicUrl, cookie }: AuthRoutes): void {
   const isIn = headers.getSetCookie().some((set) => set.startsWith(`${cookie}=`));
-  const failed = isIn ? undefined : failedOutside(headers.get('location') ?? '', publicUrl);
+  const failed = isIn ? undefined : findOutsideFailure(headers.get('location') ?? '', publicUrl);
   if (failed !== undefined) headers.set('location', failed);
 }
 

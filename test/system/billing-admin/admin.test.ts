@@ -3,7 +3,7 @@
  * differences.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { creditsFrom, runAdmin } from '../../../src/billing/audit/admin/command.ts';
+import { parseCredits, runAdmin } from '../../../src/billing/audit/admin/command.ts';
 import { readStatement } from '../../../src/billing/ledger/store.ts';
 import { createDb, createPool } from '../../../src/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
@@ -127,7 +127,7 @@ describe('credit', () => {
     [{ amount: '0.01' }, 'USD', 100n],
     [{ amount: '150' }, 'JPY', 15_000n],
   ])('%j in %s is as many credits as that', (given, currency, credits) => {
-    expect(creditsFrom(given, currency)).toBe(credits);
+    expect(parseCredits(given, currency)).toBe(credits);
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe('credit', () => {
     { amount: '1.505' },
     { amount: '1,50' },
     { credits: '1'.repeat(20) },
-  ])('%j is refused', (given) => expect(() => creditsFrom(given, 'USD')).toThrow('loopstream admin --help'));
+  ])('%j is refused', (given) => expect(() => parseCredits(given, 'USD')).toThrow('loopstream admin --help'));
 });
 
 test('an account is locked and unlocked once, and the reasons are kept', async () => {

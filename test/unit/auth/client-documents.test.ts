@@ -1,7 +1,12 @@
 /** Tests which addresses of clients' documents are fetched, and which answers are accepted. */
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createClientDocuments, freshMs, isDocumentId, readDocument } from '../../../src/auth/client-documents.ts';
+import {
+  createClientDocuments,
+  isDocumentId,
+  parseFreshness,
+  readDocument,
+} from '../../../src/auth/client-documents.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -120,5 +125,5 @@ describe('a document', () => {
     ['public, max-age=1', 300_000],
     ['max-age=99999999', 86_400_000],
     ['no-store', 300_000],
-  ])('with Cache-Control "%s" is fresh for %d ms', (header, ms) => expect(freshMs(header)).toBe(ms));
+  ])('with Cache-Control "%s" is fresh for %d ms', (header, ms) => expect(parseFreshness(header)).toBe(ms));
 });

@@ -1,6 +1,6 @@
 /** Tests the checks of an outside provider: its documents, its ID tokens, and its claims about a user. */
 import { describe, expect, test } from 'vitest';
-import { failedOutside } from '../../../src/auth/addresses.ts';
+import { findOutsideFailure } from '../../../src/auth/addresses.ts';
 import { checkIdToken, discoveryUrl, joinClaims, readDiscovery, readUser } from '../../../src/auth/oidc-claims.ts';
 
 const issuer = 'https://id.example.com';
@@ -81,11 +81,11 @@ describe('a person', () => {
 
 test('who was not let in comes to the page of signing in with a code, and nothing else that was said', () => {
   const site = 'https://loop.example';
-  expect(failedOutside(`${site}/consent?error=state_mismatch`, site)).toBe(`${site}/sign-in?error=state_mismatch`);
-  expect(failedOutside('/sign-in?client_id=a&sig=b&error=access_denied&error_description=call+me', site)).toBe(
+  expect(findOutsideFailure(`${site}/consent?error=state_mismatch`, site)).toBe(`${site}/sign-in?error=state_mismatch`);
+  expect(findOutsideFailure('/sign-in?client_id=a&sig=b&error=access_denied&error_description=call+me', site)).toBe(
     `${site}/sign-in?client_id=a&sig=b&error=access_denied`,
   );
-  expect(failedOutside(`${site}/sign-in?error=%3Cb%3E`, site)).toBe(`${site}/sign-in?error=failed`);
+  expect(findOutsideFailure(`${site}/sign-in?error=%3Cb%3E`, site)).toBe(`${site}/sign-in?error=failed`);
   for (const fine of [`${site}/streams`, 'https://app.example/cb?error=x', '', 'http://['])
-    expect(failedOutside(fine, site)).toBeUndefined();
+    expect(findOutsideFailure(fine, site)).toBeUndefined();
 });

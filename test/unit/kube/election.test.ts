@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  heldBy,
+  buildHeldLease,
+  buildReleasedLease,
   type LeaseSighting,
   type LeaseSpec,
   microTime,
-  released,
-  sight,
+  recordSighting,
   waitMs,
 } from '../../../src/kube/election.ts';
 
@@ -18,25 +18,25 @@ const held = (version: string, spec: LeaseSpec = {}) => ({
 
 describe('a lease', () => {
   test('is waited for from the moment it was seen to change, whatever times stand in it', () => {
-    const seen = sight(undefined, held('1', { renewTime: '1999-01-01T00:00:00.000000Z' }), 1000);
+    const seen = recordSighting(undefined, held('1', { renewTime: '1999-01-01T00:00:00.000000Z' }), 1000);
     expect(waitMs(seen, 'b', 1000, 1)).toBe(15_000);
     expect(waitMs(seen, 'b', 15_999, 1)).toBe(1);
     expect(waitMs(seen, 'b', 16_000, 1)).toBe(0);
-    expect(waitMs(sight(seen, held('1'), 9000), 'b', 16_000, 1)).toBe(0);
-    expect(waitMs(sight(seen, held('2'), 9000), 'b', 16_000, 1)).toBe(8_000);
+    expect(waitMs(recordSighting(seen, held('1'), 9000), 'b', 16_000, 1)).toBe(0);
+    expect(waitMs(recordSighting(seen, held('2'), 9000), 'b', 16_000, 1)).toBe(8_000);
   });
 
   test('that was deleted by hand is still waited for, one that was handed back or is ours is not', () => {
-    const seen = sight(undefined, held('1'), 1000);
-    expect(waitMs(sight(seen, undefined, 2000), 'b', 2000, 1)).toBe(14_000);
-    const back = sight(seen, { version: '2', spec: released(held('1').spec, NOW) }, 2000);
+    const seen = recordSighting(undefined, held('1'), 1000);
+    expect(waitMs(recordSighting(seen, undefined, 2000), 'b', 2000, 1)).toBe(14_000);
+    const back = recordSighting(seen, { version: '2', spec: buildReleasedLease(held('1').spec, NOW) }, 2000);
     expect(waitMs(back, 'b', 2000, 1)).toBe(0);
     expect(waitMs(seen, 'a', 2000, 1)).toBe(0);
     expect(waitMs(undefined, 'b', 0, 1)).toBe(0);
   });
 
   test('tells who took it when and how often it changed hands, in Kubernetes’ MicroTime', () => {
-    const first = heldBy('a', undefined, NOW, 15_000);
+    const first = buildHeldLease('a', undefined, NOW, 15_000);
     const time = '2026-01-02T03:04:05.678000Z';
     expect(first).toEqual({
       holderIdentity: 'a',
@@ -46,11 +46,11 @@ describe('a lease', () => {
       leaseTransitions: 0,
     });
     const later = new Date(NOW.getTime() + 2000);
-    const renewed = heldBy('a', first, later, 15_000);
+    const renewed = buildHeldLease('a', first, later, 15_000);
     expect(renewed).toEqual({ ...first, renewTime: microTime(later) });
-    const back = released(renewed, later);
+    const back = buildReleasedLease(renewed, later);
     expect(back).not.toHaveProperty('holderIdentity');
-    const other = heldBy('b', back, later, 15_000);
+    const other = buildHeldLease('b', back, later, 15_000);
     expect([other.acquireTime, other.leaseTransitions]).toEqual([microTime(later), 1]);
   });
 });
@@ -84,10 +84,10 @@ test('no two lead at a time, however clocks differ and whoever is cut off', () =
           now += pass;
           const me = processes[who];
           if (!me || fate === 'lost request') continue;
-          me.seen = sight(me.seen, lease && { ...lease }, me.clock());
+          me.seen = recordSighting(me.seen, lease && { ...lease }, me.clock());
           if (waitMs(me.seen, me.name, me.clock(), 15_000) > 0) continue;
           const sent = me.clock();
-          lease = { version: String(++version), spec: heldBy(me.name, lease?.spec, new Date(0), 15_000) };
+          lease = { version: String(++version), spec: buildHeldLease(me.name, lease?.spec, new Date(0), 15_000) };
           if (fate === 'ok') {
             me.seen = { ...lease, atMs: me.clock() };
             me.until = sent + 10_000;

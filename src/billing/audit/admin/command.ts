@@ -10,7 +10,7 @@ import { createLedger } from '../../ledger/ledger.ts';
 import { formatMinor, minorDigits, toCredits, toMinor } from '../../ledger/money.ts';
 import { billingConfig } from '../../settings.ts';
 import type { FactSources } from '../reconcile.ts';
-import { columns } from './columns.ts';
+import { formatColumns } from './columns.ts';
 import { issueCreditNote } from './credit-note.ts';
 import { readFlagged } from './flagged.ts';
 import { checkLedger, readStreams } from './reconcile.ts';
@@ -75,7 +75,7 @@ const wrong = (what: string): ConfigError => new ConfigError(`${what} See loopst
 const MAX_CREDITS = 10n ** 15n;
 
 /** Throws ConfigError unless exactly one of the two says a positive amount that is whole in its unit. */
-export function creditsFrom(
+export function parseCredits(
   { credits, amount }: { credits?: string | undefined; amount?: string | undefined },
   currency: string,
 ): bigint {
@@ -154,7 +154,7 @@ const give =
   async (context: CommandContext): Promise<Told> => {
     const { currency, values, admin } = context;
     const worth = (credits: bigint) => `${credits} credits (${formatMinor(toMinor(credits), currency)})`;
-    const credits = creditsFrom(values, currency);
+    const credits = parseCredits(values, currency);
     const given = await admin.give(kind, requireAccount(context), {
       credits,
       key: values.key,
@@ -170,7 +170,7 @@ async function creditNote(context: CommandContext): Promise<Told> {
   if (number === undefined) throw wrong('Name the invoice by its number.');
   const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
   if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
-  const credits = creditsFrom(values, currency);
+  const credits = parseCredits(values, currency);
   const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
   const text = `Issued ${note.number}: ${credits} credits of invoice ${number} were given back. Key: ${note.key}\n`;
   return { text, json: note };
@@ -197,7 +197,7 @@ async function statement(context: CommandContext): Promise<Told> {
     entry.balanceCredits,
     entry.reason ?? entry.streamID ?? entry.reference ?? '',
   ]);
-  const table = columns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
+  const table = formatColumns([['number', 'at', 'kind', 'credits', 'balance', 'for'], ...lines]);
   return { text: `${formatAccount(found)}: ${found.balance} credits\n${table}`, json: found };
 }
 
@@ -211,7 +211,7 @@ async function audit(context: CommandContext): Promise<Told> {
     String(credits ?? ''),
     reason,
   ]);
-  const text = columns([['at', 'by', 'action', 'account', 'credits', 'reason'], ...lines]);
+  const text = formatColumns([['at', 'by', 'action', 'account', 'credits', 'reason'], ...lines]);
   return { text, json: deeds };
 }
 
@@ -221,7 +221,7 @@ async function flagged({ db }: CommandContext): Promise<Told> {
     flags.map(({ flag, details }) => [accountId || '-', email ?? '-', flag, details]),
   );
   const text =
-    lines.length === 0 ? 'No account is flagged.\n' : columns([['account', 'e-mail', 'flag', 'why'], ...lines]);
+    lines.length === 0 ? 'No account is flagged.\n' : formatColumns([['account', 'e-mail', 'flag', 'why'], ...lines]);
   return { text, json: found };
 }
 

@@ -4,7 +4,7 @@ import { createKube } from '../../../kube/client.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../resources/stream/resource.ts';
 import { type FactSources, reconcile } from '../reconcile.ts';
 import { findRemedy } from '../remedies.ts';
-import { columns } from './columns.ts';
+import { formatColumns } from './columns.ts';
 import { AdminError } from './service.ts';
 
 const NOT_ASKED =
@@ -20,7 +20,7 @@ export async function checkLedger(
     differences.map((one) => ({ of: name, ...one, advice: findRemedy(name, one.what) })),
   );
   const lines = found.map(({ name, checked, differences }) => [name, String(checked), String(differences.length)]);
-  const table = columns([['what', 'checked', 'differences'], ...lines]);
+  const table = formatColumns([['what', 'checked', 'differences'], ...lines]);
   const details = differences.map(
     (one) =>
       `${one.of}: ${one.what} of ${one.subject} is ${one.found ?? 'missing'}, not ${one.expected ?? 'there'}\n  ${one.advice}\n`,

@@ -4,7 +4,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey, CreatedApiKey } from '../../../client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatAgo, formatDay } from '../../lib/format.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
@@ -34,7 +34,7 @@ interface KeyValues {
 
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
   const { apiKeys } = useApi().calls;
-  const { form, forget } = useKeptForm<KeyValues>({
+  const { form, forget } = useDraftForm<KeyValues>({
     name: 'key',
     initialValues: { name: '', life: '90' },
     validate: { name: (name) => (name.trim() === '' ? 'Enter the purpose of the key.' : null) },

@@ -3,7 +3,7 @@ import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import type { CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatDecimal, parseMinor } from '../../lib/format.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -28,7 +28,7 @@ function Fields({ assets, onClose, onDone }: FormProps) {
   const { crypto } = useApi().calls;
   const [first] = assets;
   const currency = first?.currency ?? 'USD';
-  const { form, forget } = useKeptForm<DepositValues>({
+  const { form, forget } = useDraftForm<DepositValues>({
     name: 'deposit',
     initialValues: { asset: first ? formatId(first) : '', amount: '25' },
     validate: {

@@ -6,7 +6,7 @@ import type { BillingAddress, InvoiceSummary } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatMinor } from '../../lib/format.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -93,7 +93,10 @@ const findChanges = (before: AddressValues, after: AddressValues): BillingAddres
 function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
   const { billingAddress } = useApi().calls;
   const queries = useQueryClient();
-  const { form, forget, elsewhere } = useKeptForm<AddressValues>({ name: 'address', initialValues: toValues(address) });
+  const { form, forget, elsewhere } = useDraftForm<AddressValues>({
+    name: 'address',
+    initialValues: toValues(address),
+  });
   const { submit, busy, problem } = useSubmit<AddressValues, BillingAddress>({
     send: (values) => {
       const changes = findChanges(form.getInitialValues(), values);

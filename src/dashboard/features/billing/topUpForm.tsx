@@ -3,7 +3,7 @@ import { TextInput } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { Billing, TopUp } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatMinor, parseMinor } from '../../lib/format.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -22,7 +22,7 @@ const getAmount = ({ choice, other }: TopUpValues): string => (choice === 'other
 
 export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing; onClose: () => void }) {
   const { topUps } = useApi().calls;
-  const { form, forget } = useKeptForm<TopUpValues>({
+  const { form, forget } = useDraftForm<TopUpValues>({
     name: 'top-up',
     initialValues: { choice: '25', other: '' },
     validate: {

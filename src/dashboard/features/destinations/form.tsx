@@ -5,7 +5,7 @@ import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Destination } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -90,7 +90,7 @@ interface DestinationFormProps {
 export function DestinationForm({ before, isGone = false, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
-  const { form, forget, elsewhere } = useKeptForm<DestinationValues>({
+  const { form, forget, elsewhere } = useDraftForm<DestinationValues>({
     name: `destination ${before?.id ?? ''}`,
     secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin'],
     initialValues: {

@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core';
 import { IconArrowsShuffle, IconListNumbers, IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Playlist, PlaylistCreate } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -38,7 +38,7 @@ const buildBody = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCrea
 
 export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (playlist: Playlist) => unknown }) {
   const { playlists } = useApi().calls;
-  const { form, forget } = useKeptForm<NewPlaylistValues>({
+  const { form, forget } = useDraftForm<NewPlaylistValues>({
     name: 'playlist',
     initialValues: { name: '', kind: 'video', mode: 'sequential', items: [] },
     validate: { name: (value) => (value.trim() === '' ? 'Enter a name.' : null) },

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { StreamUpdate } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
@@ -110,7 +110,7 @@ interface EditFormProps {
 export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   const { streams } = useApi().calls;
   const choices = useChoices();
-  const { form, forget, elsewhere } = useKeptForm<EditValues>({
+  const { form, forget, elsewhere } = useDraftForm<EditValues>({
     name: `stream ${stream.id}`,
     initialValues: toEditValues(stream),
     validate,

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useMemo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { findTimeZone } from '../../lib/format.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
@@ -121,7 +121,7 @@ interface ScheduleFormProps {
 
 export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const { streams } = useApi().calls;
-  const { form, forget, elsewhere } = useKeptForm<ScheduleValues>({
+  const { form, forget, elsewhere } = useDraftForm<ScheduleValues>({
     name: `schedule ${stream.id}`,
     initialValues: scheduleValues(stream, findTimeZone()),
     validate: (values) => scheduleMistakes(values),

@@ -3,7 +3,7 @@ import { TextInput } from '@mantine/core';
 import { IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Upload, UploadFromLink } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { useKeptForm } from '../../lib/drafts/useKeptForm.ts';
+import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -29,7 +29,7 @@ const buildBody = ({ type, url, name }: LinkValues): UploadFromLink => ({
 
 export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () => unknown }) {
   const { uploads } = useApi().calls;
-  const { form, forget } = useKeptForm<LinkValues>({
+  const { form, forget } = useDraftForm<LinkValues>({
     name: 'upload',
     initialValues: { type: 'VIDEO', url: '', name: '' },
     validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },

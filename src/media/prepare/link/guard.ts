@@ -1,14 +1,14 @@
 /** Keeps links from leading to forbidden places: by their text, and at every connection. */
 import type { Agent } from 'undici';
 import { type AddressLookup, guardedAgent } from '../../../lib/guarded-agent.ts';
-import { linkRefusal } from '../../../resources/upload/link.ts';
+import { findLinkRefusal } from '../../../resources/upload/link.ts';
 import { PrepareError } from '../failure.ts';
 
 const forbidden = (detail: string) => new PrepareError('link_forbidden', detail);
 
 /** Parses a link. Throws PrepareError link_forbidden when its text shows that it leads to a forbidden place. */
 export function checkLink(link: string | URL, allowPrivate: boolean): URL {
-  const refusal = linkRefusal(link, allowPrivate);
+  const refusal = findLinkRefusal(link, allowPrivate);
   if (refusal !== undefined) throw forbidden(refusal);
   const url = URL.parse(String(link));
   if (!url) throw new PrepareError('link_unreachable', 'It is not a URL.');

@@ -4,14 +4,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  begin,
-  confirmations,
-  judge,
-  lose,
+  beginPayment,
+  buildDepositView,
+  countConfirmations,
+  judgePayment,
+  losePayment,
   type Payment,
   type PaymentFacts,
-  seeAgain,
-  view,
+  updatePayment,
 } from '../../../../src/billing/crypto/payment-states.ts';
 
 const NEEDED = 3;
@@ -37,16 +37,16 @@ function run(all: readonly Step[]) {
     if (step.do === 'reorg') {
       const depth = Math.min(step.depth, chain.length - 1);
       chain.splice(chain.length - depth);
-      if (payment && payment.height !== null && payment.height >= chain.length) payment = lose(payment);
+      if (payment && payment.height !== null && payment.height >= chain.length) payment = losePayment(payment);
     }
     if (step.do === 'mine') {
       // A transaction is in a chain once.
       const has = step.has && !chain.includes(true);
       chain.push(has);
       const sighting = { height: chain.length - 1 };
-      if (has) payment = payment ? seeAgain(payment, sighting) : begin(sighting, undefined);
+      if (has) payment = payment ? updatePayment(payment, sighting) : beginPayment(sighting, undefined);
     }
-    const verdict = payment ? judge(payment, chain.length - 1, NEEDED) : 'wait';
+    const verdict = payment ? judgePayment(payment, chain.length - 1, NEEDED) : 'wait';
     if (payment && verdict === 'credit') payment = { ...payment, state: 'credited' };
     if (payment && verdict === 'reverse') payment = { ...payment, state: 'reversed', reversals: payment.reversals + 1 };
     if (payment && verdict === 'drop') payment = { ...payment, state: 'dropped' };
@@ -70,22 +70,22 @@ describe('a payment', () => {
   });
 
   test('is credited with the last of its confirmations and not before', () => {
-    const payment = begin({ height: 10 }, undefined);
-    expect([10, 11].map((height) => judge(payment, height, NEEDED))).toEqual(['wait', 'wait']);
-    expect(judge(payment, 12, NEEDED)).toBe('credit');
-    expect([9, 10, 12].map((height) => confirmations(10, height))).toEqual([0, 1, 3]);
+    const payment = beginPayment({ height: 10 }, undefined);
+    expect([10, 11].map((height) => judgePayment(payment, height, NEEDED))).toEqual(['wait', 'wait']);
+    expect(judgePayment(payment, 12, NEEDED)).toBe('credit');
+    expect([9, 10, 12].map((height) => countConfirmations(10, height))).toEqual([0, 1, 3]);
   });
 
   test('that is ignored stays so, wherever its block goes', () => {
-    const payment = seeAgain(lose(begin({ height: 10 }, 'dust')), { height: 12 });
+    const payment = updatePayment(losePayment(beginPayment({ height: 10 }, 'dust')), { height: 12 });
     expect(payment).toMatchObject({ state: 'ignored', height: 12 });
-    expect(judge(payment, 100, NEEDED)).toBe('wait');
+    expect(judgePayment(payment, 100, NEEDED)).toBe('wait');
   });
 
   test('that was in a block is not taken for one that waits, because a server still lists it as waiting', () => {
-    const credited: Payment = { ...begin({ height: 10 }, undefined), state: 'credited' };
-    for (const one of [begin({ height: 10 }, undefined), credited, lose(credited)])
-      expect(seeAgain(one, 'pending')).toEqual(one);
+    const credited: Payment = { ...beginPayment({ height: 10 }, undefined), state: 'credited' };
+    for (const one of [beginPayment({ height: 10 }, undefined), credited, losePayment(credited)])
+      expect(updatePayment(one, 'pending')).toEqual(one);
   });
 });
 
@@ -119,11 +119,13 @@ describe('a deposit', () => {
     ['reorged', [paid('credited', { height: null, lostHeight: 9 })], now],
     ['reorged', [paid('reversed', { height: null })], after],
   ])('is %s', (state, payments, at) => {
-    expect(view(deposit, payments, 11, at).state).toBe(state);
+    expect(buildDepositView(deposit, payments, 11, at).state).toBe(state);
   });
 
   test('tells the fewest confirmations of what is on its way', () => {
-    expect(view(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now)).toEqual({
+    expect(
+      buildDepositView(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now),
+    ).toEqual({
       state: 'confirming',
       confirmations: 1,
       received: 0n,

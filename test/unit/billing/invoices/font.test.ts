@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildContent } from '../../../../src/billing/invoices/document.ts';
 import { readInvoiceFont } from '../../../../src/billing/invoices/font.ts';
 import { renderPdf } from '../../../../src/billing/invoices/pdf.ts';
-import { type FaceOf, pieces } from '../../../../src/billing/invoices/text.ts';
+import { type FaceOf, splitByFace } from '../../../../src/billing/invoices/text.ts';
 import { textsOfPdf } from '../../../kit/make/pdf-text.ts';
 import { fontWith } from './added-font.ts';
 
@@ -85,6 +85,6 @@ describe('lines that are read from the right', () => {
     ['אבג 12 דהו 34 x', ['דהו', ' ', '12', ' ', 'אבג', ' ', '34', ' ', 'x']],
   ])('%s', (line, words) => {
     // Neighbours of one font are one piece: here each word is one of its own.
-    expect(pieces(line, own).map(({ text }) => text)).toEqual(words);
+    expect(splitByFace(line, own).map(({ text }) => text)).toEqual(words);
   });
 });

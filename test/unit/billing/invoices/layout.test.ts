@@ -4,13 +4,13 @@ import { buildContent, type Content } from '../../../../src/billing/invoices/doc
 import { layOut, PAGE, type PageOps, type TextOp } from '../../../../src/billing/invoices/layout.ts';
 import { renderPdf } from '../../../../src/billing/invoices/pdf.ts';
 import {
-  amountText,
-  dayText,
   type FaceOf,
-  hoursText,
+  formatAmount,
+  formatDay,
+  formatHours,
+  formatPrice,
   type MeasureText,
-  priceText,
-  printable,
+  toPrintable,
   wrap,
 } from '../../../../src/billing/invoices/text.ts';
 
@@ -100,18 +100,18 @@ test('the same invoice is the same file, and another one is another', async () =
 
 describe('text on paper', () => {
   test('amounts, prices, times and days are written for people', () => {
-    expect(amountText('123456789', 'EUR')).toBe('1,234,567.89');
-    expect(amountText('-5', 'USD')).toBe('−0.05');
-    expect(amountText('1500', 'JPY')).toBe('1,500');
-    expect(priceText('1250', 'EUR')).toBe('0.1250');
-    expect(hoursText('2678399.9')).toBe('743:59:59');
-    expect(dayText('2027-02-01')).toBe('1 Feb 2027');
+    expect(formatAmount('123456789', 'EUR')).toBe('1,234,567.89');
+    expect(formatAmount('-5', 'USD')).toBe('−0.05');
+    expect(formatAmount('1500', 'JPY')).toBe('1,500');
+    expect(formatPrice('1250', 'EUR')).toBe('0.1250');
+    expect(formatHours('2678399.9')).toBe('743:59:59');
+    expect(formatDay('2027-02-01')).toBe('1 Feb 2027');
   });
 
   test('names lose what cannot be seen, and show what no font has', () => {
     const faceOf: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
     let missing = 0;
-    const print = (text: string) => printable(text, faceOf, () => (missing += 1));
+    const print = (text: string) => toPrintable(text, faceOf, () => (missing += 1));
     expect(print('Lofi  beats\n\u202e24/7 Łódź ©')).toBe('Lofi beats 24/7 Łódź ©');
     expect(missing).toBe(0);
     expect(print('🔥 Lofi ❤️‍🔥')).toBe('□ Lofi □');

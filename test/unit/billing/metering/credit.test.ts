@@ -4,9 +4,9 @@ import {
   buildCondition,
   type Credit,
   type Estimate,
-  estimate,
-  judge,
-  uncharged,
+  estimateCredit,
+  judgeCredit,
+  sumUncharged,
 } from '../../../../src/billing/metering/credit.ts';
 import { API_VERSION, CREDIT_CONDITION } from '../../../../src/resources/common/names.ts';
 import type { LoopStreamStatus } from '../../../../src/resources/stream/spec.ts';
@@ -35,8 +35,8 @@ describe('what a stream has had that is not counted', () => {
   const session = { number: 3, podUID: 'p', startedAt: iso(0), onAirSeconds: 0 };
   it('is the time of an open session since it has been live without a break, beyond what is counted', () => {
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
-    expect(uncharged(live, [], at(90.7))).toBe(90);
-    expect(uncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
+    expect(sumUncharged(live, [], at(90.7))).toBe(90);
+    expect(sumUncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
     // Whole hours are in the book; what was before a break is known from there alone.
     const back = on({
       phase: 'live',
@@ -44,17 +44,17 @@ describe('what a stream has had that is not counted', () => {
       liveSince: iso(8000),
       sessions: [{ ...session, onAirSeconds: 7200 }],
     });
-    expect(uncharged(back, [{ number: 3, tenths: 36_000 }], at(8100))).toBe(3600);
-    expect(uncharged(back, [{ number: 3, tenths: 72_000 }], at(8100))).toBe(0);
+    expect(sumUncharged(back, [{ number: 3, tenths: 36_000 }], at(8100))).toBe(3600);
+    expect(sumUncharged(back, [{ number: 3, tenths: 72_000 }], at(8100))).toBe(0);
   });
   it('is nothing while it reconnects, or by a clock that was set back, or of what is acknowledged', () => {
     const away = on({ phase: 'reconnecting', podUID: 'p', sessions: [session] });
-    expect(uncharged(away, [], at(900))).toBe(0);
+    expect(sumUncharged(away, [], at(900))).toBe(0);
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
-    expect(uncharged(live, [], at(-900))).toBe(0);
+    expect(sumUncharged(live, [], at(-900))).toBe(0);
     const done = { ...session, onAirSeconds: 50, endedAt: iso(60) };
-    expect(uncharged(on({ phase: 'stopped', sessions: [done], acknowledgedSession: 3 }), [], NOW)).toBe(0);
-    expect(uncharged(on({ phase: 'stopped', sessions: [done] }), [], NOW)).toBe(50);
+    expect(sumUncharged(on({ phase: 'stopped', sessions: [done], acknowledgedSession: 3 }), [], NOW)).toBe(0);
+    expect(sumUncharged(on({ phase: 'stopped', sessions: [done] }), [], NOW)).toBe(50);
   });
 });
 
@@ -63,14 +63,17 @@ it('the estimate takes all streams of the account together, and off air nothing 
     { stream: on(), uncharged: 1200 },
     { stream: on({ phase: 'stopped' }), uncharged: 0 },
   ];
-  expect(estimate(credit(), two, PRICES, NOW)).toMatchObject({
+  expect(estimateCredit(credit(), two, PRICES, NOW)).toMatchObject({
     available: 200n,
     creditsPerHour: 300n,
     secondsLeft: 2400,
   });
-  expect(estimate(credit({ floor: -100n }), two, PRICES, NOW)).toMatchObject({ available: 300n });
-  expect(estimate(credit({ balance: -5n }), two, PRICES, NOW)).toMatchObject({ available: -105n, secondsLeft: 0 });
-  expect(estimate(credit(), [], PRICES, NOW)).toMatchObject({ available: 300n, secondsLeft: undefined });
+  expect(estimateCredit(credit({ floor: -100n }), two, PRICES, NOW)).toMatchObject({ available: 300n });
+  expect(estimateCredit(credit({ balance: -5n }), two, PRICES, NOW)).toMatchObject({
+    available: -105n,
+    secondsLeft: 0,
+  });
+  expect(estimateCredit(credit(), [], PRICES, NOW)).toMatchObject({ available: 300n, secondsLeft: undefined });
 });
 
 it('what stops for want of credit has none until its pod has told how long it was on air', () => {
@@ -79,14 +82,14 @@ it('what stops for want of credit has none until its pod has told how long it wa
     { stream: on({ phase: 'stopping', sessions: [{ ...session, ...more }] }), uncharged: 0 },
   ];
   const exhausted = credit({ exhaustedAt: NOW });
-  expect(estimate(exhausted, stopping(), PRICES, NOW).available).toBe(0n);
-  expect(estimate(exhausted, stopping({ endedAt: NOW.toISOString() }), PRICES, NOW).available).toBe(300n);
-  expect(estimate(credit(), stopping(), PRICES, NOW).available).toBe(300n);
+  expect(estimateCredit(exhausted, stopping(), PRICES, NOW).available).toBe(0n);
+  expect(estimateCredit(exhausted, stopping({ endedAt: NOW.toISOString() }), PRICES, NOW).available).toBe(300n);
+  expect(estimateCredit(credit(), stopping(), PRICES, NOW).available).toBe(300n);
 });
 
 describe('the judgement', () => {
   const warned = (before: number | undefined, secondsLeft: number | undefined) => {
-    const { warn, warnedHours } = judge(credit({ warnedHours: before }), left(secondsLeft), 0, NOW);
+    const { warn, warnedHours } = judgeCredit(credit({ warnedHours: before }), left(secondsLeft), 0, NOW);
     return [warn, warnedHours];
   };
   it('warns once for each crossing of a day and of an hour, and again when it was well above in between', () => {
@@ -105,20 +108,23 @@ describe('the judgement', () => {
   });
 
   it('is over when the grace is over, which a clock that jumps does not lengthen', () => {
-    expect(judge(credit(), left(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
-    expect(judge(credit({ exhaustedAt: NOW }), left(0, 0n), 60, at(59))).toMatchObject({
+    expect(judgeCredit(credit(), left(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
+    expect(judgeCredit(credit({ exhaustedAt: NOW }), left(0, 0n), 60, at(59))).toMatchObject({
       exhaustedAt: NOW,
       isOver: false,
     });
-    expect(judge(credit({ exhaustedAt: NOW }), left(0, -3n), 60, at(60))).toMatchObject({ isOver: true });
-    expect(judge(credit(), left(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
+    expect(judgeCredit(credit({ exhaustedAt: NOW }), left(0, -3n), 60, at(60))).toMatchObject({ isOver: true });
+    expect(judgeCredit(credit(), left(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
   });
 
   it('needs more than what is left over when a stream has stopped, before it goes on', () => {
     const exhaustedAt = at(-100);
-    expect(judge(credit({ exhaustedAt }), left(undefined, 5n), 0, NOW)).toMatchObject({ exhaustedAt, isOver: true });
-    expect(judge(credit({ exhaustedAt }), left(undefined, 6n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
-    expect(judge(credit(), left(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
+    expect(judgeCredit(credit({ exhaustedAt }), left(undefined, 5n), 0, NOW)).toMatchObject({
+      exhaustedAt,
+      isOver: true,
+    });
+    expect(judgeCredit(credit({ exhaustedAt }), left(undefined, 6n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
+    expect(judgeCredit(credit(), left(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
   });
 });
 

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { dayAt } from '../../../../src/billing/ledger/days.ts';
 import { parsePrices } from '../../../../src/billing/ledger/prices.ts';
 import {
-  acknowledgeable,
   type CountedSession,
   type CountInput,
   countEntry,
+  findAcknowledgeable,
   type Played,
   type SessionCharge,
 } from '../../../../src/billing/metering/session-charges.ts';
@@ -150,13 +150,13 @@ describe('what is acknowledged', () => {
   const closed = (number: number, through?: number) =>
     session({ number, endedAt: at(1).toISOString(), ...(through !== undefined && { through }) });
   it('is all up to the first session that is open, and is said once', () => {
-    expect(acknowledgeable([], undefined)).toBeUndefined();
-    expect(acknowledgeable([session()], undefined)).toBeUndefined();
+    expect(findAcknowledgeable([], undefined)).toBeUndefined();
+    expect(findAcknowledgeable([session()], undefined)).toBeUndefined();
     const book = [closed(1, 4), closed(5), session({ number: 6 }), closed(7)];
-    expect(acknowledgeable(book, undefined)).toBe(5);
-    expect(acknowledgeable(book, 5)).toBeUndefined();
+    expect(findAcknowledgeable(book, undefined)).toBe(5);
+    expect(findAcknowledgeable(book, 5)).toBeUndefined();
     // Said by one with an older book: it is said again.
-    expect(acknowledgeable(book, 4)).toBe(5);
+    expect(findAcknowledgeable(book, 4)).toBe(5);
   });
 });
 

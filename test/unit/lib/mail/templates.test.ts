@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { describePassword, noticeMail, quoteName } from '../../../../src/lib/mail/notices.ts';
+import { buildNoticeMail, describePassword, quoteName } from '../../../../src/lib/mail/notices.ts';
 import {
-  accountDeletedMail,
-  existingAccountMail,
+  buildAccountDeletedMail,
+  buildExistingAccountMail,
+  buildResetMail,
+  buildVerificationMail,
   renderMail,
-  resetMail,
-  verificationMail,
 } from '../../../../src/lib/mail/templates.ts';
 
 const TO = 'ada@example.com';
@@ -14,21 +14,21 @@ const SITE = 'https://loops.example.com';
 const AT = new Date('2026-11-25T09:15:00Z');
 const NO_WAYS = { apiKeys: 0, apps: 0, passkeys: 0 };
 const mails = {
-  verification: verificationMail(TO, URL, 60),
-  already: existingAccountMail(TO, { signIn: URL, reset: URL }),
-  reset: resetMail(TO, URL, 30),
-  passkey: noticeMail(TO, [{ kind: 'passkey', what: 'Phone', at: AT }], SITE),
-  changed: noticeMail(
+  verification: buildVerificationMail(TO, URL, 60),
+  already: buildExistingAccountMail(TO, { signIn: URL, reset: URL }),
+  reset: buildResetMail(TO, URL, 30),
+  passkey: buildNoticeMail(TO, [{ kind: 'passkey', what: 'Phone', at: AT }], SITE),
+  changed: buildNoticeMail(
     TO,
     [{ kind: 'password', what: describePassword({ apiKeys: 2, apps: 1, passkeys: 0 }, NO_WAYS), at: AT }],
     SITE,
   ),
-  several: noticeMail(
+  several: buildNoticeMail(
     TO,
     Array.from({ length: 30 }, (_one, i) => ({ kind: 'apiKey' as const, what: `Key ${i}`, at: AT })),
     SITE,
   ),
-  deleted: accountDeletedMail(TO),
+  deleted: buildAccountDeletedMail(TO),
 };
 
 describe.each(Object.entries(mails))('the mail: %s', (_name, mail) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isWaiting, mediaProblem, uploadNames } from '../../../../src/operator/media/items.ts';
+import { findMediaProblem, isWaiting, listUploadNames } from '../../../../src/operator/media/items.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
@@ -63,7 +63,7 @@ describe('media readiness', () => {
       'Upload "film" is audio; the stream needs a video to loop.',
     ],
   ])('of %s', (_what, uploads, reason, message) => {
-    const problem = mediaProblem(stream(), world({ uploads }));
+    const problem = findMediaProblem(stream(), world({ uploads }));
     expect(problem?.reason).toBe(reason);
     expect(problem?.message ?? '').toBe(message);
   });
@@ -77,17 +77,17 @@ describe('media readiness', () => {
     const condition = { type: 'CreditAvailable', status, reason: 'X', message: 'x', lastTransitionTime: EPOCH };
     const seen = { ...loopStream, status: { conditions: [condition] } };
     const uploads = [upload('film', preparing)];
-    expect(mediaProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
-    expect(mediaProblem(seen, world())).toBeUndefined();
+    expect(findMediaProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
+    expect(findMediaProblem(seen, world())).toBeUndefined();
   });
 
   it('of a stream whose account is suspended, or that waits for a condition of somebody else, says what it waits for', () => {
     const uploads = [upload('film', preparing)];
     const gated = stream({ readinessGates: [{ conditionType: 'Approved' }] });
-    expect(mediaProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
+    expect(findMediaProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
     const { metadata, ...rest } = stream();
     const suspended = { ...rest, metadata: { ...metadata, annotations: { [SUSPENDED_ANNOTATION]: 'true' } } };
-    expect(mediaProblem(suspended, world({ uploads }))).toMatchObject({
+    expect(findMediaProblem(suspended, world({ uploads }))).toMatchObject({
       reason: 'MediaAwaitsGate',
       message: 'Upload "film" will be prepared for 720p30 when the account is no longer suspended.',
     });
@@ -99,19 +99,21 @@ describe('media readiness', () => {
   };
 
   it('names a playlist that is missing, empty or of the wrong kind', () => {
-    expect(mediaProblem(looped(['mix']), world())?.message).toBe('Playlist "mix" does not exist.');
-    expect(mediaProblem(looped(['mix']), world({ playlists: [playlist('mix', [])] }))?.reason).toBe('PlaylistEmpty');
+    expect(findMediaProblem(looped(['mix']), world())?.message).toBe('Playlist "mix" does not exist.');
+    expect(findMediaProblem(looped(['mix']), world({ playlists: [playlist('mix', [])] }))?.reason).toBe(
+      'PlaylistEmpty',
+    );
     const audio = playlist('mix', ['film'], { kind: 'audio' });
-    expect(mediaProblem(looped(['mix']), world({ playlists: [audio] }))?.message).toBe(
+    expect(findMediaProblem(looped(['mix']), world({ playlists: [audio] }))?.message).toBe(
       'Playlist "mix" is of kind audio, not video.',
     );
-    expect(mediaProblem(looped([]), world())?.reason).toBe('UploadNotFound');
+    expect(findMediaProblem(looped([]), world())?.reason).toBe('UploadNotFound');
   });
 
   it('names the most urgent item and counts the others', () => {
     const uploads = [upload('a'), upload('b', preparing), upload('c', broken)];
     const list = looped(['mix']);
-    const problem = mediaProblem(
+    const problem = findMediaProblem(
       { ...list, spec: { ...list.spec, onItemFailure: 'Block' } },
       world({ uploads, playlists: [playlist('mix', ['a', 'b', 'c', 'b'])] }),
     );
@@ -126,7 +128,7 @@ describe('media readiness', () => {
     const uploads = [upload('a'), upload('song', undefined, 'audio')];
     const playlists = [playlist('mix', ['a']), playlist('radio', ['song', 'a'], { kind: 'audio', mode: 'shuffle' })];
     const radio = looped(['mix'], ['radio']);
-    expect(mediaProblem(radio, world({ uploads, playlists }))).toBeUndefined();
+    expect(findMediaProblem(radio, world({ uploads, playlists }))).toBeUndefined();
     expect(buildProgram(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
       mode: 'shuffle',
       items: [
@@ -146,7 +148,7 @@ describe('media readiness', () => {
       'b',
       'a',
     ]);
-    expect(uploadNames(both, world({ playlists }).playlists)).toEqual(['a', 'b']);
+    expect(listUploadNames(both, world({ playlists }).playlists)).toEqual(['a', 'b']);
   });
 
   it('plays the published version of a playlist, and the playlist as it is when none can be read', () => {
@@ -154,7 +156,7 @@ describe('media readiness', () => {
     const plays = (annotation: string) => {
       const annotations = { [PUBLISHED_ANNOTATION]: annotation };
       const { playlists } = world({ playlists: [{ ...mix, metadata: { ...mix.metadata, annotations } }] });
-      return uploadNames(looped(['mix']), playlists);
+      return listUploadNames(looped(['mix']), playlists);
     };
     const items = [{ uploadRef: 'a' }];
     expect(plays(JSON.stringify({ version: 1, mode: 'shuffle', items }))).toEqual(['a']);

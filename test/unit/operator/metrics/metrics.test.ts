@@ -6,7 +6,7 @@ import { createQueue } from '../../../../src/kube/queue.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import { createMetrics } from '../../../../src/operator/metrics/metrics.ts';
-import { objectSeries } from '../../../../src/operator/metrics/series.ts';
+import { buildObjectSeries } from '../../../../src/operator/metrics/series.ts';
 import { serveOps } from '../../../../src/operator/runtime/ops.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
@@ -14,7 +14,7 @@ import { at, destination, NOW, podOf, rendition, step, stream, upload, world } f
 import { silent } from '../../../kit/real/kube.ts';
 import { until } from '../../../kit/wait.ts';
 
-const textOf = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
+const textOf = (...args: Parameters<typeof buildObjectSeries>) => [...buildObjectSeries(...args)].join('');
 
 const live = () => {
   const loopStream = stream({ displayName: 'Ann’s channel' });
@@ -81,7 +81,11 @@ test('a scrape of 10,000 streams is 14 MB, less than 1 MB on the wire, and lets 
   await scrape();
   const { ms, text, headers } = await scrape();
   const times: number[] = [];
-  for (let since = performance.now(), parts = objectSeries(streams, []); !parts.next().done; since = performance.now())
+  for (
+    let since = performance.now(), parts = buildObjectSeries(streams, []);
+    !parts.next().done;
+    since = performance.now()
+  )
     times.push(performance.now() - since);
   const held = Math.max(...times);
   const series = text.split('\n').filter((line) => line.startsWith('loopstream_')).length;

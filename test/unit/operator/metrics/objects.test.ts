@@ -1,7 +1,7 @@
 /** What Prometheus is told of how much of Kubernetes' database is ours. */
 import { expect, test } from 'vitest';
 import type { KubeObject, Stored } from '../../../../src/kube/types.ts';
-import { objectCounts } from '../../../../src/operator/metrics/objects.ts';
+import { countObjects } from '../../../../src/operator/metrics/objects.ts';
 
 const object = (account: string | undefined, name: string, padding = 0): Stored<KubeObject> =>
   ({
@@ -14,7 +14,7 @@ test('objects, their bytes with the versions, and the most of one account are to
   const lists = {
     playlists: [object('ada', 'a'), object('ada', 'b', 10_000), object('bob', 'c'), object(undefined, 'd')],
   };
-  const text = objectCounts({ ...lists, streams: [] });
+  const text = countObjects({ ...lists, streams: [] });
   const value = (name: string) =>
     Number(new RegExp(`^${name}{namespace="tv",kind="playlists"} (\\d+)$`, 'm').exec(text)?.[1]);
   expect(value('loopstream_objects')).toBe(4);

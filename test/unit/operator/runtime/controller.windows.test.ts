@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
-import { secondsLate } from '../../../../src/operator/metrics/lateness.ts';
+import { computeLateness } from '../../../../src/operator/metrics/lateness.ts';
 import { clockHealth } from '../../../../src/operator/runtime/clock-health.ts';
-import { waitUntil } from '../../../../src/operator/runtime/controller.ts';
+import { requeueAt } from '../../../../src/operator/runtime/controller.ts';
 import { startAfter } from '../../../../src/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { Schedule } from '../../../../src/resources/stream/spec.ts';
@@ -37,10 +37,10 @@ class Channel {
       const seen = world({ now: at(this.now), ...(this.pod && { pod: this.pod }) });
       const { decision, stream: after } = step(before, seen);
       this.stream = after;
-      const wait = waitUntil(decision.requeueAt, at(this.now))?.requeueAfterMs;
+      const wait = requeueAt(decision.requeueAt, at(this.now))?.requeueAfterMs;
       this.next = wait === undefined ? Number.POSITIVE_INFINITY : this.now + wait / 1000;
       if (decision.action.do === 'create') {
-        const seconds = secondsLate(before, at(this.now));
+        const seconds = computeLateness(before, at(this.now));
         if (seconds !== undefined) this.late.push(seconds);
         this.pod = podOf(after, { ready: true });
       } else if (decision.action.do === 'delete') this.pod = undefined;

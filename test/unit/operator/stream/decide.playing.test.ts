@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
-import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
@@ -70,7 +70,7 @@ describe('a stream whose next version is being prepared', () => {
       playing: { version: 1, profile: '720p30', video: { items: [{ id: 'film', rendition: rendition().key }] } },
     });
     const again = step(loopStream, world({ ...PUBLISHED, pod, now: at(20) })).stream;
-    expect(sameStatus(loopStream.status, again.status ?? {})).toBe(true);
+    expect(isSameStatus(loopStream.status, again.status ?? {})).toBe(true);
   });
 
   it('comes back with it where the loop stands when its pod is lost, and still says what it waits for', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
-import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
@@ -212,7 +212,7 @@ describe('what Kubernetes refuses', () => {
     expect(failed.status?.phase).toBe('failed');
     const again = step(failed, world({ now: at(600) }));
     expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
-    expect(sameStatus(failed.status, again.stream.status ?? {})).toBe(true);
+    expect(isSameStatus(failed.status, again.stream.status ?? {})).toBe(true);
     const edited = { ...failed, metadata: { ...failed.metadata, generation: 2 } };
     expect(step(edited, world()).decision.action.do).toBe('create');
   });
@@ -271,7 +271,7 @@ describe('the status', () => {
     const pod = podOf(loopStream, { ready: true });
     const first = step(loopStream, world({ pod })).stream;
     const later = step(first, world({ pod, now: at(3600) })).stream;
-    expect(sameStatus(first.status, later.status ?? {})).toBe(true);
+    expect(isSameStatus(first.status, later.status ?? {})).toBe(true);
   });
 
   it('does not see the conditions that others keep', () => {
@@ -283,6 +283,6 @@ describe('the status', () => {
       message: '',
       lastTransitionTime: kubeTime(NOW),
     };
-    expect(sameStatus({ ...status, conditions: [theirs, ...(status.conditions ?? [])] }, status)).toBe(true);
+    expect(isSameStatus({ ...status, conditions: [theirs, ...(status.conditions ?? [])] }, status)).toBe(true);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../../../../src/kube/core.ts';
 import { isOver } from '../../../../src/operator/pods/status.ts';
 import { findReasonToDrain } from '../../../../src/operator/stream/handover.ts';
-import { settingsHash } from '../../../../src/operator/stream/pod.ts';
+import { hashSettings } from '../../../../src/operator/stream/pod.ts';
 import { Rollout } from '../../../../src/operator/stream/rollout.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { at, destination, podOf, SETTINGS, step, stream, world } from '../../../kit/make/operator.ts';
@@ -185,7 +185,7 @@ describe('another image', () => {
 
   it('makes no pod out of date that was made with the same one', () => {
     const [pod] = pods;
-    expect(pod?.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION]?.split('.')[1]).toBe(settingsHash(SETTINGS));
+    expect(pod?.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION]?.split('.')[1]).toBe(hashSettings(SETTINGS));
     const other = { ...world({ pod: live() }), mayRoll: true };
     expect(step(stream(), other).decision.action).toEqual({ do: 'nothing' });
   });

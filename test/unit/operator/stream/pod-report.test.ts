@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDegraded } from '../../../../src/operator/stream/conditions.ts';
 import { parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
-import { allSkipped, buildProgram, isBehind, pendingSkip, withClock } from '../../../../src/operator/stream/program.ts';
+import {
+  buildProgram,
+  findPendingSkip,
+  isBehind,
+  readSkipped,
+  withClock,
+} from '../../../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../src/resources/common/names.ts';
 import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
 
@@ -92,18 +98,18 @@ describe('a skip', () => {
   const id = `${EPOCH} x`;
 
   it('is what was not there before, as long as somebody wants it', () => {
-    expect(pendingSkip(stream(), program, NOW)).toBeUndefined();
-    expect(pendingSkip(asking(id), program, at(5))).toEqual({ track: 'video', id, void: false });
-    expect(pendingSkip(asking('by hand'), program, NOW)).toMatchObject({ void: false });
-    expect(pendingSkip(asking(id), program, at(121))).toMatchObject({ void: true });
+    expect(findPendingSkip(stream(), program, NOW)).toBeUndefined();
+    expect(findPendingSkip(asking(id), program, at(5))).toEqual({ track: 'video', id, void: false });
+    expect(findPendingSkip(asking('by hand'), program, NOW)).toMatchObject({ void: false });
+    expect(findPendingSkip(asking(id), program, at(121))).toMatchObject({ void: true });
     const done = { ...program, skipped: { video: id } };
-    expect(pendingSkip(asking(id), done, NOW)).toBeUndefined();
-    expect(pendingSkip(asking(id, 'a'), done, NOW)).toEqual({ track: 'audio', id: 'a', void: true });
+    expect(findPendingSkip(asking(id), done, NOW)).toBeUndefined();
+    expect(findPendingSkip(asking(id, 'a'), done, NOW)).toEqual({ track: 'audio', id: 'a', void: true });
   });
 
   it('that was asked for before a stream goes on air is not done by its pod', () => {
     const { decision } = step(asking(id, 'a'), world());
-    expect(allSkipped(asking(id, 'a'))).toEqual({ skipped: { video: id, audio: 'a' } });
+    expect(readSkipped(asking(id, 'a'))).toEqual({ skipped: { video: id, audio: 'a' } });
     expect(decision).toMatchObject({ action: { do: 'create', program: { skipped: { video: id, audio: 'a' } } } });
   });
 

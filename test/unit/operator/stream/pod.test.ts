@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../../../src/media/settings.ts';
-import { buildPod, templateHash } from '../../../../src/operator/stream/pod.ts';
+import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { destination, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
@@ -103,18 +103,18 @@ describe('the pod of a stream', () => {
 });
 
 describe('the template hash', () => {
-  const hash = templateHash(loopStream, SETTINGS);
+  const hash = hashTemplate(loopStream, SETTINGS);
   it.each([
-    ['another template', templateHash(stream({ ...loopStream.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
-    ['another storage', templateHash(loopStream, { ...SETTINGS, storageUrl: 'file:///else' })],
-    ['another image', templateHash(loopStream, { ...SETTINGS, image: 'loopstream:2' })],
+    ['another template', hashTemplate(stream({ ...loopStream.spec, template: { labels: { a: 'b' } } }), SETTINGS)],
+    ['another storage', hashTemplate(loopStream, { ...SETTINGS, storageUrl: 'file:///else' })],
+    ['another image', hashTemplate(loopStream, { ...SETTINGS, image: 'loopstream:2' })],
   ])('changes with %s', (_what, other) => expect(other).not.toBe(hash));
 
   it.each([
-    ['another log level', templateHash(loopStream, { ...SETTINGS, logLevel: 'debug' })],
-    ['another name', templateHash(stream({ ...loopStream.spec, displayName: 'x' }), SETTINGS)],
-    ['another upload', templateHash(stream({ ...loopStream.spec, uploadRef: 'x' }), SETTINGS)],
-    ['another frame rate', templateHash(stream({ ...loopStream.spec, framerate: 60 }), SETTINGS)],
-    ['a destination less', templateHash(stream({ ...loopStream.spec, destinationRefs: ['tv'] }), SETTINGS)],
+    ['another log level', hashTemplate(loopStream, { ...SETTINGS, logLevel: 'debug' })],
+    ['another name', hashTemplate(stream({ ...loopStream.spec, displayName: 'x' }), SETTINGS)],
+    ['another upload', hashTemplate(stream({ ...loopStream.spec, uploadRef: 'x' }), SETTINGS)],
+    ['another frame rate', hashTemplate(stream({ ...loopStream.spec, framerate: 60 }), SETTINGS)],
+    ['a destination less', hashTemplate(stream({ ...loopStream.spec, destinationRefs: ['tv'] }), SETTINGS)],
   ])('stays with %s, which the pod takes up as it is', (_what, other) => expect(other).toBe(hash));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { airtime, nextChange } from '../../../../src/operator/stream/schedule.ts';
+import { computeAirtime, findNextChange } from '../../../../src/operator/stream/schedule.ts';
 import { at, NOW } from '../../../kit/make/operator.ts';
 
 const time = (seconds: number): string => at(seconds).toISOString();
@@ -20,13 +20,13 @@ describe('a one-time schedule', () => {
     ['an end at the start', { startAt: time(5), endAt: time(5) }, 'invalid', undefined],
     ['no date', { startAt: 'tomorrow' }, 'invalid', undefined],
   ] as const)('with %s', (_what, schedule, kind, next) => {
-    const result = airtime(schedule, NOW);
+    const result = computeAirtime(schedule, NOW);
     expect(result.kind).toBe(kind);
-    expect(nextChange(result)).toEqual(next);
+    expect(findNextChange(result)).toEqual(next);
   });
 
   it('counts by the instant, whatever zone it is written in', () => {
-    expect(airtime({ startAt: '2026-06-01T14:00:00+02:00' }, NOW).kind).toBe('on');
-    expect(airtime({ startAt: '2026-06-01T12:00:00-01:00' }, NOW).kind).toBe('before');
+    expect(computeAirtime({ startAt: '2026-06-01T14:00:00+02:00' }, NOW).kind).toBe('on');
+    expect(computeAirtime({ startAt: '2026-06-01T12:00:00-01:00' }, NOW).kind).toBe('before');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
-import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { isSameReport, parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
 import {
   computeSessions,
@@ -185,6 +185,6 @@ describe('the list', () => {
   it('is no reason to write when a meter has written its part', () => {
     const { status = {} } = step(holding([open()]), world()).stream;
     expect(status.sessions).toEqual([open()]);
-    expect(sameStatus({ ...status, acknowledgedSession: 3 }, status)).toBe(true);
+    expect(isSameStatus({ ...status, acknowledgedSession: 3 }, status)).toBe(true);
   });
 });

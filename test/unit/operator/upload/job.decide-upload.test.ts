@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
-import { decideUpload, whileWaiting } from '../../../../src/operator/upload/decide.ts';
+import { addWaitingStates, decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
 import { buildJob, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
@@ -171,7 +171,7 @@ describe('the renditions of an upload', () => {
   it('say which of them wait for their turn', () => {
     const { status } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
     const says = (...queued: string[]) => {
-      const { conditions } = whileWaiting(imported(), status, new Set(queued));
+      const { conditions } = addWaitingStates(imported(), status, new Set(queued));
       const { reason, message } = findCondition(conditions, 'Prepared') ?? {};
       return [reason, message];
     };
@@ -184,7 +184,7 @@ describe('the renditions of an upload', () => {
       'Queued',
       '1080p60, 720p30 wait for other preparations to end.',
     ]);
-    const waiting = whileWaiting(fresh(), see(fresh()).status, new Set(['film-import']));
+    const waiting = addWaitingStates(fresh(), see(fresh()).status, new Set(['film-import']));
     expect(waiting.conditions?.map(({ reason, status: is }) => [reason, is])).toEqual([
       ['Queued', 'False'],
       ['Queued', 'False'],
@@ -293,7 +293,7 @@ describe('an upload that somebody wants to see', () => {
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
     expect(getPreviewState({ ...imported(), status })).toBe('preparing');
     expect(requeueAt).toEqual(at(3600));
-    const queued = whileWaiting(asked(imported()), status, new Set(['film-preview']));
+    const queued = addWaitingStates(asked(imported()), status, new Set(['film-preview']));
     expect(queued).toEqual(status);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { prepareConfig, streamerConfig } from '../../../../src/media/settings.ts';
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
-import { buildPod, templateHash } from '../../../../src/operator/stream/pod.ts';
+import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
 import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
 import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
@@ -90,10 +90,10 @@ test('a Job has no cache, and room to work in', () => {
 });
 
 test('another Secret replaces the pod, another size of the cache does not', () => {
-  const hash = templateHash(loopStream, S3_SETTINGS);
-  expect(templateHash(loopStream, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
-  expect(templateHash(loopStream, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
-  expect(templateHash(loopStream, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
+  const hash = hashTemplate(loopStream, S3_SETTINGS);
+  expect(hashTemplate(loopStream, { ...S3_SETTINGS, storageSecret: 'other' })).not.toBe(hash);
+  expect(hashTemplate(loopStream, { ...S3_SETTINGS, cacheBytes: 2 ** 32 })).toBe(hash);
+  expect(hashTemplate(loopStream, { ...S3_SETTINGS, storageMountPath: '/else' })).toBe(hash);
 });
 
 describe('the settings of the operator', () => {

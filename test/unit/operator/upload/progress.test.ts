@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
-import { addressToAsk } from '../../../../src/operator/pods/status.ts';
+import { findAddressToAsk } from '../../../../src/operator/pods/status.ts';
 import { wantImport } from '../../../../src/operator/upload/job.ts';
 import { computeProgress, hasMoved, isActive } from '../../../../src/operator/upload/progress.ts';
 import { endedPod, jobOf, meta, upload } from '../../../kit/make/operator.ts';
@@ -45,14 +45,14 @@ describe('who is asked', () => {
 
   it('is the pod that runs, at its address', () => {
     const running = pod({ phase: 'Running', podIP: '10.0.0.7' });
-    expect(addressToAsk([pod(undefined), pod({ phase: 'Pending' }), running])).toBe('10.0.0.7');
-    expect(addressToAsk([pod({ phase: 'Running', podIP: 'fd00::7' })])).toBe('[fd00::7]');
+    expect(findAddressToAsk([pod(undefined), pod({ phase: 'Pending' }), running])).toBe('10.0.0.7');
+    expect(findAddressToAsk([pod({ phase: 'Running', podIP: 'fd00::7' })])).toBe('[fd00::7]');
   });
 
   it('is nobody when no pod runs, or none has an address', () => {
     const going = pod({ phase: 'Running', podIP: '10.0.0.7' });
     going.metadata.deletionTimestamp = '2026-06-01T12:00:00Z';
-    expect(addressToAsk([pod({ phase: 'Running' }), endedPod(''), going])).toBeUndefined();
+    expect(findAddressToAsk([pod({ phase: 'Running' }), endedPod(''), going])).toBeUndefined();
   });
 
   it('is nobody once the Job has ended', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { wantImport, wantRendition, workKey } from '../../../../src/operator/upload/job.ts';
-import { mayDelete, nextSweep, referredTo } from '../../../../src/operator/upload/sweep.ts';
+import { getWorkKey, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
+import { listReferredKeys, mayDelete, planSweep } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
@@ -9,26 +9,26 @@ const KEY = rendition('720p30').key ?? '';
 
 describe('what is referred to', () => {
   it('is the source and every rendition of an upload', () => {
-    expect(referredTo({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
-    expect(referredTo({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
+    expect(listReferredKeys({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
+    expect(listReferredKeys({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
   });
 
   it('is what a client sends, until it is a source', () => {
     const spec = { type: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
-    expect([...referredTo({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
+    expect([...listReferredKeys({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
     const jobs = [jobOf(sent, wantImport(sent))];
-    expect([...referredTo({ ...nothing, jobs })].sort()).toEqual(keys.sort());
+    expect([...listReferredKeys({ ...nothing, jobs })].sort()).toEqual(keys.sort());
     const parts = [{ name: 'upl-1', uid: 'uid-1' }];
     const joined = { ...sent, spec: { ...spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, parts } } } };
     const both = ['sources/uid-of-sent', 'incoming/uid-1'];
-    expect([...referredTo({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
+    expect([...listReferredKeys({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
     const itsJob = [jobOf(joined, wantImport(joined))];
-    expect([...referredTo({ ...nothing, jobs: itsJob })].sort()).toEqual(both.sort());
+    expect([...listReferredKeys({ ...nothing, jobs: itsJob })].sort()).toEqual(both.sort());
     const imported = { ...sent, status: { media: MEDIA, sourceKey: 'sources/uid-of-sent' } };
-    expect(referredTo({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
-    const deletes = mayDelete(nextSweep(referredTo({ ...nothing, uploads: [sent] }), 60));
+    expect(listReferredKeys({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
+    const deletes = mayDelete(planSweep(listReferredKeys({ ...nothing, uploads: [sent] }), 60));
     const pieces = ['sent', 'gone'].map((name) => `incoming/uid-of-${name}/0000000000000000-0000000000000005`);
     expect(pieces.map(deletes)).toEqual([false, true]);
   });
@@ -36,7 +36,7 @@ describe('what is referred to', () => {
   it('is one source of two uploads with the same content, for as long as one of them is there', () => {
     const [first, second] = [upload('first'), upload('second', { media: MEDIA, sourceKey: 'sources/uid-of-first' })];
     const deletes = (uploads: Upload[]) => {
-      const may = mayDelete(nextSweep(referredTo({ ...nothing, uploads }), 60));
+      const may = mayDelete(planSweep(listReferredKeys({ ...nothing, uploads }), 60));
       return ['sources/uid-of-first', 'sources/uid-of-second', KEY].map(may);
     };
     expect(deletes([first, second])).toEqual([false, true, false]);
@@ -48,42 +48,43 @@ describe('what is referred to', () => {
     const source = upload('film', { media: MEDIA });
     const wish = wantRendition(source, MEDIA, '1080p60');
     const jobs = [jobOf(source, wantImport(source)), jobOf(source, wish)];
-    const found = referredTo({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
+    const found = listReferredKeys({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
     expect([...found].sort()).toEqual(
-      [workKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
+      [getWorkKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
     );
   });
 
   it('is what a pod plays, although its upload has been deleted', () => {
-    expect(referredTo({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
+    expect(listReferredKeys({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
   });
 
   it('is what a stream was on air with when its pod was lost, until what is to follow it can be played', () => {
     const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
-    expect(referredTo({ ...nothing, streams: [live] })).toEqual(new Set());
+    expect(listReferredKeys({ ...nothing, streams: [live] })).toEqual(new Set());
     const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
     const preparing = step(edited, world({ pod: podOf(live, { ready: true }), uploads: [] })).stream;
     const lost = step(preparing, world({ uploads: [] })).stream;
-    for (const streams of [[preparing], [lost]]) expect(referredTo({ ...nothing, streams })).toEqual(new Set([KEY]));
+    for (const streams of [[preparing], [lost]])
+      expect(listReferredKeys({ ...nothing, streams })).toEqual(new Set([KEY]));
     const pod = podOf(live, { ready: true });
     const prepared = step(preparing, world({ pod, uploads: [upload('other')] })).stream;
-    expect(referredTo({ ...nothing, streams: [prepared] })).toEqual(new Set());
+    expect(listReferredKeys({ ...nothing, streams: [prepared] })).toEqual(new Set());
   });
 });
 
 describe('a sweep', () => {
   it('may delete what it was not told to keep, and nothing else', () => {
-    const deletes = mayDelete(nextSweep(new Set([KEY]), 60));
+    const deletes = mayDelete(planSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
   });
 
   it('takes the next part of a large storage each time, and begins anew when the parts change', () => {
     const bases = new Set(Array.from({ length: 20_000 }, (_, i) => `sources/${i}`));
-    const first = nextSweep(bases, 60);
-    const second = nextSweep(bases, 60, first);
-    const third = nextSweep(bases, 60, second);
-    expect([first, second, third, nextSweep(bases, 60, third)].map(({ shard }) => shard)).toEqual([0, 1, 2, 0]);
-    expect(nextSweep(new Set(['sources/1']), 60, second)).toMatchObject({ shard: 0, shards: 1 });
+    const first = planSweep(bases, 60);
+    const second = planSweep(bases, 60, first);
+    const third = planSweep(bases, 60, second);
+    expect([first, second, third, planSweep(bases, 60, third)].map(({ shard }) => shard)).toEqual([0, 1, 2, 0]);
+    expect(planSweep(new Set(['sources/1']), 60, second)).toMatchObject({ shard: 0, shards: 1 });
     const deletes = [first, second, third].map(mayDelete);
     expect([...bases].filter((base) => deletes.some((deleted) => deleted(base)))).toEqual([]);
   });

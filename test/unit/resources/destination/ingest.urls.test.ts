@@ -7,7 +7,7 @@ import {
   PRESET_NAMES,
   readAddress,
 } from '../../../../src/media/streamer/output/address.ts';
-import { shownUrl } from '../../../../src/resources/destination/ingest.ts';
+import { redactUrl } from '../../../../src/resources/destination/ingest.ts';
 import { readDestination } from '../../../../src/resources/destination/read.ts';
 import { SRT_OPTIONS } from '../../../../src/resources/destination/srt.ts';
 
@@ -242,10 +242,10 @@ test('no URL that is shown holds a value that is a secret, however its query is 
     .map(([scheme, before, after]) => `${scheme}://a.example/live?${before}${SECRET}${after}`);
   const inPath = some(`rtmp://a.example/live/${SECRET}`, `rtmps://a.example//live/${SECRET}/`);
   const check = (shown: string) => !shown.includes(SECRET) && shown.includes('…');
-  fc.assert(fc.property(fc.oneof(srt, rtmp), (text) => check(shownUrl(text))));
-  fc.assert(fc.property(inPath, (text) => check(shownUrl(text, ''))));
-  expect(shownUrl('srt://a.example:9000?latency=200&passphrase=hush-hush-hush')).toBe(
+  fc.assert(fc.property(fc.oneof(srt, rtmp), (text) => check(redactUrl(text))));
+  fc.assert(fc.property(inPath, (text) => check(redactUrl(text, ''))));
+  expect(redactUrl('srt://a.example:9000?latency=200&passphrase=hush-hush-hush')).toBe(
     'srt://a.example:9000?latency=200&passphrase=…',
   );
-  expect(shownUrl('rtmp://a.example/live')).toBe('rtmp://a.example/live');
+  expect(redactUrl('rtmp://a.example/live')).toBe('rtmp://a.example/live');
 });

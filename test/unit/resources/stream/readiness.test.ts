@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toReadiness } from '../../../../src/domain/streams/view.ts';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
-import { sameStatus } from '../../../../src/operator/runtime/controller.ts';
+import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { type Condition, findCondition } from '../../../../src/resources/common/conditions.ts';
@@ -130,7 +130,7 @@ describe('PodScheduled', () => {
     const made = step(loopStream, world({ pod: podOf(loopStream) })).stream;
     expect(condition(made)?.status).toBe('Unknown');
     const bound = step(made, world({ pod: onNode(podOf(loopStream)), now: at(5) })).stream;
-    expect(sameStatus(made.status, bound.status ?? {})).toBe(true);
+    expect(isSameStatus(made.status, bound.status ?? {})).toBe(true);
     const live = step(bound, world({ pod: onNode(podOf(loopStream, { ready: true })) })).stream;
     expect(condition(live)?.status).toBe('True');
     expect(condition(step(live, world({ pod: onNode(podOf(loopStream)) })).stream)?.status).toBe('True');
@@ -156,7 +156,7 @@ describe('PodScheduled', () => {
       const next = step(written, world({ now: at(60) })).decision;
       expect(next.action.do).toBe(after);
       const refused = next.action.do === 'create' ? withoutPod({ ...world(), stream: written }, next, refusal) : next;
-      expect(sameStatus(written.status, buildStatus(written, refused, undefined, world()))).toBe(true);
+      expect(isSameStatus(written.status, buildStatus(written, refused, undefined, world()))).toBe(true);
       if (phase !== 'waiting') continue;
       expect(refused.requeueAt).toEqual(at(5));
       for (const [now, again] of [[at(60), at(90)] as const, [at(600), at(660)] as const])

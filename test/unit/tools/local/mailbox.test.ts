@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMailer } from '../../../../src/lib/mail/mailer.ts';
-import { resetMail } from '../../../../src/lib/mail/templates.ts';
+import { buildResetMail } from '../../../../src/lib/mail/templates.ts';
 import { type Mailbox, startMailbox } from '../../../../tools/local/mailbox.ts';
 import { mailboxPage, type ShownMail } from '../../../../tools/local/mailbox-page.ts';
 import { claimPort } from '../../../../tools/process/ports.ts';
@@ -33,7 +33,7 @@ describe('the local mailbox', () => {
       { smtpUrl: `smtp://127.0.0.1:${smtpPort}`, from: 'a@localhost' },
       pino({ level: 'silent' }),
     );
-    await mailer.send(resetMail(to, url, 30));
+    await mailer.send(buildResetMail(to, url, 30));
     await mailer.close();
   };
   const site = () => `http://127.0.0.1:${httpPort}`;

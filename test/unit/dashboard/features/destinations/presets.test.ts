@@ -3,13 +3,13 @@ import { problems } from '../../../../../src/client/index.ts';
 import { findPreset, PRESETS } from '../../../../../src/dashboard/features/destinations/presets.ts';
 import { buildSteps } from '../../../../../src/dashboard/features/destinations/stages.ts';
 import { findFieldErrors } from '../../../../../src/dashboard/ui/fieldErrors.ts';
-import { ingestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
+import { findIngestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
 import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
 
 describe('the known platforms', () => {
   test('the server takes each of their addresses, and each is known again by it', () => {
     for (const { id, rtmpUrl } of PRESETS.filter(({ rtmpUrl }) => rtmpUrl !== '')) {
-      expect(ingestUrlProblem(rtmpUrl)).toBeUndefined();
+      expect(findIngestUrlProblem(rtmpUrl)).toBeUndefined();
       expect(findPreset(rtmpUrl).id).toBe(id);
     }
   });

@@ -16,7 +16,7 @@ interface KeptFormOptions<Values> extends UseFormInput<Values> {
  * Mantine's form, with what was typed kept until it is sent or thrown away (`forget`). Changes of others are taken
  * up, but for what was typed here: `elsewhere` names the fields in which theirs differs.
  */
-export function useKeptForm<Values extends object>({ name, secrets = [], ...options }: KeptFormOptions<Values>) {
+export function useDraftForm<Values extends object>({ name, secrets = [], ...options }: KeptFormOptions<Values>) {
   const drafts = useDrafts();
   const forgotten = useRef(false);
   const form = useForm<Values>({
