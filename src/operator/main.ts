@@ -64,12 +64,12 @@ export async function runOperator(
   const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
   lifecycle.defer('events', () => events.flush());
 
-  // Caches, and the tools of all controllers.
+  // Caches, and the dependencies of all controllers.
   const own = createCaches(kube, namespace, log);
   const nodes = await createNodeCache(kube, log);
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);
-  const tools: ControllerDeps = { kube, caches, settings: config, events, clock, log };
+  const deps: ControllerDeps = { kube, caches, settings: config, events, clock, log };
 
   // Streams.
   const streamers = createStreamers(lifecycle, ({ metadata }) =>
@@ -80,7 +80,7 @@ export async function runOperator(
   // Uploads.
   const fractions: Fractions = new Map();
   const sweeping: SweepOptions = { namespace, graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
-  const sweeper = new Sweeper(tools, sweeping);
+  const sweeper = new Sweeper(deps, sweeping);
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),
@@ -109,9 +109,9 @@ export async function runOperator(
     destination: (key) => queues.destination.add(key),
   };
   const controllers = {
-    stream: reconcileStream({ ...tools, streamers, rollout, metered }),
-    upload: reconcileUpload({ ...tools, admission, fractions, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
-    destination: reconcileDestination(tools),
+    stream: reconcileStream({ ...deps, streamers, rollout, metered }),
+    upload: reconcileUpload({ ...deps, admission, fractions, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
+    destination: reconcileDestination(deps),
   };
   const queueTools = { workers, metrics, lifecycle, log };
   const queues = {
@@ -134,7 +134,7 @@ export async function runOperator(
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
-    if (config.sweep) sweepRegularly(sweeper, admission, tools, sweeping, lifecycle);
+    if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
     followProgress(caches, fractions, enqueue.upload, lifecycle);
     log.info({ namespace }, 'the operator looks after the streams');

@@ -1,4 +1,4 @@
-/** Names the tools that every controller works with. */
+/** Declares what every controller depends on. */
 
 import type { EventRecorder } from '../../kube/events.ts';
 import type { Kube } from '../../kube/types.ts';

@@ -25,27 +25,27 @@ const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
-export function reconcileDestination(tools: ControllerDeps): Reconcile {
-  const tester = new Tester(tools);
+export function reconcileDestination(deps: ControllerDeps): Reconcile {
+  const tester = new Tester(deps);
   return async (key) => {
-    const destination = tools.caches.destinations.get(...splitKey(key));
+    const destination = deps.caches.destinations.get(...splitKey(key));
     if (!destination || destination.metadata.deletionTimestamp) {
       tester.leave(key);
       return undefined;
     }
-    const secret = await readSecret(tools, destination);
-    const now = tools.clock.now();
+    const secret = await readSecret(deps, destination);
+    const now = deps.clock.now();
     const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
 
-    const judged = buildDestinationStatus(destination, secret, now, tools.settings);
+    const judged = buildDestinationStatus(destination, secret, now, deps.settings);
     const ready = findCondition(judged.conditions, 'Ready');
     const secretVersion = secret?.metadata.resourceVersion;
     const step = await tester.advance(key, destination, { ready, secretVersion });
 
-    await writeDestinationStatus(tools, destination, judged, step.result);
+    await writeDestinationStatus(deps, destination, judged, step.result);
     if (step.remove) await tester.remove(step.remove);
-    const waitMs = computeWait(tools.caches.streams.byIndex(BY_DESTINATION, key), ready?.status === 'True', ageMs);
+    const waitMs = computeWait(deps.caches.streams.byIndex(BY_DESTINATION, key), ready?.status === 'True', ageMs);
     return { requeueAfterMs: Math.min(waitMs, step.requeueAfterMs ?? waitMs) };
   };
 }
@@ -60,15 +60,15 @@ async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destinat
 }
 
 async function writeDestinationStatus(
-  tools: ControllerDeps,
+  deps: ControllerDeps,
   destination: Destination,
   judged: DestinationStatus,
   result: TestStatus | undefined,
 ): Promise<void> {
-  const { caches, events } = tools;
+  const { caches, events } = deps;
   const status = result ? { ...judged, test: result } : judged;
   const ready = findCondition(judged.conditions, 'Ready');
-  if (!(await writeStatus(tools, DESTINATIONS, caches.destinations, destination, status)) || !ready) return;
+  if (!(await writeStatus(deps, DESTINATIONS, caches.destinations, destination, status)) || !ready) return;
   const before = findCondition(destination.status?.conditions, 'Ready');
   for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
 }

@@ -19,11 +19,11 @@ const TURN_REQUEUE_MS = 1000;
 const PATIENCE_MS = 5 * TURN_REQUEUE_MS;
 
 export class Tester {
-  readonly #tools: ControllerDeps;
+  readonly #deps: ControllerDeps;
   readonly #turns = new TestTurns({ total: MAX_TESTS, each: MAX_TESTS_EACH, patienceMs: PATIENCE_MS });
 
-  constructor(tools: ControllerDeps) {
-    this.#tools = tools;
+  constructor(deps: ControllerDeps) {
+    this.#deps = deps;
   }
 
   /** Makes the pod when its turn has come. Returns the result to write and the pod to remove. */
@@ -32,7 +32,7 @@ export class Tester {
     destination: Destination,
     seen: Pick<TestObservation, 'ready' | 'secretVersion'>,
   ): Promise<TestStep> {
-    const { caches, clock } = this.#tools;
+    const { caches, clock } = this.#deps;
     const [namespace] = splitKey(key);
     const pod = caches.pods.get(namespace, testPodName(destination.metadata.uid));
     const id = findAskedTest(destination);
@@ -66,12 +66,12 @@ export class Tester {
 
   async remove({ metadata }: Pod): Promise<void> {
     const { name, namespace = '', uid } = metadata;
-    await this.#tools.kube.delete(PODS, namespace, name, { uid });
+    await this.#deps.kube.delete(PODS, namespace, name, { uid });
   }
 
   /** Returns why the pod cannot be made, if only others can change that. */
   async #make(namespace: string, destination: Destination, secretVersion: string): Promise<string | undefined> {
-    const { kube, caches, settings } = this.#tools;
+    const { kube, caches, settings } = this.#deps;
     const pod = buildTestPod(destination, secretVersion, settings);
     try {
       caches.pods.upsert(await kube.create(PODS, namespace, pod));

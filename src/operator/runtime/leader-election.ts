@@ -32,7 +32,7 @@ export interface Leadership {
 export function createLeadership(
   client: Kube,
   { leaderElection: times, namespace, kubeconfig }: Pick<OperatorConfig, 'leaderElection' | 'namespace' | 'kubeconfig'>,
-  tools: {
+  deps: {
     lifecycle: Lifecycle;
     log: Logger;
     metrics: {
@@ -42,8 +42,8 @@ export function createLeadership(
     exit: (status: number) => void;
   },
 ): Leadership {
-  const { lifecycle, log, exit } = tools;
-  const { onRequest, showLeading } = tools.metrics;
+  const { lifecycle, log, exit } = deps;
+  const { onRequest, showLeading } = deps.metrics;
   let isLeading = () => times === undefined;
   showLeading(LEASE, namespace, () => isLeading());
   if (!times) return { kube: client, begin: (work) => work() };

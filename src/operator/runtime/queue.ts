@@ -17,8 +17,8 @@ export interface QueueTools {
  * The queue is paused at first. From caches that are not filled yet a pod that is not known would seem to be missing, and while
  * another operator leads this one decides nothing.
  */
-export function createControllerQueue(name: string, reconcile: Reconcile, tools: QueueTools): WorkQueue {
-  const { workers, metrics, lifecycle, log } = tools;
+export function createControllerQueue(name: string, reconcile: Reconcile, deps: QueueTools): WorkQueue {
+  const { workers, metrics, lifecycle, log } = deps;
   const queue = createQueue({
     workers,
     process: metrics.observe(name, reconcile),

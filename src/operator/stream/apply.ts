@@ -47,7 +47,7 @@ const YIELD: Outcome = { requeueAfterMs: 0 };
 const FINISHED: Outcome = {};
 
 interface ActionContext {
-  tools: StreamControllerDeps;
+  deps: StreamControllerDeps;
   observed: Observation;
   decision: Decision;
   /** `pod` after the action; the stream as it was observed. */
@@ -55,54 +55,54 @@ interface ActionContext {
 }
 
 export async function applyDecision(
-  tools: StreamControllerDeps,
+  deps: StreamControllerDeps,
   observed: Observation,
   decision: Decision,
 ): Promise<Outcome> {
   const { stream, pod: main, other } = observed;
   const { action } = decision;
   const done = (pod: Pod | undefined, turnedOut = decision): AppliedDecision => ({ decision: turnedOut, pod, stream });
-  const scene: ActionContext = { tools, observed, decision, done };
+  const context: ActionContext = { deps, observed, decision, done };
   const own = [main, other].filter((pod) => pod !== undefined).filter((pod) => isOwnedBy(pod, stream));
   const pod = 'podUid' in action ? own.find(({ metadata }) => metadata.uid === action.podUid) : own[0];
   switch (action.do) {
     case 'nothing':
       return done(pod);
     case 'prepare':
-      return prepareStart(scene, pod);
+      return prepareStart(context, pod);
     case 'create':
-      return createPod(scene, action);
+      return createPod(context, action);
     case 'removeFinalizer':
-      return (await removeFinalizer(tools, stream)) ? FINISHED : STALE;
+      return (await removeFinalizer(deps, stream)) ? FINISHED : STALE;
     case 'expire':
-      return deleteStream(scene);
+      return deleteStream(context);
   }
   if (!pod) return STALE;
   switch (action.do) {
     case 'publish':
-      return publish(scene, pod);
+      return publish(context, pod);
     case 'stop':
-      return (await isFollowed(scene, pod)) ? stop(scene, pod) : STALE;
+      return (await isFollowed(context, pod)) ? stop(context, pod) : STALE;
     case 'delete':
-      return deletePod(scene, pod, action.retire);
+      return deletePod(context, pod, action.retire);
     case 'patch':
-      return patchProgram(scene, pod, action.program);
+      return patchProgram(context, pod, action.program);
     case 'skip':
-      return skip(scene, pod, action);
+      return skip(context, pod, action);
   }
 }
 
 /** Makes ahead of the first pod what it needs. A stream that has the finalizer has the Secret too, or had it. */
-async function prepareStart({ tools, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
-  await ensureSecret(tools, observed);
-  return { ...done(pod), stream: await addFinalizer(tools, observed.stream) };
+async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
+  await ensureSecret(deps, observed);
+  return { ...done(pod), stream: await addFinalizer(deps, observed.stream) };
 }
 
 /** Deletes a stream whose time is up, in the version that was observed: one that has been edited since fails with Conflict. */
-async function deleteStream({ tools, observed }: ActionContext): Promise<Outcome> {
+async function deleteStream({ deps, observed }: ActionContext): Promise<Outcome> {
   const { name, namespace = '', uid, resourceVersion } = observed.stream.metadata;
   const options = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
-  await tools.kube.delete(LOOPSTREAMS, namespace, name, options);
+  await deps.kube.delete(LOOPSTREAMS, namespace, name, options);
   return FINISHED;
 }
 
@@ -112,26 +112,26 @@ async function deleteStream({ tools, observed }: ActionContext): Promise<Outcome
  * Until then the pod, which is on its way to a node, is held; the next run finds a pod without the lock. The status of a first pod
  * is written after those who wait for theirs, too: of many, most are live by then, and one write serves instead of two.
  */
-async function createPod(scene: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
-  const { tools, observed, decision, done } = scene;
+async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
+  const { deps, observed, decision, done } = context;
   const { stream, freeName: name, now } = observed;
   const { namespace = '' } = stream.metadata;
   if (name === undefined) return STALE;
   // The finalizer comes before any pod: if it was missing, this is the first one of all.
-  const isFirst = (await addFinalizer(tools, stream)) !== stream;
+  const isFirst = (await addFinalizer(deps, stream)) !== stream;
   try {
     // A standby reads its files before it has the lock; those of an older operator lack the view token.
-    if (action.standby) await updateSecret(tools, observed);
-    const pod = await tools.kube.create(PODS, namespace, buildPod(stream, action.program, tools.settings, name));
-    tools.caches.pods.upsert(pod);
+    if (action.standby) await updateSecret(deps, observed);
+    const pod = await deps.kube.create(PODS, namespace, buildPod(stream, action.program, deps.settings, name));
+    deps.caches.pods.upsert(pod);
     if (action.standby) return done(observed.pod);
     if (stream.status?.phase === 'scheduled') return YIELD;
     const { uid } = pod.metadata;
     if (isFirst) {
-      await acquireFirstPublisher(tools, observed, uid);
+      await acquireFirstPublisher(deps, observed, uid);
       return YIELD;
     }
-    const { publisherUid } = await acquirePublisher(tools, observed, uid);
+    const { publisherUid } = await acquirePublisher(deps, observed, uid);
     return publisherUid === uid ? done(pod) : STALE;
   } catch (error) {
     if (isRefusal(error)) {
@@ -141,35 +141,35 @@ async function createPod(scene: ActionContext, action: Extract<Action, { do: 'cr
     }
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }
-  const own = await fetchPods(tools, stream);
-  for (const pod of own) tools.caches.pods.upsert(pod);
+  const own = await fetchPods(deps, stream);
+  for (const pod of own) deps.caches.pods.upsert(pod);
   if (own.some((pod) => pod.metadata.name === name) || action.standby) return STALE;
   return done(undefined, withoutPod(observed, decision));
 }
 
 /** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
-async function publish({ tools, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
+async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
-  const { publisherUid, isNew } = await acquirePublisher(tools, observed, uid);
+  const { publisherUid, isNew } = await acquirePublisher(deps, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
     return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) }) : STALE;
   }
   // A pod without a node reads its files later. A pod that had the lock before may have read so; it reports if it has not.
   if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);
-  const token = await readControlToken(tools, stream);
-  if (token !== undefined) await tools.streamers.release(pod, token);
+  const token = await readControlToken(deps, stream);
+  if (token !== undefined) await deps.streamers.release(pod, token);
   const annotations = { [ON_AIR_ANNOTATION]: now.toISOString() };
-  const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
-  tools.caches.pods.upsert(patched);
+  const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
+  deps.caches.pods.upsert(patched);
   return done(patched);
 }
 
 /** Tells a pod to publish no more. The pod need not hear it: it is going, or is deleted with little time. */
-async function stop({ tools, observed, done }: ActionContext, pod: Pod): Promise<AppliedDecision> {
-  const token = await readControlToken(tools, observed.stream);
-  if (token !== undefined) await tools.streamers.stop(pod, token);
+async function stop({ deps, observed, done }: ActionContext, pod: Pod): Promise<AppliedDecision> {
+  const token = await readControlToken(deps, observed.stream);
+  if (token !== undefined) await deps.streamers.stop(pod, token);
   return done(pod);
 }
 
@@ -177,34 +177,34 @@ async function stop({ tools, observed, done }: ActionContext, pod: Pod): Promise
  * Whether another pod is there to take over, by the API server: a pod that was removed a moment ago may still be in the cache, and
  * the one that publishes is not stopped for its sake.
  */
-async function isFollowed({ tools, observed }: ActionContext, pod: Pod): Promise<boolean> {
-  const others = (await fetchPods(tools, observed.stream)).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
-  for (const other of others) tools.caches.pods.upsert(other);
+async function isFollowed({ deps, observed }: ActionContext, pod: Pod): Promise<boolean> {
+  const others = (await fetchPods(deps, observed.stream)).filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+  for (const other of others) deps.caches.pods.upsert(other);
   return others.some((other) => !isOver(other) && other.metadata.deletionTimestamp === undefined);
 }
 
 /** Deletes a pod: at once, or so that it publishes until another one is ready. */
-async function deletePod(scene: ActionContext, pod: Pod, retire: boolean): Promise<Outcome> {
-  const { tools, observed, done } = scene;
+async function deletePod(context: ActionContext, pod: Pod, retire: boolean): Promise<Outcome> {
+  const { deps, observed, done } = context;
   const { name, namespace = '', uid } = pod.metadata;
-  if (retire && !(await isFollowed(scene, pod))) return STALE;
-  if (!retire) await stop(scene, pod);
-  await tools.kube.delete(PODS, namespace, name, { uid, ...(!retire && { gracePeriodSeconds: STOP_GRACE_SECONDS }) });
+  if (retire && !(await isFollowed(context, pod))) return STALE;
+  if (!retire) await stop(context, pod);
+  await deps.kube.delete(PODS, namespace, name, { uid, ...(!retire && { gracePeriodSeconds: STOP_GRACE_SECONDS }) });
   // The other one is ready already.
-  if (retire) await stop(scene, pod);
+  if (retire) await stop(context, pod);
   // The next run must see that the pod is going, however late the watch is.
-  for (const fetched of await fetchPods(tools, observed.stream)) tools.caches.pods.upsert(fetched);
+  for (const fetched of await fetchPods(deps, observed.stream)) deps.caches.pods.upsert(fetched);
   return done(observed.pod);
 }
 
 /** Hands the pod another program, which it takes up without a restart. The destinations of that are in the Secret before. */
 async function patchProgram(
-  scene: ActionContext,
+  context: ActionContext,
   pod: Pod,
   program: Program,
-  decision = scene.decision,
+  decision = context.decision,
 ): Promise<AppliedDecision> {
-  const { tools, observed, done } = scene;
+  const { deps, observed, done } = context;
   const findMain = (patched: Pod) => (pod === observed.other ? observed.pod : patched);
   const { name, namespace = '', uid } = pod.metadata;
   const before = readPodProgram(pod);
@@ -215,9 +215,9 @@ async function patchProgram(
   };
   const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
   try {
-    if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(tools, observed);
-    const patched = await tools.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
-    tools.caches.pods.upsert(patched);
+    if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(deps, observed);
+    const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
+    deps.caches.pods.upsert(patched);
     return done(findMain(patched), decision);
   } catch (error) {
     if (!isRefusal(error)) throw error;
@@ -226,14 +226,18 @@ async function patchProgram(
 }
 
 /** Passes a skip on to the pod. The program says afterwards that it is done, and where the stream stands now. */
-async function skip(scene: ActionContext, pod: Pod, action: Extract<Action, { do: 'skip' }>): Promise<AppliedDecision> {
-  const { tools, observed, decision, done } = scene;
-  const token = await readControlToken(tools, observed.stream);
-  const clock = token && (await tools.streamers.skip(pod.metadata.uid, action.address, token, action.skip));
+async function skip(
+  context: ActionContext,
+  pod: Pod,
+  action: Extract<Action, { do: 'skip' }>,
+): Promise<AppliedDecision> {
+  const { deps, observed, decision, done } = context;
+  const token = await readControlToken(deps, observed.stream);
+  const clock = token && (await deps.streamers.skip(pod.metadata.uid, action.address, token, action.skip));
   if (!clock) return done(pod);
   const program = withClock(action.program, clock);
   const { requeueAt: _, ...rest } = decision;
   const message = `Went on to the next ${action.skip.track} item, as was asked.`;
   const events: Decision['events'] = [{ type: 'Normal', reason: 'Skipped', message }];
-  return patchProgram(scene, pod, program, { ...rest, ...pickPlayhead(program), events });
+  return patchProgram(context, pod, program, { ...rest, ...pickPlayhead(program), events });
 }

@@ -1,4 +1,4 @@
-/** Names the tools that the controller of streams works with. */
+/** Declares what the controller of streams depends on. */
 
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import type { Rollout } from './rollout.ts';

@@ -22,11 +22,11 @@ const setFinalizers = ({ kube }: StreamControllerDeps, stream: LoopStream, final
  * Adds the finalizer of a stream. It comes before any pod, so that a stream is never gone while something of it may be on air.
  * Returns the stream as it is then, which differs in nothing else: the next write is of that version.
  */
-export async function addFinalizer(tools: StreamControllerDeps, stream: LoopStream): Promise<LoopStream> {
+export async function addFinalizer(deps: StreamControllerDeps, stream: LoopStream): Promise<LoopStream> {
   const finalizers = stream.metadata.finalizers ?? [];
   if (finalizers.includes(FINALIZER)) return stream;
-  const written = await setFinalizers(tools, stream, [...finalizers, FINALIZER]);
-  tools.caches.streams.upsert(written);
+  const written = await setFinalizers(deps, stream, [...finalizers, FINALIZER]);
+  deps.caches.streams.upsert(written);
   return written;
 }
 
@@ -35,23 +35,23 @@ export async function addFinalizer(tools: StreamControllerDeps, stream: LoopStre
  * counts too. Where our Role was deleted before the stream, as when a namespace is deleted, no pod can be made any more, and the
  * cache knows all that are left.
  */
-async function findPodsLeft(tools: StreamControllerDeps, stream: LoopStream): Promise<Pod[]> {
+async function findPodsLeft(deps: StreamControllerDeps, stream: LoopStream): Promise<Pod[]> {
   try {
-    return await fetchPods(tools, stream);
+    return await fetchPods(deps, stream);
   } catch (error) {
     if (!hasReason(error, 'Forbidden')) throw error;
-    return listCachedPods(tools, stream);
+    return listCachedPods(deps, stream);
   }
 }
 
 /** Removes the finalizer of a deleted stream; returns false while the stream has pods. */
-export async function removeFinalizer(tools: StreamControllerDeps, stream: LoopStream): Promise<boolean> {
-  const pods = await findPodsLeft(tools, stream);
-  for (const pod of pods) tools.caches.pods.upsert(pod);
+export async function removeFinalizer(deps: StreamControllerDeps, stream: LoopStream): Promise<boolean> {
+  const pods = await findPodsLeft(deps, stream);
+  for (const pod of pods) deps.caches.pods.upsert(pod);
   if (pods.length > 0) return false;
   const left = (stream.metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
   try {
-    await setFinalizers(tools, stream, left);
+    await setFinalizers(deps, stream, left);
   } catch (error) {
     if (!hasReason(error, 'NotFound')) throw error;
   }
@@ -63,7 +63,7 @@ export async function removeFinalizer(tools: StreamControllerDeps, stream: LoopS
  * (finalizers/remove.ts). Returns whether any was missing.
  */
 export async function restoreFinalizers(
-  tools: StreamControllerDeps,
+  deps: StreamControllerDeps,
   { stream, pod, other }: Observation,
 ): Promise<boolean> {
   const pods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream) && !isOver(one));
@@ -75,9 +75,9 @@ export async function restoreFinalizers(
   for (const { metadata } of loose) {
     const { name, namespace = '', uid, resourceVersion, finalizers = [] } = metadata;
     const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, POD_FINALIZER] } };
-    tools.caches.pods.upsert(await tools.kube.mergePatch(PODS, namespace, name, patch));
+    deps.caches.pods.upsert(await deps.kube.mergePatch(PODS, namespace, name, patch));
   }
-  return (await addFinalizer(tools, stream)) !== stream || loose.length > 0;
+  return (await addFinalizer(deps, stream)) !== stream || loose.length > 0;
 }
 
 /**

@@ -12,37 +12,37 @@ import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus, sameSessions } from './status.ts';
 
 export const reconcileStream =
-  (tools: StreamControllerDeps): Reconcile =>
+  (deps: StreamControllerDeps): Reconcile =>
   async (key) => {
-    const stream = tools.caches.streams.get(...splitKey(key));
-    const endedPods = findEndedPods(tools, key);
-    if (!stream) return removePodFinalizers(tools, key, endedPods);
+    const stream = deps.caches.streams.get(...splitKey(key));
+    const endedPods = findEndedPods(deps, key);
+    if (!stream) return removePodFinalizers(deps, key, endedPods);
 
-    const observed = observeStream(tools, stream, tools.clock.now());
+    const observed = observeStream(deps, stream, deps.clock.now());
     // The caches have the finalizers that were written: the next run, at once, observes them.
-    if (await restoreFinalizers(tools, observed)) return { requeueAfterMs: 0 };
+    if (await restoreFinalizers(deps, observed)) return { requeueAfterMs: 0 };
 
-    const decision = decide(observed, tools.settings);
-    const outcome = await applyDecision(tools, observed, decision);
+    const decision = decide(observed, deps.settings);
+    const outcome = await applyDecision(deps, observed, decision);
     if (!('decision' in outcome)) return outcome;
 
-    await writeStreamStatus(tools, observed, outcome);
-    await removePodFinalizers(tools, key, endedPods);
-    return requeue(tools, observed, outcome);
+    await writeStreamStatus(deps, observed, outcome);
+    await removePodFinalizers(deps, key, endedPods);
+    return requeue(deps, observed, outcome);
   };
 
 /** Writes the status, with the sessions of the pods as they are after the action, and the Events for what changed in it. */
 async function writeStreamStatus(
-  tools: StreamControllerDeps,
+  deps: StreamControllerDeps,
   observed: Observation,
   done: AppliedDecision,
 ): Promise<void> {
   const { stream, pod, decision } = done;
-  const sessions = computeSessions(stream, observePodTimes(tools, stream), tools.metered, observed.now);
+  const sessions = computeSessions(stream, observePodTimes(deps, stream), deps.metered, observed.now);
   const status = buildStatus(stream, decision, pod, observed, sessions);
   const exact = !sameSessions(stream.status, status);
-  if (!(await writeStatus(tools, LOOPSTREAMS, tools.caches.streams, stream, status, { exact }))) return;
-  for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) tools.events.event(stream, event);
+  if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status, { exact }))) return;
+  for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) deps.events.event(stream, event);
 }
 
 /** Waits for the time of the decision, or for the stream's turn in a rollout where that comes first. */

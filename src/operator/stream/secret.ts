@@ -57,17 +57,17 @@ async function findSecret({ kube }: Pick<ControllerDeps, 'kube'>, namespace: str
 }
 
 const findStreamSecret = (
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   { metadata }: LoopStream,
-): Promise<Stored<Secret> | undefined> => findSecret(tools, metadata.namespace ?? '', streamSecretName(metadata.uid));
+): Promise<Stored<Secret> | undefined> => findSecret(deps, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
 /** The destinations as the streamer reads them (media/streamer/mounted-files.ts). One whose Secret is missing is left out. */
-async function readDestinations(tools: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
+async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(
     stream.spec.destinationRefs.map(async (name) => {
       const destination = destinations.get(name);
-      const data = destination && (await findSecret(tools, namespace, destination.spec.secretName))?.data;
+      const data = destination && (await findSecret(deps, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];
       const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
       const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
@@ -80,19 +80,19 @@ async function readDestinations(tools: Pick<ControllerDeps, 'kube'>, { stream, d
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Brings the destinations in the Secret up to date; writes nothing when they are. */
-export async function updateSecret(tools: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
+export async function updateSecret(deps: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
   const { stream } = sent;
-  const secret = await findStreamSecret(tools, stream);
+  const secret = await findStreamSecret(deps, stream);
   if (!secret) return;
-  const destinations = await readDestinations(tools, sent);
+  const destinations = await readDestinations(deps, sent);
   const content = decodeSecret(secret);
   // One that an older operator made has no view token.
   if (
     content[DESTINATIONS_KEY] === destinations &&
-    content[VIEW_TOKEN_KEY] === (await findStreamViewToken(tools, stream))
+    content[VIEW_TOKEN_KEY] === (await findStreamViewToken(deps, stream))
   )
     return;
-  await writeSecret(tools, stream, secret, { [DESTINATIONS_KEY]: destinations });
+  await writeSecret(deps, stream, secret, { [DESTINATIONS_KEY]: destinations });
 }
 
 const findStreamViewToken = ({ kube }: Pick<ControllerDeps, 'kube'>, { metadata }: LoopStream): Promise<string> =>
@@ -100,35 +100,35 @@ const findStreamViewToken = ({ kube }: Pick<ControllerDeps, 'kube'>, { metadata 
 
 /** Fails with Conflict when another write came before; the stream is reconciled again then. */
 async function writeSecret(
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   stream: LoopStream,
   secret: Stored<Secret>,
   given: StreamSecret,
 ): Promise<void> {
-  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(deps, stream) };
   const changed = Object.fromEntries(Object.entries(content).map(([key, value]) => [key, encode(value)]));
   const data = { ...secret.data, ...changed };
-  await tools.kube.replace(SECRETS, stream.metadata.namespace ?? '', { ...secret, data });
+  await deps.kube.replace(SECRETS, stream.metadata.namespace ?? '', { ...secret, data });
 }
 
 /**
  * Makes the Secret ahead of the first pod, which need not wait for it then. It names no publisher, so a pod that reads it is held.
  * A Secret that exists stays as it is.
  */
-export async function ensureSecret(tools: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
+export async function ensureSecret(deps: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
   try {
-    await createSecret(tools, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(tools, sent) });
+    await createSecret(deps, sent.stream, { [DESTINATIONS_KEY]: await readDestinations(deps, sent) });
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }
 }
 
 const createSecret = async (
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   stream: LoopStream,
   given: StreamSecret,
 ): Promise<void> => {
-  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(tools, stream) };
+  const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(deps, stream) };
   const made = {
     metadata: {
       name: streamSecretName(stream.metadata.uid),
@@ -138,7 +138,7 @@ const createSecret = async (
     type: 'Opaque',
     stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
   };
-  await tools.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
+  await deps.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
 };
 
 /** The stream's pods as the API server has them at this moment, whatever the caches say. */
@@ -166,23 +166,23 @@ export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metada
  * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
  */
 export async function acquirePublisher(
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   sent: Sent,
   podUid: string,
 ): Promise<{ publisherUid: string; isNew: boolean }> {
   const { stream } = sent;
-  const secret = await findStreamSecret(tools, stream);
+  const secret = await findStreamSecret(deps, stream);
   const publisherUid = secret && decodeSecret(secret)[PUBLISHER_KEY];
   if (publisherUid === podUid) return { publisherUid, isNew: false };
   // A Secret names no publisher that an older operator made, or that was deleted, or that was made before the first pod: then
   // every other pod may publish.
-  const [pods, destinations] = await Promise.all([fetchPods(tools, stream), readDestinations(tools, sent)]);
+  const [pods, destinations] = await Promise.all([fetchPods(deps, stream), readDestinations(deps, sent)]);
   const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
   const holder = others.find((pod) => publisherUid === undefined || pod.metadata.uid === publisherUid);
   if (holder) return { publisherUid: holder.metadata.uid, isNew: false };
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
   // A Secret that was made in the meantime is AlreadyExists, and the stream is reconciled again.
-  await (secret ? writeSecret(tools, stream, secret, content) : createSecret(tools, stream, content));
+  await (secret ? writeSecret(deps, stream, secret, content) : createSecret(deps, stream, content));
   return { publisherUid: podUid, isNew: true };
 }
 
@@ -192,22 +192,22 @@ export async function acquirePublisher(
  * there is no publisher: of two at once one fails with AlreadyExists, and the stream is reconciled again.
  */
 export async function acquireFirstPublisher(
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   sent: Sent,
   podUid: string,
 ): Promise<void> {
-  await createSecret(tools, sent.stream, {
-    [DESTINATIONS_KEY]: await readDestinations(tools, sent),
+  await createSecret(deps, sent.stream, {
+    [DESTINATIONS_KEY]: await readDestinations(deps, sent),
     [PUBLISHER_KEY]: podUid,
   });
 }
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */
 export async function readControlToken(
-  tools: Pick<ControllerDeps, 'kube'>,
+  deps: Pick<ControllerDeps, 'kube'>,
   stream: LoopStream,
 ): Promise<string | undefined> {
-  const secret = await findStreamSecret(tools, stream);
+  const secret = await findStreamSecret(deps, stream);
   return secret && decodeSecret(secret)[CONTROL_TOKEN_KEY];
 }
 

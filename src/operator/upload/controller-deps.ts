@@ -1,4 +1,4 @@
-/** Names the tools that the controller of uploads works with. */
+/** Declares what the controller of uploads depends on. */
 
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import type { Admission } from './admission.ts';

@@ -37,8 +37,8 @@ function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Uploa
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
 
-export function observeUpload(tools: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
-  const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = tools;
+export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
+  const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = deps;
   const key = joinKey(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const { held, ...asked } = listProfilesAsked(caches, key);

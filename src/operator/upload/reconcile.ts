@@ -19,28 +19,28 @@ const RETRY_MS = 60_000;
 
 /** `enqueue` is called with the key of each upload that waited and may make a Job now. */
 export const reconcileUpload =
-  (tools: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile =>
+  (deps: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile =>
   async (key) => {
     try {
-      return await reconcile(tools, key);
+      return await reconcile(deps, key);
     } finally {
       // Whatever this upload did, a place may have become free for another.
-      tools.admission.due().forEach(enqueue);
+      deps.admission.due().forEach(enqueue);
     }
   };
 
-async function reconcile(tools: UploadControllerDeps, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
-  const { caches, clock, admission } = tools;
+async function reconcile(deps: UploadControllerDeps, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
+  const { caches, clock, admission } = deps;
   const upload = caches.uploads.get(...splitKey(key));
   if (!upload || upload.metadata.deletionTimestamp) {
     admission.leave(key);
-    return removeActiveJobs(tools, key);
+    return removeActiveJobs(deps, key);
   }
   const now = clock.now();
-  const decision = decideUpload(upload, observeUpload(tools, upload, now));
-  await removeJobs(tools, upload, decision.remove);
-  const made = await createJobs(tools, key, upload, decision.create);
-  await writeUploadStatus(tools, upload, decision, made);
+  const decision = decideUpload(upload, observeUpload(deps, upload, now));
+  await removeJobs(deps, upload, decision.remove);
+  const made = await createJobs(deps, key, upload, decision.create);
+  await writeUploadStatus(deps, upload, decision, made);
   return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
 
@@ -74,17 +74,17 @@ interface Made {
 
 /** Makes the Jobs whose turn it is. */
 async function createJobs(
-  tools: UploadControllerDeps,
+  deps: UploadControllerDeps,
   key: string,
   upload: Upload,
   wantedJobs: readonly WantedJob[],
 ): Promise<Made> {
-  const { admission } = tools;
+  const { admission } = deps;
   const { labels, creationTimestamp: since } = upload.metadata;
   const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wantedJobs);
   let refusal: string | undefined;
   try {
-    for (const wantedJob of allowed) refusal = (await createJob(tools, upload, wantedJob)) ?? refusal;
+    for (const wantedJob of allowed) refusal = (await createJob(deps, upload, wantedJob)) ?? refusal;
   } finally {
     admission.settle(key);
   }
@@ -93,31 +93,31 @@ async function createJobs(
 }
 
 /** Makes a Job; returns why it cannot be made, if only others can change that. */
-async function createJob(tools: ControllerDeps, upload: Upload, wantedJob: WantedJob): Promise<string | undefined> {
+async function createJob(deps: ControllerDeps, upload: Upload, wantedJob: WantedJob): Promise<string | undefined> {
   const { namespace = '' } = upload.metadata;
   try {
-    tools.caches.jobs.upsert(await tools.kube.create(JOBS, namespace, buildJob(upload, wantedJob, tools.settings)));
+    deps.caches.jobs.upsert(await deps.kube.create(JOBS, namespace, buildJob(upload, wantedJob, deps.settings)));
     return undefined;
   } catch (error) {
     if (isRefusal(error)) return error.message;
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }
-  const job = await tools.kube.get(JOBS, namespace, wantedJob.name);
+  const job = await deps.kube.get(JOBS, namespace, wantedJob.name);
   if (!isOwnedBy(job, upload)) return `Job "${wantedJob.name}" exists but does not belong to this upload. Delete it.`;
-  tools.caches.jobs.upsert(job);
+  deps.caches.jobs.upsert(job);
   return undefined;
 }
 
 async function writeUploadStatus(
-  tools: UploadControllerDeps,
+  deps: UploadControllerDeps,
   upload: Upload,
   decision: UploadDecision,
   { refusal, queued }: Made,
 ): Promise<void> {
-  const { caches, events } = tools;
+  const { caches, events } = deps;
   if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
   if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
   const status = addWaitingStates(upload, decision.status, queued);
-  if (!(await writeStatus(tools, UPLOADS, caches.uploads, upload, status))) return;
+  if (!(await writeStatus(deps, UPLOADS, caches.uploads, upload, status))) return;
   for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
 }

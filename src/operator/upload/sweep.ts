@@ -78,20 +78,20 @@ export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => 
 }
 
 export class Sweeper {
-  readonly #tools: ControllerDeps;
+  readonly #deps: ControllerDeps;
   readonly #options: SweepOptions;
   /** The sweep whose Job may not be in the cache yet. */
   #begun: ((key: string) => boolean) | undefined;
   /** The test of what the Job of this UID may delete; reading it anew for each key would take milliseconds. */
   #known: { uid: string; mayDelete: (key: string) => boolean } | undefined;
 
-  constructor(tools: ControllerDeps, options: SweepOptions) {
-    this.#tools = tools;
+  constructor(deps: ControllerDeps, options: SweepOptions) {
+    this.#deps = deps;
     this.#options = options;
   }
 
   #job(): Job | undefined {
-    return this.#tools.caches.jobs.get(this.#options.namespace, SWEEP_JOB);
+    return this.#deps.caches.jobs.get(this.#options.namespace, SWEEP_JOB);
   }
 
   /** Whether something may be deleted at this moment. */
@@ -110,7 +110,7 @@ export class Sweeper {
 
   /** Makes the Job of the next sweep, unless one is at work. Returns the number of parts of the storage. */
   async begin(admission: Pick<Admission, 'begun'>): Promise<number> {
-    const { caches, kube, settings } = this.#tools;
+    const { caches, kube, settings } = this.#deps;
     const { namespace, graceSeconds } = this.#options;
     const job = this.#job();
     const last = job && readTask(job);
