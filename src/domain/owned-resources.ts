@@ -125,7 +125,11 @@ export function createOwnedResources<T extends KubeObject>(
 
   /** An empty cache would deny objects that exist. */
   const requireSynced = () => {
-    if (!synced) throw new AppError('upstream_unavailable', 'Kubernetes has not answered since this server started.');
+    if (!synced)
+      throw new AppError(
+        'upstream_unavailable',
+        'Kubernetes has not responded since this server started. Try again later.',
+      );
   };
 
   const find = (accountId: string, id: string) => {

@@ -137,7 +137,7 @@ export async function runOperator(
     if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
     followProgress(caches, fractions, enqueue.upload, lifecycle);
-    log.info({ namespace }, 'the operator looks after the streams');
+    log.info({ namespace }, 'the operator leads and reconciles');
   });
   log.info({ namespace, opsPort }, 'the operator is ready');
   return { opsPort };

@@ -62,7 +62,7 @@ export const LIMIT_ROWS = {
     trial: 4 * MEBI,
     full: 128 * MEBI,
     words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
-    free: 'Delete playlists that are no longer needed: their versions go with them.',
+    free: 'Delete playlists that are no longer needed; their versions are deleted too.',
   },
   uploads: {
     title: 'Uploads',
@@ -114,7 +114,7 @@ export const LIMIT_ROWS = {
     trial: 20 * GIBI,
     full: 4 * KIBI * GIBI,
     words: 'of prepared media',
-    free: 'Delete uploads that are no longer needed: what was prepared of them goes with them.',
+    free: 'Delete uploads that are no longer needed; their prepared media is deleted too.',
   },
   destinationTests: {
     title: 'Tests of destinations',
@@ -149,15 +149,15 @@ export const LIMIT_ROWS = {
     trial: 2000,
     full: 100_000,
     words: 'idempotency keys in 24 hours',
-    free: 'Send requests without a key that may safely have their effect twice, or wait.',
+    free: 'Send requests that may safely run twice without a key, or wait.',
   },
   keptAnswerBytes: {
-    title: 'Answers kept for idempotency keys',
+    title: 'Responses stored for idempotency keys',
     unit: 'bytes',
     trial: 8 * MEBI,
     full: 256 * MEBI,
-    words: 'of answers kept for idempotency keys in 24 hours',
-    free: 'Repeat a request soon after it failed; read what it made where its answer is not kept.',
+    words: 'of responses stored for idempotency keys in 24 hours',
+    free: 'Repeat a failed request soon. If its response is not stored, read the object that it created.',
   },
 } as const satisfies Record<string, LimitRow>;
 
@@ -187,11 +187,11 @@ export function parseLimits(value: unknown): LimitOverrides {
   if (!isObject(value)) return fail('must be JSON such as {"trial":{"streams":3},"full":{"streams":5000}}');
   for (const [column, rows] of Object.entries(value)) {
     if (!ACCOUNT_CLASSES.includes(column as AccountClass))
-      return fail(`has no class ${JSON.stringify(column)}: there are ${ACCOUNT_CLASSES.join(' and ')}`);
+      return fail(`has the unknown class ${JSON.stringify(column)}; the classes are ${ACCOUNT_CLASSES.join(' and ')}`);
     if (!isObject(rows)) return fail(`must have an object at ${column}`);
     for (const [name, limit] of Object.entries(rows)) {
       if (!Object.hasOwn(LIMIT_ROWS, name))
-        return fail(`has no limit ${JSON.stringify(name)}: there are ${LIMIT_NAMES.join(', ')}`);
+        return fail(`has the unknown limit ${JSON.stringify(name)}; the limits are ${LIMIT_NAMES.join(', ')}`);
       if (!Number.isSafeInteger(limit) || Number(limit) < 0)
         return fail(`must have a whole number of 0 or more at ${column}.${name}`);
     }
@@ -242,7 +242,7 @@ export interface LimitUse extends Claim {
 
 const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
   column === 'trial' && full > allowed
-    ? ` Buying credit once raises this limit to ${formatLimit(name, full)}, for good.`
+    ? ` Buying credit once raises this limit to ${formatLimit(name, full)} permanently.`
     : '';
 
 /**

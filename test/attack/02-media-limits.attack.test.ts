@@ -198,7 +198,7 @@ test('an encoder that goes on for ever is ended where the source was promised to
   const options = { ffmpeg: tools.ffmpeg, profile: '720p30', framerate: 30 as const, seconds: 10, log: quiet };
   const { signal } = new AbortController();
   const making = transcode(args, place.path('out'), { ...options, signal, most: { seconds: 40, bytes: 1e9 } });
-  await expect(making).rejects.toThrow(new BrokenPromiseError('more than 40 s come out'));
+  await expect(making).rejects.toThrow(new BrokenPromiseError('it lasts more than 40 s'));
 });
 
 describe('what people really make is taken', () => {

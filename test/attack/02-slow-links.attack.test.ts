@@ -56,7 +56,9 @@ const refused = (code: string, message = '') =>
 describe('a server that sends too slowly is given up', () => {
   test('when it sends a byte now and then, with the rate that was measured and the least that is taken', async () => {
     const slow = fetchedFrom((_, res) => drip(res, () => 'x', 20));
-    await expect(slow).rejects.toEqual(refused('link_too_slow', 'It sent \\d+ bytes a second .* 1000 are the least'));
+    await expect(slow).rejects.toEqual(
+      refused('link_too_slow', 'It sent \\d+ bytes per second .* the minimum is 1000'),
+    );
   });
 
   test('when it answers at once, and then sends next to nothing', async () => {
@@ -107,7 +109,7 @@ describe('a server that never comes to the file is given up', () => {
 
   test('when it takes its time with each of many redirects', async () => {
     const slow = fetchedFrom((_, res) => void setTimeout(() => res.writeHead(302, { location: '/again' }).end(), 150));
-    await expect(slow).rejects.toEqual(refused('link_unreachable', 'did not answer in time'));
+    await expect(slow).rejects.toEqual(refused('link_unreachable', 'did not respond in time'));
   });
 
   test('when its headers are larger than any server’s', async () => {

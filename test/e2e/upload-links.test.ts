@@ -51,14 +51,14 @@ test('a server that is away is waited for without a Job, which the Upload says, 
   faults.set('/away.mp4', [503, { 'retry-after': '1' }]);
   const id = await importFrom('/away.mp4');
   const waiting = await until('it waits', async () => (await system.client.uploads.get(id)).waiting ?? false, 60_000);
-  expect(waiting).toMatchObject({ message: 'The server answered 503.', tries: 1 });
+  expect(waiting).toMatchObject({ message: 'The server returned status 503.', tries: 1 });
   expect(Date.parse(waiting.until) - Date.parse(waiting.since)).toBe(30 * 60_000);
   expect(Date.parse(waiting.nextTryAt)).toBeGreaterThan(Date.parse(waiting.since));
   await until('it has no Job', async () => !(await kubectl('get', 'jobs', '-o', 'name')).includes(id));
   const table = await kubectl('get', 'upload', id, '-o', 'wide');
   expect(table).toMatch(/STATE .* NEXT TRY .* IMPORT/);
   expect(table).toContain(waiting.nextTryAt);
-  expect(table).toContain('The server answered 503. The import retries the link at');
+  expect(table).toContain('The server returned status 503. The import retries the link at');
   faults.delete('/away.mp4');
   await expectState(id, 'ready');
   expect(await system.client.uploads.get(id)).toMatchObject({ objectID: id, waiting: null, error: null });

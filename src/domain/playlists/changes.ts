@@ -16,15 +16,17 @@ const items = Type.Array(Item, { minItems: 1, maxItems: MAX_ITEMS });
 
 export const CHANGES = {
   insert: {
-    index: Type.Optional(index('Where the first of them will be; the end unless told.')),
+    index: Type.Optional(index('Position of the first inserted item, from 0. Defaults to the end.')),
     items,
   },
   remove: {
-    index: index('Of the first that goes.'),
-    count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ITEMS, description: 'How many; 1 unless told.' })),
+    index: index('Position of the first item to remove, from 0.'),
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_ITEMS, description: 'Number of items to remove. Defaults to 1.' }),
+    ),
   },
-  move: { from: index('Where it is.'), to: index('Where it will be.') },
-  replace: { index: index('Of the first that gives way.'), items },
+  move: { from: index('Current position of the item, from 0.'), to: index('New position of the item, from 0.') },
+  replace: { index: index('Position of the first item to replace, from 0.'), items },
 };
 
 const change = <Op extends keyof typeof CHANGES, Fields extends TProperties>(op: Op, fields: Fields) =>

@@ -121,7 +121,7 @@ async function bounded(body: Dispatcher.ResponseData['body'], limit: number): Pr
   let size = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit) throw new Error('The answer is too long.');
+    if (size > limit) throw new Error('The response is too long.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -55,7 +55,7 @@ const refusal = ({ limit }: SlotsFull, each: number): AppError =>
   limit === 'account'
     ? new AppError(
         'too_many_uploads_at_once',
-        `The account sends ${each} uploads to this server already. Send fewer at the same time.`,
+        `The account already sends ${each} uploads to this server. Send fewer at the same time.`,
       )
     : new AppError('server_busy', 'This server receives as many uploads at the same time as it can. Try again later.');
 

@@ -80,7 +80,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
   const findSent = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
-    if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it takes no bytes.`);
+    if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it accepts no bytes.`);
     return { upload, sent, key: incomingKey(upload.metadata.uid) };
   };
   const recordProgress = (upload: Resource, receivedBytes: number) =>

@@ -89,7 +89,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
 /** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
   const refusal = findLinkRefusal(text, allowPrivate);
-  const notUrl = URL.canParse(text) ? undefined : 'is not a URL, such as https://example.com/video.mp4';
+  const notUrl = URL.canParse(text) ? undefined : 'must be a URL, such as https://example.com/video.mp4';
   const message = brokenRule(LINK, text) ?? refusal ?? notUrl;
   if (message === undefined) return;
   const errors = [{ path: '/url', message }];

@@ -45,7 +45,7 @@ function findMissing(launcher: string | undefined): string | null {
   if (launcher === undefined) return 'the launcher "confine" is not built (it needs a C compiler)';
   const { stdout, error } = spawnSync(launcher, ['--check'], { encoding: 'utf8', env: {}, timeout: 10_000 });
   const [, landlock, seccomp] = /landlock=(\d+) seccomp=(\d)/.exec(stdout ?? '') ?? [];
-  if (landlock === undefined) return `the launcher cannot be run (${error?.message ?? 'it said nothing'})`;
+  if (landlock === undefined) return `the launcher cannot be run (${error?.message ?? 'it printed nothing'})`;
   if (landlock === '0') return 'this kernel has no Landlock';
   return seccomp === '0' ? 'this kernel has no seccomp filters' : null;
 }
@@ -59,7 +59,7 @@ export function confine(command: string, mode: ConfineMode, log: Logger, base: N
   const launcher = LAUNCHERS.find((path) => existsSync(path));
   if (missing === undefined) {
     missing = findMissing(launcher);
-    if (missing !== null) log.warn(`ffmpeg and ffprobe are not wholly confined: ${missing}`);
+    if (missing !== null) log.warn(`ffmpeg and ffprobe are not fully confined: ${missing}`);
   }
   if (missing !== null && mode === 'required')
     throw new ConfigError(`LOOPSTREAM_CONFINE is "required", but ${missing}.`);

@@ -21,7 +21,7 @@ const VERSION = 3;
 /** C1 and S1, each with the version before it. */
 const HELLO_BYTES = 1 + 1536;
 
-const FOREIGN: Failure = { code: 'reset', message: 'What answers there does not speak RTMP.' };
+const FOREIGN: Failure = { code: 'reset', message: 'The server does not speak RTMP.' };
 
 /** Resolves with undefined when an RTMP server answers at `ip`, an address of the host. Closes the connection again. */
 export async function approach({ protocol, host, port }: Address, ip: string): Promise<Stopped | undefined> {
@@ -64,14 +64,14 @@ const opened = (socket: Socket) =>
     socket,
     (done) => socket.once('connect', () => done()),
     (error) => classifySystem(error && 'code' in error ? String(error.code) : undefined),
-    failure('unreachable', 'no answer'),
+    failure('unreachable', 'no response'),
   );
 
 const secured = (socket: Socket) =>
   step(
     socket,
     (done) => socket.once('secureConnect', () => done()),
-    () => failure('tls_failed', 'what answers there does not speak TLS'),
+    () => failure('tls_failed', 'the server does not speak TLS'),
   );
 
 /** Sends C0 and C1, and waits for S0 and S1. */

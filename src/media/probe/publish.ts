@@ -67,7 +67,9 @@ async function send(
   picture.stdout.on('error', () => undefined).pipe(transport.stdin);
   const noPicture = new Promise<never>((_resolve, reject) => {
     picture.once('error', reject);
-    picture.once('exit', (code, by) => reject(new Error(`no picture could be made: ${by ?? `status ${code}`}`)));
+    picture.once('exit', (code, by) =>
+      reject(new Error(`ffmpeg could not make the media of the test: ${by ?? `status ${code}`}`)),
+    );
   });
   const watch = setInterval(() => {
     const fault = health.findFault(clock.monotonicMs());

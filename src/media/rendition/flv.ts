@@ -104,14 +104,14 @@ export class FlvParser {
   /** Ends the input. Throws FlvError `truncated` inside a tag. */
   end(): void {
     if (this.#bytes > 0 || this.#inHeader)
-      throw new FlvError('truncated', this.#offset + this.#bytes, 'The data ends inside a tag');
+      throw new FlvError('truncated', this.#offset + this.#bytes, 'the data ends inside a tag');
   }
 }
 
 function readHeader(data: Buffer): number {
-  if (data.toString('latin1', 0, 3) !== 'FLV' || data[3] !== 1) throw new FlvError('not_flv', 0, 'This is not FLV');
+  if (data.toString('latin1', 0, 3) !== 'FLV' || data[3] !== 1) throw new FlvError('not_flv', 0, 'the data is not FLV');
   if (data.readUInt32BE(5) !== 9 || data.readUInt32BE(9) !== 0)
-    throw new FlvError('not_flv', 5, 'The FLV header has an unknown size');
+    throw new FlvError('not_flv', 5, 'the FLV header has an unknown size');
   return FLV_HEADER_BYTES;
 }
 
@@ -120,15 +120,15 @@ export function tagLength(data: Buffer, at: number, offset: number): number {
   const size = data.readUIntBE(at + 1, 3);
   // The type's upper bits mark reserved and encrypted tags; the stream id is always 0.
   if (!isTagType(data.readUInt8(at)) || data.readUIntBE(at + 8, 3) !== 0)
-    throw new FlvError('bad_tag', offset, 'No tag begins here');
-  if (size > MAX_BODY_BYTES) throw new FlvError('bad_tag', offset, `A tag of ${size} bytes is too large`);
+    throw new FlvError('bad_tag', offset, 'no tag begins at this position');
+  if (size > MAX_BODY_BYTES) throw new FlvError('bad_tag', offset, `a tag of ${size} bytes is too large`);
   return TAG_HEADER_BYTES + size + PREVIOUS_SIZE_BYTES;
 }
 
 function readTag(data: Buffer, at: number, offset: number): FlvTag {
   const end = at + TAG_HEADER_BYTES + data.readUIntBE(at + 1, 3);
   if (data.readUInt32BE(end) !== end - at)
-    throw new FlvError('bad_tag', offset, 'The tag and the size behind it disagree');
+    throw new FlvError('bad_tag', offset, 'the tag differs from the size behind it');
   return {
     type: data.readUInt8(at) as TagType,
     timestampMs: data.readUIntBE(at + 4, 3) + data.readUInt8(at + 7) * 2 ** 24,

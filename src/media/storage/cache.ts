@@ -130,7 +130,7 @@ export class CachedStorage implements Storage {
     keySegments(key);
     const { start = 0, end = Number.POSITIVE_INFINITY } = range;
     const version = range.version ?? (await this.head(key))?.version;
-    if (version === undefined) throw new StorageError('not_found', `There is no object ${key}.`);
+    if (version === undefined) throw new StorageError('not_found', `Object ${key} does not exist.`);
     if (end <= start) return Readable.from([]);
     const body = end - start < PEEK_BYTES ? this.#peek(key, version, start, end, signal) : undefined;
     return Readable.from(body ?? this.#pieces(key, version, start, end, signal), { objectMode: false });
@@ -263,7 +263,7 @@ export class CachedStorage implements Storage {
 
 async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
   const late = () => {
-    throw new StorageError('unavailable', `The storage did not answer within ${ms / 1000} s.`);
+    throw new StorageError('unavailable', `The storage did not respond within ${ms / 1000} s.`);
   };
   answer.catch(() => undefined);
   return within(answer, ms, late);

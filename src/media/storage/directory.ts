@@ -32,10 +32,10 @@ const CODES: Record<string, StorageError['code']> = {
 };
 
 const MESSAGES: Record<StorageError['code'], string> = {
-  not_found: 'There is no such object.',
+  not_found: 'The object does not exist.',
   changed: 'The object was replaced while it was read.',
-  full: 'There is no room left in the storage directory.',
-  unavailable: 'The storage directory cannot be used.',
+  full: 'The storage directory is full.',
+  unavailable: 'The storage directory cannot be read or written. Check its volume and its permissions.',
 };
 
 const systemCode = (error: unknown): string | undefined =>
@@ -47,7 +47,8 @@ function storageError(error: unknown): unknown {
   return code && !(error instanceof StorageError) ? new StorageError(code, MESSAGES[code], error) : error;
 }
 
-const notFound = (key: string, cause?: unknown) => new StorageError('not_found', `There is no object ${key}.`, cause);
+const notFound = (key: string, cause?: unknown) =>
+  new StorageError('not_found', `Object ${key} does not exist.`, cause);
 
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');

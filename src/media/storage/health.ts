@@ -25,7 +25,7 @@ export class StorageHealth {
   }
 
   #answered(): void {
-    if (this.failure !== undefined) this.#log.info('the storage answers again');
+    if (this.failure !== undefined) this.#log.info('the storage responds again');
     this.failure = undefined;
   }
 
@@ -36,7 +36,7 @@ export class StorageHealth {
     }
     this.errors[error.code] = (this.errors[error.code] ?? 0) + 1;
     if (error.code !== 'unavailable') return;
-    if (this.failure === undefined) this.#log.warn({ key, err: error }, 'the storage does not answer');
+    if (this.failure === undefined) this.#log.warn({ key, err: error }, 'the storage does not respond');
     this.failure = error.message;
   }
 }

@@ -52,28 +52,31 @@ export function mayPass(error: unknown): boolean {
 
 function explain({ name, status, code }: Answer, bucket: string): Pick<StorageError, 'code' | 'message'> {
   const unavailable = (message: string) => ({ code: 'unavailable' as const, message });
-  if (name === 'NoSuchKey') return { code: 'not_found', message: 'There is no such object.' };
-  if (name === 'NoSuchBucket') return unavailable(`There is no bucket ${bucket} in the S3 storage: create it.`);
+  if (name === 'NoSuchKey') return { code: 'not_found', message: 'The object does not exist.' };
+  if (name === 'NoSuchBucket') return unavailable(`Bucket ${bucket} does not exist in the S3 storage. Create it.`);
   if (FULL.has(name) || status === HTTP_INSUFFICIENT_STORAGE) {
-    return { code: 'full', message: 'There is no room left in the S3 storage.' };
+    return { code: 'full', message: 'The S3 storage is full.' };
   }
   if (name === 'CredentialsProviderError') {
     return unavailable(
-      'There are no credentials for the S3 storage: name a Secret in LOOPSTREAM_STORAGE_SECRET, or set LOOPSTREAM_S3_ACCESS_KEY_ID and LOOPSTREAM_S3_SECRET_ACCESS_KEY.',
+      'The S3 storage has no credentials. Name a Secret in LOOPSTREAM_STORAGE_SECRET, or set LOOPSTREAM_S3_ACCESS_KEY_ID and LOOPSTREAM_S3_SECRET_ACCESS_KEY.',
     );
   }
   if (REFUSED.has(name) || status === 401) {
-    return unavailable('The S3 storage refused the credentials: check the access key ID and the secret access key.');
+    return unavailable('The S3 storage rejected the credentials. Check the access key ID and the secret access key.');
   }
-  if (name === 'RequestTimeTooSkewed') return unavailable("The S3 storage's clock and ours differ: set the clock.");
+  if (name === 'RequestTimeTooSkewed')
+    return unavailable('The clocks of the S3 storage and of this machine differ. Set both clocks.');
   if (ELSEWHERE.has(name) || status === 301) {
-    return unavailable(`The bucket ${bucket} is in another region: correct the region in the storage URL.`);
+    return unavailable(`Bucket ${bucket} is in another region. Correct the region in the storage URL.`);
   }
   // An answer to HEAD has no body, so wrong credentials and missing rights look the same.
   if (status === 403) {
-    return unavailable(`The S3 storage does not let these credentials use the bucket ${bucket}: check both.`);
+    return unavailable(
+      `The S3 storage denies these credentials access to bucket ${bucket}. Check the permissions and the name of the bucket.`,
+    );
   }
   if (name === 'PreconditionFailed') return { code: 'changed', message: 'The object was replaced while it was read.' };
-  if (status !== undefined) return unavailable(`The S3 storage answered with HTTP ${status}.`);
+  if (status !== undefined) return unavailable(`The S3 storage returned HTTP ${status}.`);
   return unavailable(`The S3 storage cannot be reached${code ? ` (${code})` : ''}.`);
 }

@@ -24,17 +24,16 @@ export function parseS3Url(url: URL): S3Address {
   if (url.username !== '' || url.password !== '') throw wrong('must not contain credentials');
   if (!BUCKET.test(url.host)) throw wrong('must name a bucket: s3://bucket/prefix');
   const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
-  if (prefix !== '' && !isStorageKey(prefix))
-    throw wrong('has a prefix with other characters than A-Z a-z 0-9 . _ - /');
+  if (prefix !== '' && !isStorageKey(prefix)) throw wrong('must have a prefix of the characters A-Z a-z 0-9 . _ - /');
   for (const name of url.searchParams.keys()) {
-    if (!PARAMETERS.has(name)) throw wrong(`may have the parameters ${[...PARAMETERS].join(', ')} and no other`);
+    if (!PARAMETERS.has(name)) throw wrong(`must have no other parameters than ${[...PARAMETERS].join(', ')}`);
   }
   const endpoint = url.searchParams.get('endpoint') || undefined;
   if (endpoint !== undefined && !isEndpoint(endpoint)) {
-    throw wrong('has an endpoint that is not like http://host:port');
+    throw wrong('must have an endpoint such as http://host:port');
   }
   const style = url.searchParams.get('forcePathStyle') ?? String(endpoint !== undefined);
-  if (style !== 'true' && style !== 'false') throw wrong('has a forcePathStyle that is neither true nor false');
+  if (style !== 'true' && style !== 'false') throw wrong('must have true or false as forcePathStyle');
   return {
     bucket: url.host,
     prefix: prefix && `${prefix}/`,

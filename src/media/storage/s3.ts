@@ -231,4 +231,4 @@ const fromFiles =
   ({ directory }: CredentialFiles) =>
   async () => ({ ...(await readCredentials(directory)), expiration: new Date(Date.now() + RENEW_MS) });
 
-const notFound = (key: string) => new StorageError('not_found', `There is no object ${key}.`);
+const notFound = (key: string) => new StorageError('not_found', `Object ${key} does not exist.`);

@@ -12,14 +12,18 @@ const DIRECTORY_MODE = 0o750;
  */
 export async function withScratchFile<T>(directory: string, use: (path: string) => Promise<T>): Promise<T> {
   const own = await mkdtemp(join(directory, 'loopstream-')).catch((error: unknown) => {
-    throw new StorageError('unavailable', 'The scratch directory cannot be used.', error);
+    throw new StorageError(
+      'unavailable',
+      'The scratch directory cannot be read or written. Check its volume and its permissions.',
+      error,
+    );
   });
   try {
     await chmod(own, DIRECTORY_MODE);
     return await use(join(own, 'object'));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
-    throw new StorageError('full', 'There is no room left in the scratch directory.', error);
+    throw new StorageError('full', 'The scratch directory is full.', error);
   } finally {
     await rm(own, { recursive: true, force: true });
   }

@@ -71,7 +71,7 @@ export async function startStreamer(
     outputs.set(open ? engine.program().destinations : []);
   };
   const lock = createLock(config, lifecycle, (state) => {
-    log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod publishes no more');
+    log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod no longer publishes');
     send();
   });
   const parts = (): StatsParts => ({

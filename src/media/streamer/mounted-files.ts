@@ -25,7 +25,7 @@ export async function readProgram(path: string): Promise<Program> {
   } catch (error) {
     throw new ProgramError('The program file cannot be read as JSON.', { cause: error });
   }
-  if (!isProgram(program)) throw new ProgramError('The program file does not hold a program.');
+  if (!isProgram(program)) throw new ProgramError('The program file does not contain a program.');
   return program;
 }
 
@@ -78,7 +78,7 @@ export async function watchFiles(
       }
       complained = false;
     } catch (error) {
-      if (!complained) log.warn({ err: error }, 'the program file cannot be used; the one before stays on air');
+      if (!complained) log.warn({ err: error }, 'the program file cannot be used; the previous program stays on air');
       complained = true;
     }
     await events.onPoll();

@@ -232,7 +232,7 @@ export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCach
   } catch (error) {
     if (error instanceof KubeError && (error.status === 403 || error.status === 401)) {
       log.info(
-        'the operator may not look at nodes: a stream leaves a node when its pod is evicted, not when it is cordoned',
+        'the operator may not read nodes: a stream leaves a node when its pod is evicted, not when the node is cordoned',
       );
       return undefined;
     }

@@ -5,13 +5,13 @@ import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { removeFinalizers } from './remove.ts';
 
-const HELP = `loopstream remove-finalizers: lets streams and their pods be deleted where no operator is left
+const HELP = `loopstream remove-finalizers: removes the finalizers of streams and their pods after the operator was uninstalled
 
 Usage: loopstream remove-finalizers <namespace>...
 
-An operator holds its streams and their pods by finalizers until nothing of them is on air. Once it is gone for good, nobody
-removes those, and a deleted stream, or its namespace, stays for ever. What is on air stays on air; an operator that is
-installed again puts the finalizers on again. The cluster is that of KUBECONFIG, or the one that it runs in.
+The operator keeps finalizers on streams and their pods until they are off air. Without an operator nobody removes them, so
+the deletion of a stream or of its namespace never ends. Streams on air stay on air. An operator that is installed again adds
+the finalizers again. The command uses the cluster in KUBECONFIG, or the one that it runs in.
 `;
 
 function parse(args: string[]) {

@@ -90,5 +90,8 @@ export async function removeFinalizersForGood(
 ): Promise<void> {
   if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
   const removed = await removeFinalizers(kube, namespace, { signal: AbortSignal.timeout(FAREWELL_MS) });
-  log.info({ namespace, removed }, 'the namespace of the operator is deleted: streams and pods are held no more');
+  log.info(
+    { namespace, removed },
+    'the namespace of the operator is being deleted: removed the finalizers of streams and pods',
+  );
 }

@@ -120,7 +120,7 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
     return { kind, mode: mode ?? 'sequential', entries };
   };
   const single = (): Assessed => {
-    const none = finding('UploadNotFound', 'The stream names no video; set uploadRef or playlistRefs.');
+    const none = finding('UploadNotFound', 'The stream has no video; set uploadRef or playlistRefs.');
     const entry: Entry =
       uploadRef === undefined
         ? { field: 'uploadRef', problem: none }

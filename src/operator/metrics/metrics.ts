@@ -97,19 +97,19 @@ function reconcileMetrics(registry: Registry): Metrics['observe'] {
   const total = new Counter({
     ...common,
     name: 'controller_runtime_reconcile_total',
-    help: 'Runs of a controller, by what came of them.',
+    help: 'Reconciles of a controller, by result.',
     labelNames: ['controller', 'result'],
   });
   const errors = new Counter({
     ...common,
     name: 'controller_runtime_reconcile_errors_total',
-    help: 'Runs of a controller that failed and are tried again.',
+    help: 'Reconciles of a controller that failed and are retried.',
     labelNames: ['controller'],
   });
   const seconds = new Histogram({
     ...common,
     name: 'controller_runtime_reconcile_time_seconds',
-    help: 'How long a run of a controller takes.',
+    help: 'Duration of a reconcile of a controller.',
     labelNames: ['controller'],
     buckets: RECONCILE_BUCKETS,
   });
@@ -138,7 +138,7 @@ function reconcileMetrics(registry: Registry): Metrics['observe'] {
 function historyMetrics(registry: Registry): Metrics['showObjects'] {
   const phases = new Histogram({
     name: 'loopstream_phase_duration_seconds',
-    help: 'How long streams were in a phase that they have left, where this operator saw them enter it.',
+    help: 'Time that streams spent in a phase, if this operator saw them enter and leave it.',
     labelNames: ['phase'],
     buckets: PHASE_BUCKETS,
     registers: [registry],
@@ -146,7 +146,7 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
   for (const phase of PHASES) phases.zero({ phase });
   const failures = new Counter({
     name: 'loopstream_upload_failures_total',
-    help: 'Imports and preparations that came to nothing, by reason.',
+    help: 'Imports and preparations that failed, by reason.',
     labelNames: ['task', 'code'],
     registers: [registry],
   });
@@ -154,20 +154,20 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     for (const task of ['import', 'rendition']) failures.inc({ task, code }, 0);
   const implausible = new Counter({
     name: 'loopstream_implausible_reports_total',
-    help: 'Times that a pod of a stream began to report time on air that cannot be so, by reason.',
+    help: 'Pods of streams that began to report an implausible time on air, by reason.',
     labelNames: ['reason'],
     registers: [registry],
   });
   for (const reason of DOUBTS) implausible.inc({ reason }, 0);
   const lateness = new Histogram({
     name: 'loopstream_schedule_lateness_seconds',
-    help: 'Time from the start of a window of a schedule to the moment its stream had a pod.',
+    help: 'Time from the start of a schedule window until the stream had a pod.',
     buckets: LATENESS_BUCKETS,
     registers: [registry],
   });
   const tests = new Counter({
     name: 'loopstream_destination_tests_total',
-    help: 'Tests of destinations, by what came of them.',
+    help: 'Tests of destinations, by result.',
     labelNames: ['code'],
     registers: [registry],
   });

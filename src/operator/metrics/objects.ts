@@ -11,17 +11,17 @@ type Objects = Readonly<Record<string, readonly Stored<KubeObject>[]>>;
 
 const LABELS = ['namespace', 'kind'];
 export const OBJECT_COUNT_METRICS = [
-  { name: 'loopstream_objects', type: 'gauge', help: 'Objects of ours, by kind.', labels: LABELS },
+  { name: 'loopstream_objects', type: 'gauge', help: 'Objects of loopstream, by kind.', labels: LABELS },
   {
     name: 'loopstream_object_bytes',
     type: 'gauge',
-    help: 'Bytes that they take in Kubernetes’ database, with versions of playlists and Secrets of destinations.',
+    help: 'Bytes of these objects in etcd, including versions of playlists and Secrets of destinations.',
     labels: LABELS,
   },
   {
     name: 'loopstream_objects_largest_account',
     type: 'gauge',
-    help: 'Objects of the account that has most of a kind.',
+    help: 'Objects of the account that has the most of a kind.',
     labels: LABELS,
   },
 ] as const;

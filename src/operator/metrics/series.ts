@@ -31,7 +31,7 @@ const OF_STREAMS: StreamFamily[] = [
   {
     name: 'loopstream_info',
     type: 'gauge',
-    help: 'A stream and what it is.',
+    help: 'Properties of a stream.',
     labels: ['quality', 'framerate', 'pod'],
     read: ({ spec, status }) => [
       [{ quality: spec.quality, framerate: String(spec.framerate), pod: status?.podName ?? '' }, 1],
@@ -40,35 +40,35 @@ const OF_STREAMS: StreamFamily[] = [
   {
     name: 'loopstream_created',
     type: 'gauge',
-    help: 'When a stream was created, in seconds since 1970.',
+    help: 'Time at which a stream was created, in seconds since 1970.',
     labels: [],
     read: ({ metadata }) => seconds(metadata.creationTimestamp),
   },
   {
     name: 'loopstream_deletion_timestamp',
     type: 'gauge',
-    help: 'When the deletion of a stream that is not gone yet was asked for, in seconds since 1970.',
+    help: 'Time at which the deletion of an existing stream was requested, in seconds since 1970.',
     labels: [],
     read: ({ metadata }) => seconds(metadata.deletionTimestamp),
   },
   {
     name: 'loopstream_spec_replicas',
     type: 'gauge',
-    help: '1 when a stream is meant to be on air (within its schedule), 0 when it is stopped.',
+    help: '1 if a stream should be on air (within its schedule), 0 if it is stopped.',
     labels: [],
     read: ({ spec }) => [[{}, spec.replicas]],
   },
   {
     name: 'loopstream_status_phase',
     type: 'gauge',
-    help: '1 for the phase that a stream is in.',
+    help: '1 for the current phase of a stream.',
     labels: ['phase'],
     read: ({ status }) => (status?.phase === undefined ? [] : [[{ phase: status.phase }, 1]]),
   },
   {
     name: 'loopstream_status_condition',
     type: 'gauge',
-    help: '1 for the status (true, false, unknown) that a condition of a stream has.',
+    help: '1 for the current status (true, false, unknown) of a condition of a stream.',
     labels: ['condition', 'status'],
     read: ({ status }) =>
       (status?.conditions ?? []).map((one) => [{ condition: one.type, status: one.status.toLowerCase() }, 1] as const),
@@ -76,14 +76,14 @@ const OF_STREAMS: StreamFamily[] = [
   {
     name: 'loopstream_status_live_since',
     type: 'gauge',
-    help: 'Since when a destination of a stream has been accepting media, in seconds since 1970; only while one is.',
+    help: 'Time since which a destination of a stream has been accepting media, in seconds since 1970. Absent off air.',
     labels: [],
     read: ({ status }) => seconds(status?.liveSince),
   },
   {
     name: 'loopstream_status_restarts',
     type: 'gauge',
-    help: 'Restarts of the container of the pod that sends a stream.',
+    help: 'Restarts of the streamer container of a stream.',
     labels: [],
     read: ({ status }) => (status?.restarts === undefined ? [] : [[{}, status.restarts]]),
   },

@@ -63,7 +63,7 @@ export function createLeadership(
   });
   void elector.lost.then(async (reason) => {
     if (lifecycle.signal.aborted) return;
-    log.fatal({ lease: `${namespace}/${LEASE}`, identity, reason }, 'the lease is lost: this operator ends');
+    log.fatal({ lease: `${namespace}/${LEASE}`, identity, reason }, 'the lease is lost: this operator exits');
     await Promise.race([lifecycle.stop('the lease is lost'), sleep(GOODBYE_MS)]);
     exit(LOST_LEASE_STATUS);
   });

@@ -237,7 +237,7 @@ async function skip(
   if (!clock) return done(pod);
   const program = withClock(action.program, clock);
   const { requeueAt: _, ...rest } = decision;
-  const message = `Went on to the next ${action.skip.track} item, as was asked.`;
+  const message = `The stream skipped to the next ${action.skip.track} item, as requested.`;
   const events: Decision['events'] = [{ type: 'Normal', reason: 'Skipped', message }];
   return patchProgram(context, pod, program, { ...rest, ...pickPlayhead(program), events });
 }

@@ -168,7 +168,7 @@ function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDec
 }
 
 const describeMissedStart = ({ spec }: LoopStream, start: Date): string =>
-  `The start at ${kubeTime(start)} was missed by more than the deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
+  `The stream missed its start at ${kubeTime(start)} by more than the deadline of ${spec.schedule?.startingDeadlineSeconds} s.`;
 
 const removeFirst = (pods: readonly Pod[]): Action =>
   pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? NO_ACTION;
@@ -256,7 +256,7 @@ function follow({ stream, report, now }: Situation, pod: Pod, current: Program):
   if (!skip) return {};
   const done = withSkipped(current, skip);
   if (skip.void) {
-    const message = `The next ${skip.track} item was asked for, and could not be gone on to in time.`;
+    const message = `The skip to the next ${skip.track} item did not happen in time. Request it again.`;
     const events: EventInput[] = [{ type: 'Warning', reason: 'SkipExpired', message }];
     return { action: { do: 'patch', podUid, program: done }, playhead: pickPlayhead(done), events };
   }

@@ -127,7 +127,8 @@ export function decideExchange({ observed, main, settings, program }: Given): Ex
   if (!other) {
     const next = program();
     if (!next) return wait('The next pod cannot be created yet.');
-    if (freeName === undefined) return wait('A pod that does not belong to this stream has the name of the next pod.');
+    if (freeName === undefined)
+      return wait('A pod that does not belong to this stream has the name of the next pod. Delete it.');
     return { why, action: { do: 'create', program: next, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {

@@ -139,22 +139,22 @@ export const DOUBT_CONDITION = 'TimekeepingPlausible';
 /** Reasons of the condition. */
 export const DOUBTS = ['MoreThanPossible', 'LessThanSeen'] as const;
 const DOUBT = { type: DOUBT_CONDITION, status: 'False' } as const;
-const CHECK = 'Check the image of its container and the clock of its node.';
+const CHECK = 'Check its container image and the clock of its node.';
 
 /** The condition of a stream with a pod whose report cannot be so; it stays until a pod reports what can. */
 function judgeDoubt(stream: LoopStream, podTimes: readonly PodTime[], odd: ReadonlySet<PodTime>, now: Date) {
   const tooMuch = podTimes.find((one) => odd.has(one) || reportsTooMuch(one.runs, one.lifetime, now));
   if (tooMuch) {
     const message =
-      `Pod ${tooMuch.podUID} reports more time on air than it can have had since Kubernetes started it. What exceeds ` +
-      `that is not charged. ${CHECK}`;
+      `Pod ${tooMuch.podUID} reports more time on air than has passed since Kubernetes started it. The excess is ` +
+      `not charged. ${CHECK}`;
     return { ...DOUBT, reason: 'MoreThanPossible', message };
   }
   const tooLittle = podTimes.find((one) => one.reportsTooLittle);
   if (tooLittle) {
     const message =
-      `Pod ${tooLittle.podUID} reports less than half of the time on air that the operator sees. Only what it reports ` +
-      `is charged. ${CHECK}`;
+      `Pod ${tooLittle.podUID} reports less than half of the time on air that the operator observes. Only the reported ` +
+      `time is charged. ${CHECK}`;
     return { ...DOUBT, reason: 'LessThanSeen', message };
   }
   const before = findCondition(stream.status?.conditions, DOUBT.type);
@@ -232,8 +232,8 @@ export function computeSessions(
   if (late.length === 0) return computed;
   const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
   const message =
-    `Nobody has acknowledged sessions after ${acknowledged}: ${count} of them are kept as ${late.length}, with the sum ` +
-    'of their seconds. See whether the meter runs.';
+    `The meter has not acknowledged sessions after ${acknowledged}. ${count} of them were merged into ${late.length}, with the ` +
+    'sum of their seconds. Check whether the meter runs.';
   return { ...computed, behind: { type: 'SessionsMetered', status: 'False', reason: 'MeterBehind', message } };
 }
 

@@ -170,7 +170,10 @@ class Plan {
 const keptSource = ({ metadata, status }: Upload, { sha256 }: MediaInfo, { sameSource }: UploadObservation): string =>
   status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
 
-const unexpected: UploadError = { code: 'prepare_failed', message: 'The Job answered another question.' };
+const unexpected: UploadError = {
+  code: 'prepare_failed',
+  message: 'Preparing the file failed: the Job returned an unexpected result. Import the file again.',
+};
 
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
 function imported(

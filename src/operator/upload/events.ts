@@ -7,7 +7,9 @@ import { buildNormalEvent, buildWarningEvent, toPascalCase } from '../runtime/co
 export function buildUploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
   const events: EventInput[] = [];
   if (status.media && !before?.media) {
-    events.push(buildNormalEvent('MediaImported', `The file has been fetched: ${status.media.durationSeconds} s.`));
+    events.push(
+      buildNormalEvent('MediaImported', `The file was imported: ${status.media.durationSeconds} s of media.`),
+    );
   }
   for (const { code, message } of status.warnings ?? []) {
     const known = before?.warnings?.some((other) => other.code === code);
@@ -15,15 +17,17 @@ export function buildUploadEvents(before: UploadStatus | undefined, status: Uplo
   }
   for (const { profile, state, error } of status.renditions ?? []) {
     if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;
-    if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `Prepared for ${profile}.`));
+    if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `The upload is prepared for ${profile}.`));
     if (state === 'failed')
-      events.push(buildWarningEvent('MediaFailed', `Preparing for ${profile} failed: ${error?.message ?? ''}`));
+      events.push(
+        buildWarningEvent('MediaFailed', `Preparing the upload for ${profile} failed: ${error?.message ?? ''}`),
+      );
   }
   if (status.waiting && status.waiting.tries !== before?.waiting?.tries) {
     events.push(
       buildWarningEvent(
         'LinkAway',
-        `${status.waiting.message} The link is tried again at ${status.waiting.nextTryAt}.`,
+        `${status.waiting.message} The import retries the link at ${status.waiting.nextTryAt}.`,
       ),
     );
   }

@@ -15,7 +15,7 @@ export type Outcome =
 /** A Job may be seen as finished before its pod is: how long the pod's status may lag behind, in milliseconds. */
 const LAG_MS = 15_000;
 
-const failed = (code: UploadErrorCode, message: string = UPLOAD_ERRORS[code]): Outcome => ({
+const failed = (code: UploadErrorCode, message: string): Outcome => ({
   kind: 'done',
   result: { action: 'failed', error: { code, message } },
 });
@@ -36,13 +36,21 @@ export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome 
   for (const end of pods.flatMap(listTerminations)) {
     if (end.exitCode !== 0) continue;
     const result = parseAs(PrepareResult, end.message);
-    return result ? { kind: 'done', result } : failed('prepare_failed', 'The Job gave no answer that can be read.');
+    return result
+      ? { kind: 'done', result }
+      : failed(
+          'prepare_failed',
+          'Preparing the file failed: the Job returned an unreadable result. Import the file again.',
+        );
   }
   const failure = finished(job, 'Failed');
   if (failure) {
-    if (failure.reason === 'DeadlineExceeded') return failed('prepare_timeout');
+    if (failure.reason === 'DeadlineExceeded')
+      return failed('prepare_timeout', `${UPLOAD_ERRORS.prepare_timeout} Import a shorter file.`);
     const result = lastError(pods);
-    return result ? { kind: 'done', result } : failed('prepare_failed');
+    return result
+      ? { kind: 'done', result }
+      : failed('prepare_failed', `${UPLOAD_ERRORS.prepare_failed} Import the file again.`);
   }
   if (!finished(job, 'Complete')) return { kind: 'running' };
   const since = Date.parse(job.status?.completionTime ?? '');

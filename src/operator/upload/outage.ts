@@ -35,7 +35,7 @@ export function planWait(
 
 /** Explains why a server is not waited for any more. */
 export const explainGivenUp = ({ error }: Failure, { tries, since }: UploadWaiting): string =>
-  `${error.message} It was tried ${tries + 1} times since ${since}.`;
+  `${error.message} The import tried the link ${tries + 1} times since ${since}.`;
 
 export const isWaiting = (waiting: UploadWaiting | undefined, now: Date): waiting is UploadWaiting =>
   waiting !== undefined && Date.parse(waiting.nextTryAt) > now.getTime();

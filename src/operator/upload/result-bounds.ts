@@ -83,7 +83,7 @@ const refused: PrepareResult = {
   action: 'failed',
   error: {
     code: 'prepare_failed',
-    message: 'Preparing the file failed. The Job reported what cannot be true of it. Import the file again.',
+    message: 'Preparing the file failed: the Job returned an impossible result. Import the file again.',
   },
 };
 

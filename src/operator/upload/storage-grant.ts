@@ -54,11 +54,12 @@ export const ROOM_MS = 30_000;
 
 export const noRoom: UploadError = {
   code: 'storage_full',
-  message: 'The account keeps as many bytes of uploads as it may. Delete uploads, and import the file again.',
+  message: 'The account has used all of its storage for uploads. Delete uploads, and import the file again.',
 };
 export const noPreparedRoom: UploadError = {
   code: 'storage_full',
-  message: 'The account keeps as much prepared media as it may. Delete uploads; it is prepared by itself then.',
+  message:
+    'The account has used all of its storage for prepared media. Delete uploads; the operator then retries automatically.',
 };
 
 /** Decides how much an import may bring. One that has begun keeps its grant, so that its Job goes on fitting. */

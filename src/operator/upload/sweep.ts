@@ -154,7 +154,7 @@ export function sweepRegularly(
         const shards = await sweeper.begin(admission);
         wait = Math.max(Math.min(intervalMs, SHORTEST_INTERVAL_MS), intervalMs / shards);
       } catch (err) {
-        log.warn({ err }, 'the storage could not be swept; it is tried again at the next time');
+        log.warn({ err }, 'the storage could not be swept; the next sweep retries');
       }
     }
   };

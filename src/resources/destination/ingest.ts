@@ -61,7 +61,7 @@ function readApplication(text: string): { path: string; query: string } {
  */
 export function readIngest(text: string, quote?: (name: string) => string): IngestResult {
   const url = URL.parse(/^srt:/i.test(text) ? withoutFragment(text) : text);
-  if (!url) return { problem: 'is not a URL, such as rtmp://a.rtmp.youtube.com/live2' };
+  if (!url) return { problem: 'must be a URL, such as rtmp://a.rtmp.youtube.com/live2' };
   // Parsing leaves out line breaks and tabs.
   if (UNFIT.test(text) || !text.isWellFormed()) {
     return { problem: 'must not contain spaces, quotes, backslashes or control characters' };

@@ -51,7 +51,7 @@ export function findLoginProblem(
     return wrong('rtmpUser', 'must not contain spaces, quotes, backslashes, ampersands or control characters');
   }
   if (/\p{Cc}/u.test(rtmpPassword) || !rtmpPassword.isWellFormed()) {
-    return wrong('rtmpPassword', 'must not hold control characters');
+    return wrong('rtmpPassword', 'must not contain control characters');
   }
   if (Buffer.byteLength(rtmpUser) > MAX_USER_BYTES)
     return wrong('rtmpUser', `must have at most ${MAX_USER_BYTES} bytes`);

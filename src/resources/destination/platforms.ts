@@ -20,5 +20,5 @@ const APPLICATIONS: readonly [host: string, app: string][] = [
 export function platformProblem({ host, path }: Ingest): string | undefined {
   const known = APPLICATIONS.find(([end]) => host === end || host.endsWith(`.${end}`));
   if (!known || !path.startsWith(`${known[1]}/`) || path === `${known[1]}/`) return undefined;
-  return `has more after "/${known[1]}", where this platform expects the stream key; end the URL there and give the key as rtmpKey`;
+  return `continues after "/${known[1]}", where this platform expects the stream key; end the URL there, and give the key as rtmpKey`;
 }

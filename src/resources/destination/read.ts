@@ -104,7 +104,7 @@ export function mergeLogins(login: Login | undefined, given: Partial<GivenDestin
   if (isOther(rtmpUser, login.user) || isOther(rtmpPassword, login.password)) {
     return {
       field: 'rtmpUrl',
-      problem: 'contains another login than rtmpUser and rtmpPassword; give the login in these fields only',
+      problem: 'contains a login that differs from rtmpUser and rtmpPassword; give the login in these fields only',
     };
   }
   return { rtmpUser: rtmpUser || login.user, rtmpPassword: rtmpPassword || login.password };

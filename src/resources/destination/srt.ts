@@ -21,7 +21,7 @@ export const MAX_STREAM_ID_BYTES = 512;
 
 const integer = (unit: string, min: number, max: number, sets?: string): SrtOption => ({
   ...(sets !== undefined && { sets }),
-  takes: `a whole number of ${unit} from ${min} to ${max}`,
+  takes: `a whole number ${unit && `of ${unit} `}from ${min} to ${max}`,
   read: (value) => {
     if (!/^-?\d{1,12}$/.test(value)) return undefined;
     const number = Number(value);
@@ -85,7 +85,7 @@ const OPTIONS: Record<string, SrtOption> = {
   snddropdelay: integer('microseconds', -1, MINUTE_US),
   lossmaxttl: integer('packets', 0, 10_000),
   ipttl: integer('hops', 1, 255),
-  iptos: integer('as the field of IP', 0, 255),
+  iptos: integer('', 0, 255),
   // A stream is always the caller, and always live.
   mode: choice('caller'),
   transtype: choice('live'),
@@ -119,14 +119,15 @@ export function readSrtOptions(query: URLSearchParams, quote = (name: string): s
     const option = SRT_OPTIONS.get(name);
     if (!option)
       return {
-        problem: `sets an SRT option ${quote(name)}that is not allowed; use ${[...SRT_OPTIONS.keys()].join(', ')}`,
+        problem: `sets an SRT option ${quote(name)}that is not supported; the supported options are ${[...SRT_OPTIONS.keys()].join(', ')}`,
       };
     const key = option.sets ?? name;
     if (seen.has(key)) return { problem: `sets the SRT option ${key} more than once` };
     seen.add(key);
     if (given === '') continue;
     const value = option.read(given);
-    if (value === undefined) return { problem: `sets the SRT option ${name} to a value that is not ${option.takes}` };
+    if (value === undefined)
+      return { problem: `sets the SRT option ${name} to an invalid value; give ${option.takes}` };
     if (option.sets !== undefined) options.set(option.sets, value);
   }
   return { options };

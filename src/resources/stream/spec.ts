@@ -379,7 +379,7 @@ export const READINESS_ISSUES = {
   MediaAwaitsGate: {
     code: 'media_awaits_gate',
     field: 'videoUploadObjectID',
-    fix: 'Make the condition true that the message names; the media is then prepared automatically.',
+    fix: 'Make the condition in the message true; the media is then prepared automatically.',
   },
   MediaFailed: {
     code: 'media_failed',
@@ -410,12 +410,12 @@ export const READINESS_ISSUES = {
   PodRefused: {
     code: 'pod_refused',
     field: '',
-    fix: 'Change what Kubernetes rejects, then edit the stream; the operator retries after the edit.',
+    fix: 'Remove the cause that Kubernetes reports, then edit the stream; the operator retries after the edit.',
   },
   PodNameTaken: {
     code: 'pod_name_taken',
     field: '',
-    fix: 'Delete the pod of that name; the operator retries automatically.',
+    fix: 'Delete the pod with that name; the operator retries automatically.',
   },
   InsufficientCredits: {
     code: 'insufficient_credits',

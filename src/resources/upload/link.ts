@@ -13,13 +13,14 @@ const ZONE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*@)?\[[^\]/?#]*%/i;
  * octal, hexadecimal and short spellings of an IPv4 address into the usual one by then.
  */
 export function findLinkRefusal(link: string | URL, allowPrivate: boolean): string | undefined {
-  if (ZONE.test(String(link))) return 'An address with a zone names an interface of our own.';
+  if (ZONE.test(String(link)))
+    return 'The link has an IPv6 address with a zone, which is valid on one machine only. Use a public address.';
   const url = URL.parse(String(link));
   if (!url) return undefined;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'Only http and https links can be imported.';
   // Below 1024 live mail, name and file servers, which a crafted request could talk to.
   if (url.port !== '' && Number(url.port) < 1024 && url.port !== '80' && url.port !== '443') {
-    return `Port ${url.port} is not allowed: use 80, 443 or one above 1023.`;
+    return `Port ${url.port} is not allowed. Use port 80, 443 or a port above 1023.`;
   }
   return hostRefusal(url.hostname, allowPrivate);
 }

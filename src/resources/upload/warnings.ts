@@ -7,45 +7,45 @@ import { type Static, Type } from 'typebox';
 /** Code → the sentence for people, and the way to a file that needs no warning. */
 export const UPLOAD_WARNINGS = {
   still_picture: {
-    meaning: 'The file is a still picture, and is played as a clip that loops.',
-    fix: 'Nothing, if that is wanted. To show it for longer or with its own sound, upload a video of it.',
+    meaning: 'The file is a still picture, and plays as a clip that loops.',
+    fix: 'Do nothing if this is intended. To show the picture for longer or with audio, upload a video of it.',
   },
   transparency_on_black: {
-    meaning: 'The pictures have transparent parts, which are shown on black.',
-    fix: 'Export the pictures on the background that is wanted, and upload that.',
+    meaning: 'The picture has transparent parts, which are shown on black.',
+    fix: 'Export the picture with an opaque background, and upload that.',
   },
   picture_held: {
-    meaning: 'The sound lasts longer than the pictures, so a picture is held meanwhile.',
-    fix: 'Nothing, if that is wanted. Otherwise cut the sound where the pictures end, and upload that.',
+    meaning: 'The audio lasts longer than the video, so a frame of the video is held.',
+    fix: 'Do nothing if this is intended. Otherwise cut the audio to the length of the video, and upload that.',
   },
   silence_added: {
-    meaning: 'The sound is shorter than the pictures or has gaps, so silence is played there.',
-    fix: 'Nothing, if that is wanted. Otherwise export the file with sound from its beginning to its end.',
+    meaning: 'The audio is shorter than the video or has gaps, so silence is played there.',
+    fix: 'Do nothing if this is intended. Otherwise export the file with audio from its beginning to its end.',
   },
   time_restarts: {
-    meaning: 'The time of the file begins anew or jumps in the middle; its parts are played one after another.',
-    fix: 'Nothing, if it plays as it should. Otherwise join the parts with a video editor, and upload that.',
+    meaning: 'The timestamps of the file restart or jump, so its parts are played one after another.',
+    fix: 'Do nothing if it plays correctly. Otherwise join the parts with a video editor, and upload that.',
   },
   gap_filled: {
-    meaning: 'The file has a gap in time, over which its last picture is held and silence is played.',
-    fix: 'Nothing, if that is wanted. Otherwise cut the gap out, and upload that.',
+    meaning: 'The file has a gap in time, which is filled with the last frame and silence.',
+    fix: 'Do nothing if this is intended. Otherwise cut the gap out, and upload that.',
   },
   track_empty: {
-    meaning: 'The file names a track that has nothing in it, and is played without that track.',
-    fix: 'Nothing, if the track is not missed. Otherwise record or export the file with it.',
+    meaning: 'The file declares a track without media, and plays without that track.',
+    fix: 'Do nothing if the track is not needed. Otherwise record or export the file with it.',
   },
   file_shortened: {
     meaning: 'A part of the file cannot be read, and is left out.',
-    fix: 'Play the file on a computer; if that part is missing there too, export or record it anew.',
+    fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',
   },
   media_changes: {
     meaning:
-      'The size, the frame rate, the sample rate or the channels change in the middle; one form is made of all parts.',
-    fix: 'Nothing, if it plays as it should. Otherwise export the file in one size and with one kind of sound.',
+      'The frame size, frame rate, sample rate or channels change within the file; all parts are converted to one format.',
+    fix: 'Do nothing if it plays correctly. Otherwise export the file with one frame size and one audio format.',
   },
   colors_not_mapped: {
-    meaning: 'The pictures are in HDR, and this installation cannot turn them into SDR, so their colours look pale.',
-    fix: 'Export the file in SDR (BT.709), or have an ffmpeg with the filters zscale and tonemap installed.',
+    meaning: 'The video is HDR, and this installation cannot convert it to SDR, so its colours look pale.',
+    fix: 'Export the file in SDR (BT.709), or ask the administrator for an ffmpeg with the filters zscale and tonemap.',
   },
 } as const;
 export type UploadWarningCode = keyof typeof UPLOAD_WARNINGS;

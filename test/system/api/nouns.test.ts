@@ -117,7 +117,7 @@ describe('destinations', () => {
   test.each([
     ['http://example.com/live', /rtmp:\/\//],
     ['rtmp://user:word@example.com/live/{app}', /placeholder/],
-    ['not a url', /not a URL/],
+    ['not a url', /must be a URL/],
     ['rtmp://exa mple/live', /./],
   ])('%s is refused as rtmpUrl', async (rtmpUrl, message) => {
     const { status, body } = await ada.call('POST', '/v1/destinations', { ...target, rtmpUrl });

@@ -21,7 +21,7 @@ afterAll(async () => api?.stop());
 const FAILED: UploadStatus = {
   state: 'failed',
   observedGeneration: 1,
-  error: { code: 'link_unreachable', message: 'The link could not be fetched. The server answered 503.' },
+  error: { code: 'link_unreachable', message: 'The link could not be fetched. The server returned status 503.' },
 };
 const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).body as unknown as Upload;
 
@@ -71,7 +71,7 @@ test('an upload whose server is away says what it waits for and until when', asy
   const link = { type: 'VIDEO', url: 'https://example.com/b.mp4' };
   const id = String((await ada.call('POST', '/v1/uploads/from-link', link)).body.objectID);
   const soon = new Date(Date.now() + 600_000).toISOString();
-  const waiting = { message: 'The server answered 503.', since: soon, nextTryAt: soon, until: soon, tries: 2 };
+  const waiting = { message: 'The server returned status 503.', since: soon, nextTryAt: soon, until: soon, tries: 2 };
   await tell(id, { state: 'importing', waiting });
   await until('it waits', async () => (await read(id)).waiting !== null);
   expect(await read(id)).toMatchObject({ state: 'importing', waiting });

@@ -63,9 +63,9 @@ test.each([
     'credentials that are wrong',
     'media',
     randomBytes(16).toString('hex'),
-    /refused the credentials|does not let these/,
+    /rejected the credentials|denies these credentials/,
   ],
-  ['a bucket that is missing', 'nowhere', undefined, /There is no bucket nowhere in the S3 storage: create it\./],
+  ['a bucket that is missing', 'nowhere', undefined, /Bucket nowhere does not exist in the S3 storage\. Create it\./],
 ])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
   // What is no media is never put into storage, so it has to be some.

@@ -151,7 +151,7 @@ describe('a destination that does not', () => {
         async () => (await secure('stranger')).url,
         'tls',
         'tls_failed',
-        /not trusted here/,
+        /that is not trusted/,
       ],
       [
         'takes the connection and says nothing',

@@ -105,7 +105,7 @@ describe('what is wrong with the configuration is said', () => {
     ]) {
       const error = await use(await open(bucket, credentials)).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ name: 'StorageError', code: 'unavailable' });
-      expect((error as Error).message).toMatch(/refused the credentials|does not let these credentials/);
+      expect((error as Error).message).toMatch(/rejected the credentials|denies these credentials/);
       const shown = inspect(error, { depth: 20, showHidden: true });
       expect(shown).not.toContain(credentials.accessKeyId);
       expect(shown).not.toContain('hunter2');
@@ -117,7 +117,7 @@ describe('what is wrong with the configuration is said', () => {
     await expect(use(await open('nowhere'))).rejects.toMatchObject({
       name: 'StorageError',
       code: 'unavailable',
-      message: 'There is no bucket nowhere in the S3 storage: create it.',
+      message: 'Bucket nowhere does not exist in the S3 storage. Create it.',
     });
   });
 });
@@ -135,7 +135,7 @@ describe('credentials in files', () => {
   test('that are renewed are taken up within a minute, without a restart', async () => {
     await fill({ ...server.credentials, secretAccessKey: 'hunter2-hunter2' });
     const keeper = await fromFiles();
-    await expect(keeper.write('a', Buffer.from('x'))).rejects.toMatchObject({ message: /refused the credentials/ });
+    await expect(keeper.write('a', Buffer.from('x'))).rejects.toMatchObject({ message: /rejected the credentials/ });
     await fill(server.credentials);
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 });
     await keeper.write('a', Buffer.from('x'));

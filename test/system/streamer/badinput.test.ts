@@ -110,7 +110,7 @@ test.each([
 test('a program of nothing is not taken; names are shown as they are, whatever they hold', async () => {
   const name = '"quotes" \'n\' \\back\nline\ttab \u202Eright-to-left 🎬 \u0000 </script> {} %s $x';
   await stream.program({ ...programOf([]), version: ++version });
-  await until('it is refused', () => stream.log().includes('the one before stays on air'), 20_000);
+  await until('it is refused', () => stream.log().includes('the previous program stays on air'), 20_000);
   expect((await stream.stats()).live).toBe(true);
   await publish([{ ...(studio.items[1] as ProgramItem), name }]);
   await until('it plays', async () => (await stream.stats()).currentItem?.name === name, 30_000);

@@ -110,7 +110,7 @@ test('a connection that carries MPEG-TS is made anew before ffmpeg loses its clo
   await startListener(port, second);
   await until('media has arrived', async () => (await bytes(second)) > 100_000);
   expect(await destination(stream, 'aging')).toMatchObject({ reconnects: 0 });
-  expect(stream.log()).toContain('has grown old');
+  expect(stream.log()).toContain('reached its maximum age');
   await stream.stop();
   expect(stepsOf(await packetsOf(first), 'video').notIncreasing).toBe(0);
   await expectUntouched(studio.rtmp, 'ageless');

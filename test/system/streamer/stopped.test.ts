@@ -55,7 +55,7 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   child.kill('SIGTERM');
   await gone;
   // Nor was it out of sight of a probe or an alert for the moment after it woke.
-  expect(log.match(/the destination takes the stream/g)).toHaveLength(1);
+  expect(log.match(/the destination accepts the stream/g)).toHaveLength(1);
 
   const recordings = await studio.rtmp.recordings('stopped');
   expect(recordings).toHaveLength(1);

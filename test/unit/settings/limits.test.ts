@@ -33,9 +33,9 @@ describe('the table of limits', () => {
 
   test.each([
     ['[]', 'must be JSON such as'],
-    ['{"gold":{}}', 'has no class "gold": there are trial and full'],
+    ['{"gold":{}}', 'has the unknown class "gold"; the classes are trial and full'],
     ['{"trial":3}', 'must have an object at trial'],
-    ['{"trial":{"stream":3}}', 'has no limit "stream": there are streams, '],
+    ['{"trial":{"stream":3}}', 'has the unknown limit "stream"; the limits are streams, '],
     ['{"full":{"streams":-1}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":', 'must be JSON'],
@@ -53,7 +53,7 @@ test('an account on trial is told which limit it has met, what is used, and how 
   expect([code, status]).toEqual(['quota_exceeded', 403]);
   expect(message).toBe(
     'This account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
-      'Buying credit once raises this limit to 1,000, for good.',
+      'Buying credit once raises this limit to 1,000 permanently.',
   );
   expect(extras).toEqual({ limit: 'streams', used: 5, allowed: 5, class: 'trial' });
   expect(limitExceeded({ ...facts, class: 'full', allowed: 1000, used: 1000 }).message).not.toContain('credit');

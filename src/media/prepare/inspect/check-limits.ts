@@ -33,8 +33,8 @@ export function checkSeconds(seconds: number, sizeBytes: number, limits: MediaLi
   if (seconds > longestFor(limits, sizeBytes))
     throw new PrepareError(
       'media_too_long',
-      `It claims to last ${written(seconds)} s or more and has only ${written(sizeBytes)} bytes; so many may last ` +
-        `${written(longestFor(limits, sizeBytes))} s. Export it anew at a constant frame rate.`,
+      `It claims to last ${written(seconds)} s or more, but has only ${written(sizeBytes)} bytes. That many may last ` +
+        `${written(longestFor(limits, sizeBytes))} s. Export it again at a constant frame rate.`,
     );
 }
 
@@ -44,15 +44,15 @@ const complex = (measured: string, limit: string, advice: string) =>
 /** Tracks that are not used may have as many packets as three that are. */
 export function checkPackets(packets: number, { frames }: MediaLimits): void {
   if (packets <= 4 * frames) return;
-  throw complex(`${written(packets)} packets or more`, written(4 * frames), 'Export it without the tracks of data.');
+  throw complex(`${written(packets)} packets or more`, written(4 * frames), 'Export it without data tracks.');
 }
 
 const checkFrames = (frames: number, limits: MediaLimits): void => {
   if (frames <= limits.frames) return;
   throw complex(
-    `a track of ${written(frames)} frames or more`,
+    `a track with ${written(frames)} frames or more`,
     written(limits.frames),
-    'Export it with fewer frames a second, or cut it into parts.',
+    'Export it at a lower frame rate, or cut it into parts.',
   );
 };
 
@@ -61,16 +61,16 @@ export function checkPicture(width: number, height: number, { pixels }: MediaLim
   if (width * height <= pixels && Math.max(width, height) <= MAX_SIDE) return;
   throw new PrepareError(
     'media_too_many_pixels',
-    `It has ${width} × ${height} pixels, and the limit is ${written(pixels)} in all and ${written(MAX_SIDE)} a side. ` +
-      'Export it in 3840 × 2160 or less, which is the most that a stream shows.',
+    `It has ${width} × ${height} pixels, and the limit is ${written(pixels)} in total and ${written(MAX_SIDE)} per side. ` +
+      'Export it in 3840 × 2160 or less, the largest size of a stream.',
   );
 }
 
 function checkSound({ sampleRate, channels }: NonNullable<Source['audio']>, limits: MediaLimits): void {
-  const advice = 'Export its sound as stereo at 48 kHz.';
+  const advice = 'Export its audio as stereo at 48 kHz.';
   if (sampleRate > limits.sampleRate)
-    throw complex(`${written(sampleRate)} samples of sound a second`, written(limits.sampleRate), advice);
-  if (channels > limits.channels) throw complex(`${channels} channels of sound`, String(limits.channels), advice);
+    throw complex(`${written(sampleRate)} audio samples per second`, written(limits.sampleRate), advice);
+  if (channels > limits.channels) throw complex(`${channels} audio channels`, String(limits.channels), advice);
 }
 
 /** Containers whose headers state duration and frames as facts. Elsewhere (MP3, MPEG-TS, WAV) they are estimates. */
@@ -83,7 +83,7 @@ const STATES_FACTS = /\b(mov|matroska)\b/;
 export function checkHeader(source: Source, type: MediaType, limits: MediaLimits): void {
   const { video, audio, sizeBytes, tracks } = source;
   if (tracks > limits.tracks)
-    throw complex(`${tracks} tracks`, String(limits.tracks), 'Export it with one track of pictures and one of sound.');
+    throw complex(`${tracks} tracks`, String(limits.tracks), 'Export it with one video track and one audio track.');
   if (video && type === 'video') checkPicture(video.width, video.height, limits);
   if (audio) checkSound(audio, limits);
   if (!STATES_FACTS.test(source.format)) return;
@@ -108,13 +108,13 @@ export function checkTrack(
   if (seen.gapSeconds > limits.gapSeconds)
     throw new PrepareError(
       'media_too_long',
-      `Between two of its frames are ${written(seen.gapSeconds)} s, and the limit is ${written(limits.gapSeconds)} s. ` +
-        'Export it anew at a constant frame rate.',
+      `A gap between two of its frames lasts ${written(seen.gapSeconds)} s, and the limit is ${written(limits.gapSeconds)} s. ` +
+        'Export it again at a constant frame rate.',
     );
   const gigapixels = (seen.packets * seen.pixels) / 1e9;
   if (gigapixels > limits.gigapixels)
     throw complex(
-      `${written(gigapixels)} thousand million pixels or more in all its frames`,
+      `${written(gigapixels)} gigapixels or more in all frames`,
       written(limits.gigapixels),
       'Export it in 1920 × 1080, or cut it into parts.',
     );

@@ -57,9 +57,8 @@ function withoutEmpty(source: Source, { packets }: Scan, type: MediaType): Sourc
   // A file without any packets is broken, and says nothing about its tracks.
   if (video || audio) {
     if (type === 'video' && !video)
-      throw new PrepareError('media_has_no_video', 'It names a track of pictures that is empty; it has only sound.');
-    if (type === 'audio' && !audio)
-      throw new PrepareError('media_has_no_audio', 'It names a track of sound that is empty.');
+      throw new PrepareError('media_has_no_video', 'Its video track is empty, and it contains only audio.');
+    if (type === 'audio' && !audio) throw new PrepareError('media_has_no_audio', 'Its audio track is empty.');
   }
   return { ...source, video, audio, empty };
 }

@@ -128,7 +128,7 @@ export class PacketClock {
     const step = at - this.#last;
     if (step < -backSeconds) {
       if (this.pieces.length < MAX_PIECES) return 'back';
-      const detail = `Its time begins anew more than ${MAX_PIECES} times. Export it anew with one line of time.`;
+      const detail = `Its timestamps restart more than ${MAX_PIECES} times. Export it again with continuous timestamps.`;
       throw new PrepareError('media_too_complex', detail);
     }
     const ahead = Math.max(this.#aheadSeconds, AHEAD_FACTOR * current.largestStepSeconds);

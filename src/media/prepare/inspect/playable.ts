@@ -33,6 +33,6 @@ export function checkPlayable({ video, audio, isProtected }: Source): void {
   if (isCmyk(video))
     throw new PrepareError(
       'media_colors_unsupported',
-      'It is in CMYK, the colours of print. Export it as JPEG or PNG in sRGB, and upload that.',
+      'It uses CMYK, the colours of print. Export it as JPEG or PNG in sRGB, and upload that.',
     );
 }

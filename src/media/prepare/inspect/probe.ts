@@ -37,7 +37,11 @@ export async function probe(path: string, tools: MediaTools, signal: AbortSignal
   const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json', '-i', inputPath(path)];
   await readLines(tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
     chars += line.length;
-    if (chars > MAX_HEADER_CHARS) throw new PrepareError('media_too_complex', 'Its header describes too many tracks.');
+    if (chars > MAX_HEADER_CHARS)
+      throw new PrepareError(
+        'media_too_complex',
+        'Its header describes too many tracks. Export it with one video track and one audio track.',
+      );
     lines.push(line);
   });
   return parseSource(JSON.parse(lines.join('\n')));
@@ -58,7 +62,8 @@ export async function probeFirstFrame(
   await readLines(tools, [...args, '-i', inputPath(path)], { signal, deadline }, (line) => lines.push(line));
   const { frames = [] } = JSON.parse(lines.join('\n'));
   const [frame] = frames as { tags?: { Orientation?: string } }[];
-  if (!frame) throw new PrepareError('media_unreadable', 'Its picture cannot be decoded.');
+  if (!frame)
+    throw new PrepareError('media_unreadable', 'Its picture cannot be decoded. Export it again as JPEG or PNG.');
   const orientation = Number(frame.tags?.Orientation ?? 1);
   return { orientation: orientation >= 1 && orientation <= 8 ? orientation : 1 };
 }
@@ -132,7 +137,7 @@ export async function scanPackets(
     await readLines(tools, args, { signal, deadline }, onLine);
   } catch (error) {
     if (!deadline.aborted || signal.aborted) throw error;
-    const detail = `It could not be read to its end within ${limits.probeSeconds} s.`;
+    const detail = `It could not be read to its end within ${limits.probeSeconds} s. Upload a shorter file.`;
     throw new PrepareError('prepare_timeout', detail, { cause: error });
   }
   const [pictures, sound] = joinTracks(format, [tallies.video?.clock, tallies.audio?.clock]);

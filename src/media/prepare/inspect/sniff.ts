@@ -17,12 +17,12 @@ export interface UnknownFormat {
 }
 
 const WEB_PAGE = 'a web page';
-const LIST = 'a list of addresses, and holds no media';
+const LIST = 'a list of addresses, and contains no media';
 const AS_PICTURE = 'Export it as JPEG or PNG, and upload that.';
 const AS_VIDEO = 'Export it as MP4 with H.264, and upload that.';
 const UNPACK = 'Unpack it, and upload the video or audio files in it one by one.';
 const HEIC =
-  'Export it as JPEG or PNG and upload that; an iPhone does so with Settings > Camera > Formats > Most Compatible.';
+  'Export it as JPEG or PNG, and upload that. An iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible.';
 
 const startsWith =
   (...beginnings: string[]) =>
@@ -39,9 +39,9 @@ const markup = (pattern: RegExp) => (head: string) =>
 /** The first matching row wins. Heads are Latin-1 text. */
 const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string, advice: string])[] = [
   [brand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'), 'a HEIC picture', HEIC],
-  [brand('avif', 'avis'), 'an AVIF picture that cannot be read here', AS_PICTURE],
+  [brand('avif', 'avis'), 'an AVIF picture that cannot be decoded', AS_PICTURE],
   [startsWith('\u00ff\n', '\0\0\0\fJXL '), 'a JPEG XL picture', AS_PICTURE],
-  [brand('crx '), 'a raw photo of a camera', AS_PICTURE],
+  [brand('crx '), 'a raw camera photo', AS_PICTURE],
   [
     (head) => head.startsWith('RIFF') && head.slice(8, 12) === 'WEBP' && head.slice(0, 4096).includes('ANIM'),
     'an animated WebP picture',
@@ -52,16 +52,16 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
   [
     markup(/^(?:#EXTM3U|\[playlist\]|<(?:MPD|asx|playlist|smil)\b)/i),
     LIST,
-    'Save the stream that it leads to as one file, and upload that.',
+    'Save the stream that it refers to as one file, and upload that.',
   ],
   [startsWith('8BPS'), 'a Photoshop document', AS_PICTURE],
   [startsWith('%PDF'), 'a PDF document', AS_PICTURE],
   [startsWith('%!PS'), 'a PostScript document', AS_PICTURE],
   [startsWith('\0\0\u0001\0'), 'an icon', AS_PICTURE],
   [startsWith('\0\0\u0002\0', '\0\0\n\0'), 'a Targa picture', AS_PICTURE],
-  [startsWith('FUJIFILM', 'FOVb', 'IIRO', 'IIRS', 'MMOR', 'IIU\0'), 'a raw photo of a camera', AS_PICTURE],
+  [startsWith('FUJIFILM', 'FOVb', 'IIRO', 'IIRS', 'MMOR', 'IIU\0'), 'a raw camera photo', AS_PICTURE],
   [startsWith('FWS', 'CWS', 'ZWS'), 'a Flash animation', AS_VIDEO],
-  [startsWith('MThd'), 'a MIDI file, which holds notes and no sound', 'Export it as MP3 or WAV, and upload that.'],
+  [startsWith('MThd'), 'a MIDI file, which contains notes and no audio', 'Export it as MP3 or WAV, and upload that.'],
   [startsWith('{\\rtf', '\u00d0\u00cf\u0011\u00e0'), 'an office document', 'Export it as a video, and upload that.'],
   [
     (head) => head.startsWith('PK') && /word\/|ppt\/|xl\/|mimetypeapplication\/vnd\.oasis/.test(head),

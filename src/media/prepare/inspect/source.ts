@@ -243,7 +243,7 @@ const DECLARES_DURATION = /\b(mov|matroska)\b/;
 export function checkComplete(source: Source, scan: Scan): void {
   const scanned = [scan.video, scan.audio].filter((stream) => stream !== undefined);
   if (scanned.length === 0 || scanned.some((stream) => stream.packets === 0)) {
-    throw new PrepareError('media_unreadable', 'It holds no pictures or sound that can be read.');
+    throw new PrepareError('media_unreadable', 'It contains no video or audio that can be read.');
   }
   if (!DECLARES_DURATION.test(source.format)) return;
   const isMatroska = source.format.includes('matroska');
@@ -270,4 +270,7 @@ const endsAsDeclared = (declared: number, found: number, { largestStepSeconds }:
   declared - found <= Math.max(0.5, 2 * largestStepSeconds, Math.min(5, declared / 100));
 
 const cutOff = (declared: number, found: number) =>
-  new PrepareError('media_unreadable', `It is cut off: ${found.toFixed(1)} s of ${declared.toFixed(1)} s are there.`);
+  new PrepareError(
+    'media_unreadable',
+    `It ends after ${found.toFixed(1)} s of ${declared.toFixed(1)} s. Upload a complete copy.`,
+  );

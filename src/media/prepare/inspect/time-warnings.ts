@@ -13,10 +13,10 @@ const written = (seconds: number): string => `${seconds.toFixed(1)} s`;
 const pictureHeld: TimeRule = (_source, scan) => {
   const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
   const held = [
-    ...(heldBeforeSeconds > 0 ? [`the first one for ${written(heldBeforeSeconds)} at the beginning`] : []),
-    ...(heldAfterSeconds > 0 ? [`the last one for ${written(heldAfterSeconds)} at the end`] : []),
+    ...(heldBeforeSeconds > 0 ? [`the first frame for ${written(heldBeforeSeconds)} at the beginning`] : []),
+    ...(heldAfterSeconds > 0 ? [`the last frame for ${written(heldAfterSeconds)} at the end`] : []),
   ];
-  return held.length > 0 ? warn('picture_held', `It holds ${held.join(' and ')}.`) : undefined;
+  return held.length > 0 ? warn('picture_held', `The upload holds ${held.join(' and ')}.`) : undefined;
 };
 
 /** Returns the seconds in which neither of two tracks has anything. */
@@ -30,24 +30,24 @@ const silenceAdded: TimeRule = (_source, scan, type) => {
   const after = video ? Math.max(0, video.endSeconds - audio.endSeconds) : 0;
   const silence = before + after + (audio.pauseSeconds ?? 0) - emptySeconds(scan);
   if (silence < NOTICED_SECONDS || (type === 'audio' && scan.decodedSeconds === undefined)) return undefined;
-  return warn('silence_added', `It plays silence for ${written(silence)} in all.`);
+  return warn('silence_added', `The silence lasts ${written(silence)} in total.`);
 };
 
 const gapFilled: TimeRule = (_source, scan) => {
   const seconds = emptySeconds(scan);
-  return seconds < NOTICED_SECONDS ? undefined : warn('gap_filled', `The gap lasts ${written(seconds)} in all.`);
+  return seconds < NOTICED_SECONDS ? undefined : warn('gap_filled', `The gap lasts ${written(seconds)} in total.`);
 };
 
 const timeRestarts: TimeRule = (_source, { video, audio }) => {
   const breaks = Math.max(video?.breaks ?? 0, audio?.breaks ?? 0);
   if (breaks === 0) return undefined;
-  return warn('time_restarts', breaks === 1 ? 'It has two parts.' : `It has ${breaks + 1} parts.`);
+  return warn('time_restarts', breaks === 1 ? 'The file has two parts.' : `The file has ${breaks + 1} parts.`);
 };
 
 const trackEmpty: TimeRule = ({ empty = [] }) => {
   if (empty.length === 0) return undefined;
-  const names = { video: 'pictures', audio: 'sound' };
-  return warn('track_empty', `The track of ${empty.map((kind) => names[kind]).join(' and the track of ')} is empty.`);
+  const tracks = empty.map((kind) => `${kind} track`).join(' and the ');
+  return warn('track_empty', `The ${tracks} ${empty.length === 1 ? 'is' : 'are'} empty.`);
 };
 
 /** Containers with one index, or one chain of tags: another file behind it is not found. */
@@ -62,7 +62,7 @@ const fileShortened: TimeRule = ({ format, sizeBytes }, { fileEndByte, packets }
   const unread = sizeBytes - fileEndByte - INDEX_BYTES.file - INDEX_BYTES.packet * all;
   if (unread < UNREAD_SHARE * sizeBytes) return undefined;
   const percent = Math.round((100 * unread) / sizeBytes);
-  return warn('file_shortened', `About ${percent} % of its bytes are behind the end of what it declares.`);
+  return warn('file_shortened', `About ${percent} % of its bytes are behind the end that its header declares.`);
 };
 
 export const TIME_RULES: readonly TimeRule[] = [

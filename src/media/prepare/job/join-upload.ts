@@ -54,7 +54,10 @@ export async function joinInto(
   // An earlier attempt may have stored the source and deleted the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
   if (!isThere && (await arrived(storage, keys)) !== sizeBytes) {
-    throw new PrepareError('prepare_failed', 'What was sent is no longer in the media storage: send it again.');
+    throw new PrepareError(
+      'prepare_failed',
+      'The bytes of the upload are no longer in the media storage. Upload the file again.',
+    );
   }
   const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joined(storage, keys, signal);
   await sink.write(sourceKey, Readable.from(hashed(bytes), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);

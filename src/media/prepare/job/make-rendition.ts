@@ -44,7 +44,7 @@ export interface Rendered {
 /** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
 export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
   const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
-  if (!profile) throw new PrepareError('prepare_failed', `There is no profile ${task.profile}.`);
+  if (!profile) throw new PrepareError('prepare_failed', `The profile ${task.profile} does not exist.`);
   const made = await readIndex(task, context.storage);
   if (made) {
     context.log.info({ key: task.renditionKey }, 'the rendition was made before');
@@ -181,18 +181,22 @@ async function makeBy(
       const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
       const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
       made = asAssumed ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
-      if (asAssumed?.(made) === false) throw new BrokenPromiseError('it is not what its header says');
+      if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
     });
   } catch (error) {
     const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
     const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
     if (!broken && !failed) throw error;
     if (copies) {
-      log.info({ reason: error.message }, 'the copy is no rendition; encoding instead');
+      log.info({ reason: error.message }, 'the copy is not a valid rendition; encoding instead');
       throw new Retry();
     }
     if (failed) throw error;
-    throw new PrepareError('prepare_failed', `In what was made, ${error.message}.`, { cause: error });
+    throw new PrepareError(
+      'prepare_failed',
+      `The rendition is not valid: ${error.message}. Export the file again, and import that.`,
+      { cause: error },
+    );
   }
   if (!made) throw new Error('publish resolved without filling the file');
   const { index, warnings } = made;

@@ -69,7 +69,7 @@ export async function sweep(
     }
     // The index says that a rendition is complete, so it goes first.
     for (const key of keys.sort((a, b) => b.length - a.length)) await storage.delete(key);
-    log.info({ key: base, since: marks[base] }, 'deleted what nothing refers to');
+    log.info({ key: base, since: marks[base] }, 'deleted unreferenced objects');
     deleted++;
   }
   await storage.write(marksKey, Buffer.from(JSON.stringify(kept)));

@@ -36,10 +36,9 @@ export function readCodings(header: string | string[] | undefined): Coding[] {
     .flatMap((value) => value.split(','))
     .map((name) => name.trim().toLowerCase());
   const unknown = names.find((name) => UNREADABLE.has(name));
-  if (unknown !== undefined)
-    throw unreadable(`The server sends it packed (${unknown}), which cannot be unpacked here.`);
+  if (unknown !== undefined) throw unreadable(`The server encodes the file as ${unknown}, which is not supported.`);
   const codings = names.flatMap((name) => CODINGS[name] ?? []);
-  if (codings.length > MAX_LAYERS) throw unreadable('The server sends it packed too many times over.');
+  if (codings.length > MAX_LAYERS) throw unreadable('The server encodes the file too many times.');
   return codings;
 }
 
@@ -84,7 +83,7 @@ async function* decodeOne(source: AsyncIterable<Buffer>, coding: Coding): AsyncG
     for await (const chunk of decoder as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {
     if (sourceError !== undefined) throw sourceError;
-    throw unreadable(`The server says that it sends it packed (${coding}), and it cannot be unpacked.`, error);
+    throw unreadable(`The server declares the encoding ${coding}, but the file cannot be decoded.`, error);
   } finally {
     decoder.destroy();
     input.destroy();

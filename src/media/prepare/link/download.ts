@@ -58,11 +58,11 @@ const ERROR_DOCUMENT_MS = 2_000;
 
 /** Advice about the final status of a server. */
 const ADVICE: Record<number, string> = {
-  401: 'It asks for a login. Share the file with everybody who has the link.',
-  403: 'It does not give the file to everybody, or the link has expired. Share it with everybody who has the link, or make a new one.',
-  404: 'There is no file at this link, or no more.',
-  407: 'It asks for a login.',
-  410: 'There is no file at this link any more.',
+  401: 'The server requires a login. Share the file with everybody who has the link.',
+  403: 'The server denies access, or the link has expired. Share the file with everybody who has the link, or create a new link.',
+  404: 'The file does not exist or was removed. Check the link.',
+  407: 'The proxy requires a login. Use a link without one.',
+  410: 'The file was removed. Use another link.',
 };
 
 export class Download {
@@ -182,7 +182,7 @@ export class Download {
         : [MAX_FAILURES, LONGEST_TROUBLE_MS];
     const isTooLong = wait > LONGEST_WAIT_MS || performance.now() - this.#triedSince > longest;
     if (failures >= most || isTooLong) throw this.#giveUp(failure);
-    log.info({ reason: failure.message, receivedBytes: this.#received, waitMs: wait }, 'trying the link again');
+    log.info({ reason: failure.message, receivedBytes: this.#received, waitMs: wait }, 'retrying the link');
     await sleep(wait, signal);
     this.#excuse(wait);
   }
@@ -216,14 +216,17 @@ export class Download {
     if (rate === undefined) return;
     throw new PrepareError(
       'link_too_slow',
-      `It sent ${Math.round(rate)} bytes a second for ${windowSeconds} s, and ${minBytesPerSecond} are the least. Put the file ` +
+      `It sent ${Math.round(rate)} bytes per second for ${windowSeconds} s, and the minimum is ${minBytesPerSecond}. Put the file ` +
         'on a faster server, or download it and upload it yourself.',
     );
   }
 
   #checkSize(bytes: number): void {
     if (bytes > this.#options.maxBytes) {
-      throw new PrepareError('media_too_large', `The limit is ${this.#options.maxBytes} bytes.`);
+      throw new PrepareError(
+        'media_too_large',
+        `The limit is ${this.#options.maxBytes} bytes. Shorten the file, or export it at a lower bit rate.`,
+      );
     }
   }
 
@@ -260,7 +263,7 @@ export class Download {
 
   /** Describes an answer without the file, in the server's own words where it has some. */
   async #refusal({ statusCode, body }: LinkResponse): Promise<PrepareError> {
-    const status = `The server answered ${statusCode}`;
+    const status = `The server returned status ${statusCode}`;
     const timer = setTimeout(() => body.destroy(), ERROR_DOCUMENT_MS);
     try {
       const { head, whole } = await peek(body as AsyncIterable<Buffer>, PAGE_BYTES);
@@ -289,7 +292,7 @@ export class Download {
 
   #brokenOff(why: string): BrokenOffError {
     return new BrokenOffError(
-      `The connection broke after ${this.#received} bytes and the server does not send the rest${why}.`,
+      `The connection broke after ${this.#received} bytes, and the server does not send the rest${why}.`,
     );
   }
 
@@ -297,7 +300,7 @@ export class Download {
   async #followInTime(): Promise<LinkAnswer> {
     const { signal, openTimeoutMs = OPEN_TIMEOUT_MS, allowPrivateLinks, standIns } = this.#options;
     const stop = new AbortController();
-    const late = new PassingError('The server did not answer in time.');
+    const late = new PassingError('The server did not respond in time.');
     const timer = setTimeout(() => stop.abort(late), openTimeoutMs);
     try {
       return await follow(this.#link, {

@@ -46,13 +46,16 @@ export async function fetchInto(
         // A server that breaks off each time may be in trouble, and well again later.
         const later = { cause: error, retryAfterSeconds: 0 };
         if (beginnings >= MAX_BEGINNINGS) throw new PrepareError('link_unreachable', error.message, later);
-        options.log.info({ reason: error.message }, 'beginning the link anew');
+        options.log.info({ reason: error.message }, 'restarting the download');
       }
     }
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (deadline.aborted) {
-      throw new PrepareError('prepare_timeout', `It did not arrive within ${options.timeoutSeconds} s.`);
+      throw new PrepareError(
+        'prepare_timeout',
+        `It did not arrive within ${options.timeoutSeconds} s. Import it from a faster server, or import a shorter file.`,
+      );
     }
     throw error;
   } finally {

@@ -11,7 +11,7 @@ export function checkLink(link: string | URL, allowPrivate: boolean): URL {
   const refusal = findLinkRefusal(link, allowPrivate);
   if (refusal !== undefined) throw forbidden(refusal);
   const url = URL.parse(String(link));
-  if (!url) throw new PrepareError('link_unreachable', 'It is not a URL.');
+  if (!url) throw new PrepareError('link_unreachable', 'The link is not a valid URL.');
   return url;
 }
 

@@ -83,7 +83,7 @@ function findRedirect({ statusCode, headers }: LinkResponse, url: URL): URL | un
   const location = first(headers.location)?.trim();
   if (!REDIRECTS.has(statusCode) || !location) return undefined;
   const next = URL.parse(percentEncode(location), url.href);
-  if (!next) throw new PrepareError('link_unreachable', 'It redirects to no valid link.');
+  if (!next) throw new PrepareError('link_unreachable', 'The server redirects to an invalid link.');
   return next;
 }
 
@@ -110,5 +110,5 @@ export async function follow(link: string | URL, options: HopOptions): Promise<L
       throw error;
     }
   }
-  throw new PrepareError('link_unreachable', `It redirects more than ${MAX_REDIRECTS} times.`);
+  throw new PrepareError('link_unreachable', `The link redirects more than ${MAX_REDIRECTS} times.`);
 }

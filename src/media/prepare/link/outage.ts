@@ -37,7 +37,7 @@ const FAULT = 500;
 
 /** Explains an answer without the file; undefined where it may be the file. */
 export function explainStatus(status: number, retryAfterMs: number | undefined): PassingError | undefined {
-  const message = `The server answered ${status}.`;
+  const message = `The server returned status ${status}.`;
   if (OUTAGES.has(status)) return new PassingError(message, { retryAfterMs });
   // A server that names a time to come back means it, whatever its status.
   if (status >= 400 && retryAfterMs !== undefined) return new PassingError(message, { retryAfterMs });
@@ -61,21 +61,21 @@ export function readRetryAfter(headers: Record<string, string | string[] | undef
   return undefined;
 }
 
-const LATE = 'The server did not answer in time.';
+const LATE = 'The server did not respond in time.';
 const OUTAGE_REASONS: Record<string, string> = {
-  EAI_AGAIN: 'Its name could not be resolved at the moment.',
+  EAI_AGAIN: 'The host name could not be resolved at the moment.',
   ECONNREFUSED: 'The server refused the connection.',
-  ECONNRESET: 'The server broke the connection.',
-  ECONNABORTED: 'The server broke the connection.',
-  EPIPE: 'The server broke the connection.',
-  UND_ERR_SOCKET: 'The server broke the connection.',
+  ECONNRESET: 'The server closed the connection.',
+  ECONNABORTED: 'The server closed the connection.',
+  EPIPE: 'The server closed the connection.',
+  UND_ERR_SOCKET: 'The server closed the connection.',
   EHOSTUNREACH: 'The server cannot be reached at the moment.',
   EHOSTDOWN: 'The server cannot be reached at the moment.',
   ENETUNREACH: 'The server cannot be reached at the moment.',
   ENETDOWN: 'The server cannot be reached at the moment.',
   UND_ERR_CONNECT_TIMEOUT: LATE,
   UND_ERR_HEADERS_TIMEOUT: LATE,
-  UND_ERR_BODY_TIMEOUT: 'The server stopped sending.',
+  UND_ERR_BODY_TIMEOUT: 'The server stopped sending data.',
   ETIMEDOUT: LATE,
 };
 
@@ -95,7 +95,7 @@ export function explainError(error: unknown): PrepareError | PassingError | Brok
   if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
   const code = findCode(error);
   const final = (detail: string) => new PrepareError('link_unreachable', detail, { cause: error });
-  if (code === 'ENOTFOUND') return final('Its name does not exist.');
+  if (code === 'ENOTFOUND') return final('The host name does not exist.');
   if (CERTIFICATE.test(code)) return final(`The certificate of the server is not valid (${code}).`);
   const reason = OUTAGE_REASONS[code];
   if (reason !== undefined) return new PassingError(reason, { cause: error });

@@ -64,7 +64,7 @@ export function readErrorDocument(head: Buffer): string | undefined {
 }
 
 const ADVICE =
-  'Use the link with which the file itself is downloaded, and share the file with everybody who has the link; or download it, and upload it yourself.';
+  'Use the link that downloads the file itself, and share the file with everybody who has the link. Or download the file, and upload it.';
 
 export interface WebPage {
   isHtml: boolean;
@@ -74,7 +74,7 @@ export interface WebPage {
 
 function explainHtml(text: string): WebPage {
   const title = element(text, 'title');
-  return { isHtml: true, detail: `${title === undefined ? '' : `The page is called “${title}”. `}${ADVICE}` };
+  return { isHtml: true, detail: `${title === undefined ? '' : `The title of the page is “${title}”. `}${ADVICE}` };
 }
 
 /**
@@ -100,7 +100,7 @@ export function recognizePage(head: Buffer, contentType: string): WebPage | unde
   if (start.startsWith('#EXTM3U'))
     return {
       isHtml: false,
-      detail: 'It is the playlist of a stream (HLS), which names files and holds none. Use the link of one file.',
+      detail: 'It is an HLS playlist, which refers to other files. Use the link of one media file.',
     };
   return type === 'text/html' || type === 'application/xhtml+xml' ? explainHtml(text) : undefined;
 }

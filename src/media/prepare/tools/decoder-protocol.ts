@@ -89,7 +89,7 @@ export class FrameParser {
     this.#left = bytes.readUInt32BE(1);
     const most = this.#kind === END ? MAX_END_BYTES : Number.POSITIVE_INFINITY;
     if ((this.#kind !== OUTPUT && this.#kind !== END) || this.#left === 0 || this.#left > most)
-      throw new FrameError('the decoder sent what is no frame');
+      throw new FrameError('the decoder sent an invalid frame');
   }
 }
 
@@ -98,10 +98,10 @@ function parseEnd(bytes: Buffer): ToolEnd {
   try {
     end = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    throw new FrameError('the decoder sent no JSON', { cause: error });
+    throw new FrameError('the decoder sent invalid JSON', { cause: error });
   }
   if (Value.Check(ToolEnd, end)) return end;
-  throw new FrameError('the decoder sent an end that is none');
+  throw new FrameError('the decoder sent an invalid end message');
 }
 
 /** Parses the request in a line; undefined when it is none. */

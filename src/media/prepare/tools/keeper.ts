@@ -56,7 +56,7 @@ export async function openKeeper(path: string, arrivalMs = ARRIVAL_MS): Promise<
         reject(error);
       };
       const aborted = () => leave(signal.reason);
-      const timer = setTimeout(() => leave(new ToolError('the decoder did not come', true, '')), arrivalMs);
+      const timer = setTimeout(() => leave(new ToolError('the decoder did not connect', true, '')), arrivalMs);
       const settle = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', aborted);

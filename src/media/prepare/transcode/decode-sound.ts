@@ -55,11 +55,11 @@ export async function decodeSound(
     signal.throwIfAborted();
     if (error instanceof PrepareError) throw error;
     if (deadline.aborted) {
-      const detail = `Its sound could not be decoded to its end within ${limits.probeSeconds} s.`;
+      const detail = `Its audio could not be decoded to its end within ${limits.probeSeconds} s. Upload a shorter file.`;
       throw new PrepareError('prepare_timeout', detail, { cause: error });
     }
     if (!(error instanceof ToolError) || error.killed) throw error;
   }
   if (samples > 0) return samples / RATE;
-  throw new PrepareError('media_unreadable', 'Its sound cannot be decoded.');
+  throw new PrepareError('media_unreadable', 'Its audio cannot be decoded. Export it again, e.g. with AAC.');
 }

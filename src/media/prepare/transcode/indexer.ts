@@ -106,7 +106,7 @@ class Checker {
     else if (isAacSequenceHeader(tag)) this.#addAudioHeader(tag);
     else if (isVideoFrame(tag)) this.#addVideo(tag);
     else if (isAudioFrame(tag)) this.#addAudio(tag);
-    else throw new BrokenPromiseError(`the tag at byte ${tag.offset} belongs in no rendition`);
+    else throw new BrokenPromiseError(`the tag at byte ${tag.offset} is not allowed in a rendition`);
   }
 
   get videoFrames(): number {
@@ -114,25 +114,25 @@ class Checker {
   }
 
   #addVideoHeader({ body }: FlvTag): void {
-    promise(this.#videoHeader === undefined, 'there are two video headers');
-    promise(PROFILES.has(body[6] ?? 0), `the H.264 profile ${body[6]} is not one that destinations take`);
+    promise(this.#videoHeader === undefined, 'the video has two headers');
+    promise(PROFILES.has(body[6] ?? 0), `the H.264 profile ${body[6]} is not one that destinations accept`);
     promise(((body[9] ?? 0) & 3) === 3, 'NAL units have no four-byte lengths');
     this.#videoHeader = body.toString('base64');
   }
 
   #addAudioHeader({ body }: FlvTag): void {
-    promise(this.#audioHeader === undefined, 'there are two audio headers');
+    promise(this.#audioHeader === undefined, 'the audio has two headers');
     const config = body.length >= 4 ? body.readUInt16BE(2) & 0xfff8 : 0;
-    promise(config === AAC_LC_48K_STEREO, 'the sound is not AAC-LC 48 kHz stereo');
+    promise(config === AAC_LC_48K_STEREO, 'the audio is not AAC-LC 48 kHz stereo');
     this.#audioHeader = body.toString('base64');
   }
 
   #addVideo(tag: FlvTag): void {
     const frame = this.#videoFrames++;
     const framerate = this.#framerate;
-    promise(framerate !== undefined && this.#videoHeader !== undefined, 'there are pictures without a header');
-    promise(tag.timestampMs === videoSlotMs(frame, framerate), `picture ${frame} is at ${tag.timestampMs} ms`);
-    promise(compositionTimeMs(tag) === 0, `picture ${frame} is reordered`);
+    promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
+    promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
+    promise(compositionTimeMs(tag) === 0, `video frame ${frame} is reordered`);
     const begins = frame % gopFrames(framerate) === 0;
     promise(isKeyframe(tag) === begins, `picture ${frame} ${begins ? 'begins no GOP' : 'is a keyframe inside a GOP'}`);
     if (!begins) return;
@@ -142,20 +142,20 @@ class Checker {
 
   #addAudio(tag: FlvTag): void {
     const frame = this.#audioFrames++;
-    promise(this.#audioHeader !== undefined, 'there is sound without a header');
+    promise(this.#audioHeader !== undefined, 'the audio has no header');
     promise(tag.timestampMs === audioSlotMs(frame), `AAC frame ${frame} is at ${tag.timestampMs} ms`);
   }
 
   result() {
     const framerate = this.#framerate;
-    promise(this.#audioHeader !== undefined && this.#audioFrames > 0, 'there is no sound');
+    promise(this.#audioHeader !== undefined && this.#audioFrames > 0, 'the rendition has no audio');
     const audio = { frames: this.#audioFrames, header: this.#audioHeader };
     const audioSeconds = (audio.frames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE;
     if (framerate === undefined) return { durationSeconds: audioSeconds, video: undefined, audio };
-    promise(this.#videoHeader !== undefined && this.#videoFrames > 0, 'there are no pictures');
+    promise(this.#videoHeader !== undefined && this.#videoFrames > 0, 'the rendition has no video');
     promise(
       audio.frames === audioFramesFor(this.#videoFrames, framerate),
-      `${audio.frames} AAC frames are not as long as ${this.#videoFrames} pictures`,
+      `${audio.frames} AAC frames are not as long as ${this.#videoFrames} video frames`,
     );
     const video = {
       frameRateNum: framerate as number,

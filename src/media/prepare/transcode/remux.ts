@@ -19,7 +19,8 @@ export async function remux(args: string[], path: string, options: TranscodeOpti
   const file = await open(path, 'w');
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const stalled = () => stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress.'));
+  const stalled = () =>
+    stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
   const timer = setTimeout(stalled, stallMs);
   let ended: Promise<unknown> | undefined;
   try {

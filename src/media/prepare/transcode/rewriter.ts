@@ -98,7 +98,7 @@ export class Rewriter {
     else return [];
     // The frames of silence are one and the same buffer.
     if (this.#video.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
-      throw new BrokenPromiseError('sound and pictures are too far apart');
+      throw new BrokenPromiseError('audio and video are too far apart');
     }
     return this.#drain(false);
   }
@@ -111,8 +111,8 @@ export class Rewriter {
       this.#fill(wanted - this.#audioWritten - this.#audio.length);
     }
     const rest = this.#drain(true);
-    if (this.#framerate && this.#videoWritten === 0) throw new BrokenPromiseError('there are no pictures');
-    if (this.#audioWritten === 0) throw new BrokenPromiseError('there is no sound');
+    if (this.#framerate && this.#videoWritten === 0) throw new BrokenPromiseError('the rendition has no video');
+    if (this.#audioWritten === 0) throw new BrokenPromiseError('the rendition has no audio');
     return rest;
   }
 
@@ -120,9 +120,9 @@ export class Rewriter {
     if (!this.#framerate || this.#videoFrames === this.#mending.videoFrames) return;
     const expected = ORIGIN_MS + videoSlotMs(this.#videoFrames, this.#framerate);
     if (Math.abs(tag.timestampMs - expected) > TOLERANCE_MS) {
-      throw new BrokenPromiseError(`picture ${this.#videoFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
+      throw new BrokenPromiseError(`video frame ${this.#videoFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
     }
-    if (compositionTimeMs(tag) !== 0) throw new BrokenPromiseError(`picture ${this.#videoFrames} is reordered`);
+    if (compositionTimeMs(tag) !== 0) throw new BrokenPromiseError(`video frame ${this.#videoFrames} is reordered`);
     this.#videoFrames++;
     this.#video.push(tag.body);
   }

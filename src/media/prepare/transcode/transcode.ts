@@ -32,8 +32,8 @@ export interface Most {
 
 /** Throws BrokenPromiseError when more has come out than the source promised. */
 export function checkMost(seconds: number, bytes: number, most: Most): void {
-  if (seconds > most.seconds) throw new BrokenPromiseError(`more than ${Math.round(most.seconds)} s come out`);
-  if (bytes > most.bytes) throw new BrokenPromiseError(`more than ${most.bytes} bytes come out`);
+  if (seconds > most.seconds) throw new BrokenPromiseError(`it lasts more than ${Math.round(most.seconds)} s`);
+  if (bytes > most.bytes) throw new BrokenPromiseError(`it has more than ${most.bytes} bytes`);
 }
 
 export interface TranscodeOptions {
@@ -63,7 +63,8 @@ export async function transcode(args: string[], path: string, options: Transcode
   const file = await open(path, 'w');
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const stalled = () => stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress.'));
+  const stalled = () =>
+    stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
   const timer = setTimeout(stalled, stallMs);
   let ended: Promise<unknown> | undefined;
   try {
@@ -84,7 +85,7 @@ export async function transcode(args: string[], path: string, options: Transcode
     parser.end();
     await writer.write(rewriter.end());
     const { silentFrames } = rewriter;
-    if (silentFrames > 0) log.info({ silentFrames }, 'sound filled with silence');
+    if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
     return { index: await writer.end(), silentFrames };
   } catch (error) {
     options.signal.throwIfAborted();
@@ -166,5 +167,5 @@ class Writer {
 export function failure(error: unknown): unknown {
   if (error instanceof BrokenPromiseError) return error;
   if (!(error instanceof ToolError)) return error;
-  return new PrepareError('prepare_failed', '', { cause: error, again: error.killed });
+  return new PrepareError('prepare_failed', 'Import the file again.', { cause: error, again: error.killed });
 }

@@ -99,7 +99,7 @@ export class AirtimeCounter {
       try {
         this.#files.push(new InPlaceFile(path));
       } catch (err) {
-        this.#log.warn({ err }, 'the time on air cannot be written down');
+        this.#log.warn({ err }, 'the time on air cannot be recorded');
       }
     }
     // The message lists the runs before this one even if this one never goes on air.
@@ -147,7 +147,7 @@ export class AirtimeCounter {
       } catch (err) {
         this.#files.splice(this.#files.indexOf(file), 1);
         file.close();
-        this.#log.warn({ err }, 'the time on air cannot be written down any more');
+        this.#log.warn({ err }, 'the time on air can no longer be recorded');
       }
     }
   }

@@ -103,7 +103,7 @@ export class Commands {
     if (!track) return { status: 409, body: { code: 'track_missing' } };
     let last = this.#last[request.track];
     if (last?.id !== request.id) {
-      log.info({ track: request.track }, 'a skip was asked for');
+      log.info({ track: request.track }, 'a skip was requested');
       last = { id: request.id, done: track.skip() };
       this.#last[request.track] = last;
     }

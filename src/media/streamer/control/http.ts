@@ -149,7 +149,7 @@ function createRouteServer(table: Table): Server {
   return createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     const route = table.get(path);
-    if (!route) return json(response, 404, { error: 'There is nothing here.' });
+    if (!route) return json(response, 404, { error: 'This path does not exist.' });
     const allow = route.methods.join(', ');
     if (!route.methods.includes(request.method ?? '')) {
       response.setHeader('allow', allow);

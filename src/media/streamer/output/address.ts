@@ -59,7 +59,7 @@ function writePreset(options: Iterable<readonly [name: string, value: string]>):
       /\p{Cc}/u.test(value) ||
       Buffer.byteLength(line) > MAX_LINE_BYTES
     ) {
-      throw new AddressError('The URL or key holds what cannot be handed on.');
+      throw new AddressError('The URL or the key contains a value that cannot be passed to ffmpeg.');
     }
     lines.set(name, line);
   }
@@ -83,7 +83,8 @@ const formatUrl = (protocol: string, host: string, port: number): string =>
 export function directTo(address: Address, to: { ip: string } | { relayPort: number }): Address {
   const { protocol, host, port, app, url } = address;
   const isRelayed = 'relayPort' in to;
-  if (isRelayed !== (protocol === 'rtmps')) throw new AddressError('There is no way to the destination.');
+  if (isRelayed !== (protocol === 'rtmps'))
+    throw new AddressError('RTMPS needs the relay, and other protocols must not use it.');
   const direct = isRelayed ? formatUrl('rtmp', '127.0.0.1', to.relayPort) : formatUrl(protocol, to.ip, port);
   const isNamed = isRelayed || (protocol === 'rtmp' && to.ip !== host);
   return {

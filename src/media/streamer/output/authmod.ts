@@ -46,7 +46,7 @@ export function answerChallenge(description: string, attempt: LoginAttempt): Cha
   const [, mod] = /authmod=(adobe|llnw)\b/.exec(description) ?? [];
   if (mod === undefined) return NONE;
   const [, reason, rest = ''] = /\?reason=(\w+)([^\s\]]*)/.exec(description) ?? [];
-  if (reason === 'nosuchuser') return { kind: 'refused', why: 'it does not know the user name' };
+  if (reason === 'nosuchuser') return { kind: 'refused', why: 'the server does not know the user name' };
   if (reason !== undefined && reason !== 'needauth') return { kind: 'refused', why: '' };
   const { user } = attempt.login;
   if (reason === undefined) return { kind: 'name', query: `?authmod=${mod}&user=${user}` };

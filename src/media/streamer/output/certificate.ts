@@ -10,7 +10,7 @@ export function certificateFault(socket: TLSSocket, host: string): string | unde
     case 'CERT_HAS_EXPIRED':
       return `the certificate expired on ${certificate.valid_to}`;
     case 'CERT_NOT_YET_VALID':
-      return `the certificate is valid from ${certificate.valid_from} on`;
+      return `the certificate is not valid before ${certificate.valid_from}`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
       return `the certificate is for ${certificate.subjectaltname ?? 'no host'}, not for ${host}`;
     case 'DEPTH_ZERO_SELF_SIGNED_CERT':
@@ -18,7 +18,7 @@ export function certificateFault(socket: TLSSocket, host: string): string | unde
     case 'UNABLE_TO_GET_ISSUER_CERT':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-      return 'the certificate was issued by an authority that is not trusted here';
+      return 'the certificate was issued by an authority that is not trusted';
     default:
       return fault;
   }

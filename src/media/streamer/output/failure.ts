@@ -14,14 +14,14 @@ export const FAILURES = {
   connect_timeout: 'The destination did not accept the stream in time.',
   tls_failed: 'The secure connection failed: the certificate may not be valid for this host.',
   key_in_use: 'The destination says that the key is in use: something else is publishing with it.',
-  login_required: 'The destination asks for a user name and password.',
+  login_required: 'The destination requires a user name and password.',
   login_refused: 'The destination refused the user name or the password.',
   publish_rejected: 'The destination rejected the stream: the key may be wrong.',
-  stalled: 'The destination stopped taking media.',
+  stalled: 'The destination stopped accepting media.',
   reset: 'The destination closed the connection.',
-  killed: 'The transport was killed.',
-  hung: 'The transport did not end when it was done, and was killed.',
-  exited: 'The transport ended.',
+  killed: 'The ffmpeg process of the output was killed.',
+  hung: 'The ffmpeg process of the output did not exit in time, and was killed.',
+  exited: 'The ffmpeg process of the output exited.',
 } as const;
 export type FailureCode = keyof typeof FAILURES;
 

@@ -244,7 +244,7 @@ export class Output {
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
       renewed = true;
-      log.info({ destination: name }, 'the connection has grown old and is made anew');
+      log.info({ destination: name }, 'the connection reached its maximum age and is replaced');
       leave();
     }, WATCH_MS);
     const signal = AbortSignal.any([change, this.#stop.signal]);
@@ -291,7 +291,7 @@ export class Output {
     this.#connected = connected;
     if (!connected) return;
     this.#lastError = null;
-    log.info({ destination: name }, 'the destination takes the stream');
+    log.info({ destination: name }, 'the destination accepts the stream');
     onConnected?.();
   }
 }
@@ -310,7 +310,7 @@ function probe(ip: string, port: number): Promise<Failure | undefined> {
       socket.destroy();
       resolve(result);
     };
-    socket.setTimeout(PROBE_TIMEOUT_MS, () => done(failure('unreachable', 'no answer')));
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => done(failure('unreachable', 'no response')));
     socket.once('connect', () => done(undefined));
     socket.once('error', (error) => done(classifySystem('code' in error ? String(error.code) : undefined)));
   });

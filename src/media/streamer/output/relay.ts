@@ -82,7 +82,7 @@ export async function openRelay({ host, address, port, caFile }: RelayOptions): 
       client.resetAndDestroy();
     };
     const late = setTimeout(
-      () => refuse(connected ? failure('connect_timeout') : failure('unreachable', 'no answer')),
+      () => refuse(connected ? failure('connect_timeout') : failure('unreachable', 'no response')),
       CONNECT_MS,
     );
     upstream.once('connect', () => {
@@ -90,7 +90,7 @@ export async function openRelay({ host, address, port, caFile }: RelayOptions): 
     });
     upstream.on('error', (error) => {
       if (secure) client.resetAndDestroy();
-      else if (connected) refuse(failure('tls_failed', 'what answers there does not speak TLS'));
+      else if (connected) refuse(failure('tls_failed', 'the server does not speak TLS'));
       else refuse(classifySystem('code' in error ? String(error.code) : undefined));
     });
     upstream.once('close', () => {

@@ -103,7 +103,7 @@ export class FfmpegTransport {
       });
     });
     // Without a free descriptor there is no process either; its event, handled above, reports that.
-    if (!this.#child.stdin) throw new Error('no pipe could be made');
+    if (!this.#child.stdin) throw new Error('the pipe could not be created');
     // The end of the process reports a broken pipe; without a listener the error would end this process.
     this.stdin.on('error', () => undefined);
     this.#listen(events);

@@ -219,7 +219,7 @@ export class ItemReader implements TimelineItem {
       else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
     }
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
-      throw new ItemError('item_invalid', 'Sound and picture are too far apart in the file.');
+      throw new ItemError('item_invalid', 'The audio and the video are too far apart in the rendition.');
   }
 
   #acceptPicture(tag: FlvTag): void {

@@ -46,7 +46,7 @@ export function itemError(error: unknown): ItemError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'not_found') return new ItemError('item_missing', 'The rendition is not in the storage.', error);
   if (code === 'changed') return new ItemError('item_invalid', 'The rendition was replaced while it was read.', error);
-  return new ItemError('storage_unavailable', 'The storage did not give the rendition.', error);
+  return new ItemError('storage_unavailable', 'The storage did not return the rendition.', error);
 }
 
 function parse(json: string): RenditionIndex {
@@ -56,7 +56,7 @@ function parse(json: string): RenditionIndex {
   } catch (error) {
     throw new ItemError('item_invalid', 'The index is not JSON.', error);
   }
-  if (!isRenditionIndex(index)) throw new ItemError('item_invalid', 'The index does not have the shape of one.');
+  if (!isRenditionIndex(index)) throw new ItemError('item_invalid', 'The index has an unexpected structure.');
   return index;
 }
 
@@ -72,7 +72,7 @@ function checkSense(index: RenditionIndex, kind: TrackKind): void {
     before = keyframe;
   }
   if (index.video && (index.video.keyframes[0]?.frame !== 0 || before.frame >= index.video.frames))
-    throw invalid('The keyframes do not cover the pictures.');
+    throw invalid('The keyframes do not cover the video frames.');
 }
 
 /** Rejects with ItemError. */
@@ -90,7 +90,7 @@ export async function loadRendition(
   signal?: AbortSignal,
 ): Promise<{ index: RenditionIndex; version: string }> {
   try {
-    if (!isStorageKey(item.rendition)) throw new ItemError('item_invalid', 'The item names no key of a storage.');
+    if (!isStorageKey(item.rendition)) throw new ItemError('item_invalid', 'The item has no valid storage key.');
     const key = indexKey(item.rendition);
     const head = await storage.head(key);
     if (!head) throw new ItemError('item_missing', 'The rendition has no index in the storage.');
@@ -100,7 +100,7 @@ export async function loadRendition(
     const media = await storage.head(item.rendition);
     if (!media) throw new ItemError('item_missing', 'The rendition is not in the storage.');
     if (media.sizeBytes !== index.sizeBytes)
-      throw new ItemError('item_invalid', 'The rendition does not have the size its index says.');
+      throw new ItemError('item_invalid', 'The size of the rendition differs from its index.');
     return { index, version: media.version };
   } catch (error) {
     throw itemError(error);
@@ -123,7 +123,7 @@ export async function loadDelay(
     const bytes = await readAll(storage, item.rendition, { start, end: start + TAG_HEADER_BYTES + 6 }, signal);
     const tag: Pick<FlvTag, 'type' | 'body'> = { type: TAG_VIDEO, body: bytes.subarray(TAG_HEADER_BYTES) };
     if (bytes[0] !== TAG_VIDEO || !isKeyframe(tag))
-      throw new ItemError('item_invalid', 'There is no keyframe where the index says.');
+      throw new ItemError('item_invalid', 'The rendition has no keyframe at the position in its index.');
     const ticks = frameTicks(index.video.frameRateNum, index.video.frameRateDen) ?? 1;
     return Math.max(0, Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / ticks));
   } catch (error) {

@@ -146,7 +146,7 @@ export class TrackPlayer {
     this.#loaded = load;
     // The current item plays on, and the caller brings the program again.
     if (this.#playing && listing.unanswered)
-      throw new ItemError('storage_unavailable', 'The storage tells nothing of the new list.');
+      throw new ItemError('storage_unavailable', 'The storage did not respond, so the new list cannot be loaded.');
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);

@@ -38,11 +38,11 @@ describe('the storage URL', () => {
     ['s3:///prefix', 'must name a bucket'],
     ['s3://UPPER_case', 'must name a bucket'],
     ['s3://key:hunter2@media', 'must not contain credentials'],
-    ['s3://media?secret=hunter2', 'no other'],
-    ['s3://media?endpoint=ftp://x', 'like http://host:port'],
-    ['s3://media?endpoint=http://key:hunter2@x', 'like http://host:port'],
-    ['s3://media?forcePathStyle=yes', 'neither true nor false'],
-    ['s3://media/a%20b', 'other characters'],
+    ['s3://media?secret=hunter2', 'no other parameters'],
+    ['s3://media?endpoint=ftp://x', 'such as http://host:port'],
+    ['s3://media?endpoint=http://key:hunter2@x', 'such as http://host:port'],
+    ['s3://media?forcePathStyle=yes', 'must have true or false'],
+    ['s3://media/a%20b', 'a prefix of the characters'],
   ])('%j is refused without repeating its secrets', async (url, message) => {
     const error = await openStorage(url).catch((reason: unknown) => reason);
     expect(String(error)).toContain(message);
@@ -87,14 +87,14 @@ describe('what S3 answers becomes a StorageError that says what to do', () => {
     });
 
   test.each([
-    ['NoSuchKey', 404, undefined, 'not_found', 'no such object'],
-    ['NoSuchBucket', 404, undefined, 'unavailable', 'no bucket media'],
-    ['QuotaExceeded', 403, undefined, 'full', 'no room left'],
-    ['Unknown', 507, undefined, 'full', 'no room left'],
-    ['SignatureDoesNotMatch', 403, undefined, 'unavailable', 'refused the credentials'],
+    ['NoSuchKey', 404, undefined, 'not_found', 'object does not exist'],
+    ['NoSuchBucket', 404, undefined, 'unavailable', 'Bucket media does not exist'],
+    ['QuotaExceeded', 403, undefined, 'full', 'is full'],
+    ['Unknown', 507, undefined, 'full', 'is full'],
+    ['SignatureDoesNotMatch', 403, undefined, 'unavailable', 'rejected the credentials'],
     ['CredentialsProviderError', undefined, undefined, 'unavailable', 'LOOPSTREAM_S3_ACCESS_KEY_ID'],
     ['PermanentRedirect', 301, undefined, 'unavailable', 'region'],
-    ['AccessDenied', 403, undefined, 'unavailable', 'does not let these credentials use the bucket media'],
+    ['AccessDenied', 403, undefined, 'unavailable', 'denies these credentials access to bucket media'],
     ['SlowDown', 503, undefined, 'unavailable', 'HTTP 503'],
     ['Error', undefined, 'ECONNREFUSED', 'unavailable', 'cannot be reached (ECONNREFUSED)'],
   ])('%s %s %s', (name, status, system, code, sentence) => {

@@ -49,7 +49,7 @@ describe('a destination', () => {
       'two logins that differ',
       { rtmpUrl: `rtmp://u:${KEY}@h.example/app`, rtmpKey: KEY, rtmpUser: 'other', rtmpPassword: KEY },
       'DestinationInvalid',
-      'contains another login',
+      'contains a login that differs',
     ],
     [
       'a login for SRT',
@@ -61,7 +61,7 @@ describe('a destination', () => {
       'an option of ffmpeg’s in an SRT URL',
       { rtmpUrl: `srt://h.example:9000?${KEY.toLowerCase()}=1`, rtmpKey: KEY },
       'DestinationInvalid',
-      'sets an SRT option that is not allowed; use latency,',
+      'sets an SRT option that is not supported; the supported options are latency,',
     ],
     [
       'a key in two words',

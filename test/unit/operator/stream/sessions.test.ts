@@ -159,7 +159,7 @@ describe('the list', () => {
     expect(sessions[0]).toMatchObject({ number: 1, through: 2, onAirSeconds: 20, endedAt: kubeTime(at(60)) });
     expect(numbers(sessions)).toEqual([1, MAX_SESSIONS + 1, MAX_SESSIONS]);
     expect(behind).toMatchObject({ type: 'SessionsMetered', status: 'False', reason: 'MeterBehind' });
-    expect(behind?.message).toContain('2 of them are kept as 1');
+    expect(behind?.message).toContain('2 of them were merged into 1');
     expect(computeSessions(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
     // Of two that became one the first is acknowledged: nothing of it may go.
     const more = [...sessions, closed(MAX_SESSIONS + 2)];

@@ -10,7 +10,10 @@ import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
-const AWAY = { code: 'link_unreachable', message: 'The link could not be fetched. The server answered 503.' } as const;
+const AWAY = {
+  code: 'link_unreachable',
+  message: 'The link could not be fetched. The server returned status 503.',
+} as const;
 const later = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);
 const iso = (seconds: number) => later(seconds).toISOString().replace('.000Z', 'Z');
 
@@ -44,7 +47,7 @@ describe('an import whose server is away', () => {
     expect(first.status).toMatchObject({ state: 'importing' });
     expect(first.status.error).toBeUndefined();
     expect(first.status.waiting).toEqual({
-      message: 'The server answered 503.',
+      message: 'The server returned status 503.',
       tries: 1,
       since: iso(0),
       nextTryAt: iso(10),
@@ -78,7 +81,7 @@ describe('an import whose server is away', () => {
   test('is given up after half an hour, with the reason and how often it was tried', () => {
     const { status } = see(fresh(first.status), { jobs: [job()], pods: [ended(0)], now: later(1800) });
     expect(status).toMatchObject({ state: 'failed', error: { code: 'link_unreachable' } });
-    expect(status.error?.message).toContain('503. It was tried 2 times');
+    expect(status.error?.message).toContain('503. The import tried the link 2 times');
   });
 
   test('and one that minutes do not mend is given up at once', () => {

@@ -55,7 +55,7 @@ test('a placeholder with more around it stays in what is kept, so that another k
 });
 
 test.each([
-  ['rtmp://a.rtmp.youtube.com/live2/abcd-efgh', 'another', 'rtmpUrl', /end the URL there and give the key as rtmpKey/],
+  ['rtmp://a.rtmp.youtube.com/live2/abcd-efgh', 'another', 'rtmpUrl', /end the URL there, and give the key as rtmpKey/],
   ['rtmp://h.example/app/{stream_key}', '', 'rtmpUrl', /give the key as rtmpKey/],
   ['rtmp://h.example/app?key={key}', 'k', 'rtmpUrl', /no stream name/],
   ['rtmp://h.example/{app}', 'k', 'rtmpUrl', /replace it with its value/],
@@ -64,7 +64,7 @@ test.each([
   ['rtmp://h.example/app', 'rtmp://h.example/app/k', 'rtmpKey', /give the stream key alone/],
   ['rtmp://u@h.example/app', 'k', 'rtmpPassword', /is missing/],
   ['srt://u:p@h.example:9000', 'k', 'rtmpUser', /into the stream id/],
-  ['live.twitch.tv/app', 'k', 'rtmpUrl', /is not a URL/],
+  ['live.twitch.tv/app', 'k', 'rtmpUrl', /must be a URL/],
   [`rtmp://h.example/${'{key'.repeat(100_000)}`, 'k', 'rtmpUrl', /at most 4096/],
 ])('%.80s with the key %j is refused with what to do', (url, key, field, problem) => {
   expect(read(url, key)).toEqual({ field, problem: expect.stringMatching(problem) });

@@ -15,7 +15,7 @@ test('every warning is a sentence that leaves room for what was measured', () =>
     expect(message, code).toMatch(/^[A-Z].*\.$/);
     expect(message.length, code).toBeLessThan(MAX_WARNING_CHARS / 2);
   }
-  expect(warn('picture_held', 'For 10.0 s.').message).toMatch(/meanwhile\. For 10\.0 s\.$/);
+  expect(warn('picture_held', 'For 10.0 s.').message).toMatch(/is held\. For 10\.0 s\.$/);
   expect(warn('picture_held', 'x'.repeat(999)).message).toHaveLength(MAX_WARNING_CHARS);
 });
 

@@ -148,22 +148,24 @@ describe('a packed body that breaks off', () => {
   });
 });
 
-describe('a body that cannot be unpacked is link_unreachable', () => {
+describe('a body that cannot be decoded is link_unreachable', () => {
   test.each(['compress', 'dcb', 'gzip, compress'])('as %s, which is named', async (encoding) => {
-    await expect(fetchedFrom(serving(CONTENT, encoding))).rejects.toThrow(failure('link_unreachable', 'packed'));
+    await expect(fetchedFrom(serving(CONTENT, encoding))).rejects.toThrow(
+      failure('link_unreachable', 'encodes the file as'),
+    );
   });
 
   test('where its bytes are not what they claim to be', async () => {
     const broken = zlib.gzipSync(CONTENT);
     broken.fill(0xff, 5000, 6000);
     await expect(fetchedFrom(serving(broken, 'gzip'))).rejects.toThrow(
-      failure('link_unreachable', 'cannot be unpacked'),
+      failure('link_unreachable', 'cannot be decoded'),
     );
   });
 
   test('where it ends too soon', async () => {
     const cut = zlib.gzipSync(CONTENT).subarray(0, 5000);
-    await expect(fetchedFrom(serving(cut, 'gzip'))).rejects.toThrow(failure('link_unreachable', 'cannot be unpacked'));
+    await expect(fetchedFrom(serving(cut, 'gzip'))).rejects.toThrow(failure('link_unreachable', 'cannot be decoded'));
   });
 });
 

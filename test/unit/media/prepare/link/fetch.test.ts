@@ -154,7 +154,7 @@ describe('a source that drops in the middle', () => {
 describe('a link that cannot be imported has its code', () => {
   test.each([404, 403, 410, 500])('the answer %i is link_unreachable and named', async (status) => {
     const asking = fetchedFrom((_, res) => res.writeHead(status).end('no'));
-    await expect(asking).rejects.toThrow(refused('link_unreachable', `answered ${status}`));
+    await expect(asking).rejects.toThrow(refused('link_unreachable', `returned status ${status}`));
   });
 
   test('a refused connection is link_unreachable', async () => {

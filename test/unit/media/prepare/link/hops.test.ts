@@ -60,7 +60,7 @@ describe('redirects are followed', () => {
     ['ftp://example.com/film.mp4', 'link_forbidden', 'Only http and https'],
     ['javascript:alert(1)', 'link_forbidden', 'Only http and https'],
     ['http://169.254.169.254/latest', 'link_forbidden', 'is not public'],
-    ['http://[', 'link_unreachable', 'no valid link'],
+    ['http://[', 'link_unreachable', 'an invalid link'],
   ])('but not to %s', async (location, code, message) => {
     const asking = fetchedFrom((_, res) => res.writeHead(302, { location }).end());
     await expect(asking).rejects.toThrow(failure(code, message));

@@ -123,8 +123,8 @@ describe('what minutes do not mend is told at once', () => {
   test.each([
     [401, 'login'],
     [403, 'everybody'],
-    [404, 'no file'],
-    [410, 'no file'],
+    [404, 'does not exist'],
+    [410, 'was removed'],
     [500, '500'],
     [501, '501'],
   ])('%i', async (status, advice) => {

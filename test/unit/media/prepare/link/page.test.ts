@@ -25,7 +25,7 @@ describe('link_is_a_page', () => {
   ])('%s, with its name and what to do', async (_what, type, body) => {
     const refusal = failure(
       'link_is_a_page',
-      'leads to a page, not to a file\\. The page is called “film.mp4 & more”\\. Use the link',
+      'leads to a page, not to a file\\. The title of the page is “film.mp4 & more”\\. Use the link',
     );
     await expect(serving(type, body)).rejects.toThrow(refusal);
   });

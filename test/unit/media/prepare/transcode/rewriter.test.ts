@@ -75,11 +75,11 @@ describe('rewriting', () => {
   });
 
   test.each([
-    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], 'picture 2 is at'],
+    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], 'video frame 2 is at'],
     ['a hole in the sound', [...sound(3), ...sound(9).slice(6)], 'AAC frame 3 is at'],
     ['a reordered picture', [tag(TAG_VIDEO, ORIGIN_MS, '17010000420000000265ff')], 'reordered'],
     ['another configuration', [tag(TAG_VIDEO, ORIGIN_MS, '17000000000164002effe100')], 'configuration changes'],
-    ['no picture at all', sound(3), 'no pictures'],
+    ['no picture at all', sound(3), 'has no video'],
   ])('%s is a broken promise', (_what, tags, message) => {
     expect(() => rewrite([...HEADERS, ...tags], 30)).toThrow(message);
   });
