@@ -1,7 +1,7 @@
 /**
- * A server that answers as Esplora does (https://github.com/Blockstream/esplora/blob/master/API.md), from a chain of its own:
- * the shapes are those that the API documents, with the fields that nobody here reads left in. Pages of an address are cut as
- * there: up to 50 transactions of the mempool and 25 confirmed ones first, then 25 each.
+ * Answers as Esplora does (https://github.com/Blockstream/esplora/blob/master/API.md), from a chain of its own. The shapes are those of the
+ * API's documentation, with the fields that the product never reads left in. Pages of an address have Esplora's sizes: up to 50
+ * transactions of the mempool and 25 confirmed ones first, then 25 each.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ interface Output {
   value: number;
 }
 
-/** An answer: a text as it is, anything else as JSON. */
+/** An answer: text is sent as it is, anything else as JSON. */
 export interface Recorded {
   status: number;
   body: unknown;
@@ -31,17 +31,17 @@ export interface Recorded {
 
 export interface Esplora {
   url: string;
-  /** By their paths, instead of what the chain has. */
+  /** Answers by path, which take the place of the chain's. */
   recorded: Map<string, Recorded>;
-  /** `shut`: connections break. `height`: what is told instead of the real one. */
+  /** `shut`: connections break. `height`: replaces the real height in answers. */
   door: { shut: boolean; height: ((real: number) => number) | undefined };
-  /** Hands a transaction to the mempool; answers its id. */
+  /** Hands a transaction to the mempool; returns its id. */
   pay(...outputs: Output[]): string;
-  /** So many blocks; the first takes what is in the mempool. Answers the height. */
+  /** Mines `blocks` blocks; the first takes the mempool. Returns the height. */
   mine(blocks?: number): number;
-  /** Takes the last blocks away and mines as many others; their transactions are in the mempool again, or gone. */
+  /** Replaces the last blocks by as many others. Their transactions return to the mempool, or are forgotten. */
   reorg(depth: number, options?: { forget?: string[] }): void;
-  /** The network knows it no more. */
+  /** Removes the transaction from the network. */
   drop(txid: string): void;
   height(): number;
   requests: string[];
@@ -110,7 +110,7 @@ export async function startEsplora(): Promise<Esplora> {
           scriptpubkey_address: address,
           value,
         })),
-        // An output with no address is left without one.
+        // Esplora leaves the address out of an output that has none.
         { scriptpubkey: '6a00', scriptpubkey_asm: 'OP_RETURN OP_0', scriptpubkey_type: 'op_return', value: 0 },
       ],
       status: block

@@ -1,7 +1,7 @@
 /**
- * A server that speaks as much of Stripe's API as we ask of it, for the stock library: Checkout Sessions, refunds, disputes
- * and events, with keys, idempotency and pages. What a payer and a bank do is done by functions; each leaves events behind,
- * as there, to be sent to a webhook or read from the list.
+ * Implements the part of Stripe's API that the product uses, for the stock library: Checkout Sessions, refunds, disputes and events, with
+ * keys, idempotency and pages. Functions act as the payer and the bank. Each leaves events, as at Stripe, to be sent to a webhook or read
+ * from the list.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -21,13 +21,13 @@ interface Event extends Thing {
 
 export interface StripeStub {
   url: string;
-  /** The latest last. */
+  /** Events, newest last. */
   readonly events: readonly Event[];
   readonly sessions: readonly Thing[];
-  /** How often sessions were made, and anything was asked. */
+  /** The number of sessions made, and of all requests. */
   made(): number;
   asked(): number;
-  /** The payer gives a card; `later`: by a way that takes days, see `arrive`. */
+  /** The payer gives a card; `later`: a payment method that takes days, see `arrive`. */
   pay(sessionId: string, options?: { amount?: number; currency?: string; later?: boolean }): Event;
   arrive(sessionId: string): Event;
   fail(sessionId: string): Event;
@@ -36,19 +36,19 @@ export interface StripeStub {
   refundBecomes(id: string, status: string): Event;
   dispute(sessionId: string, amount: number, status?: string): { id: string; event: Event };
   disputeBecomes(id: string, status: string): Event;
-  /** Answers 500 to everything from now on, or no more. */
+  /** Answers 500 to every request from now on, or stops doing so. */
   breakDown(isDown: boolean): void;
   stop(): Promise<void>;
 }
 
-/** For a server that takes cards through it. */
+/** Settings of a server that takes cards through this stub. */
 export const stripeSettings = ({ url }: StripeStub) => ({
   LOOPSTREAM_STRIPE_KEY: STRIPE_KEY,
   LOOPSTREAM_STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
   LOOPSTREAM_STRIPE_URL: url,
 });
 
-/** As Stripe sends it to a webhook. `at`: in seconds since 1970. */
+/** Signs an event as Stripe does for a webhook. `at` is in seconds since 1970. */
 export function signed(event: object, { secret = WEBHOOK_SECRET, at }: { secret?: string; at?: number } = {}) {
   const payload = JSON.stringify(event, null, 2);
   const timestamp = at ?? Math.floor(Date.now() / 1000);
@@ -81,7 +81,7 @@ export async function startStripeStub(): Promise<StripeStub> {
     return thing;
   };
   const tell = (type: string, object: Thing): Event => {
-    // Events have the state of then.
+    // Events keep the object's state of that moment.
     const event = { id: id('evt'), object: 'event', type, created: now(), data: { object: structuredClone(object) } };
     events.push(event);
     return event;

@@ -1,32 +1,32 @@
 /**
- * Every form of the dashboard in which something can be typed: what is wrong in each of its fields, what does, and what sending
- * it asks of the server. test/unit/dashboard/app/main.forms.test.ts holds it against the sources, so that none is forgotten.
+ * Lists every form of the dashboard that takes text: invalid values of each field, a valid one, and the request on submit.
+ * test/unit/dashboard/app/main.forms.test.ts compares the list with the sources, so that no form is missing.
  */
 import type { Locator, Page } from 'playwright-core';
 import type { Client } from '../../../src/client/index.ts';
 import type { SharedSystem } from '../system/share-system.ts';
 
-/** Markup, SQL, a turn of the direction, a sign without width, a composed letter and five characters that are one: a name. */
+/** Markup, SQL, a bidirectional override, a zero-width character, a combining letter, and five characters in one glyph: a valid name. */
 export const NASTY = `"><img src=x onerror=hacked=1>'; DROP TABLE a; --\u202Egnp.\u200Bo\u0308👩‍🚀`;
 const LONG = 'long '.repeat(1000);
-/** BEL, and CSI of C1. */
+/** BEL, and the C1 control CSI. */
 const CONTROL = 'a\u0007b\u009b2J';
 const EMPTY = ['', '   '];
 
 export interface Field {
-  /** As people find it. */
+  /** The visible label. */
   label: string;
-  /** How its label stands in the source, with … for what is put in, where that is something else; and in which file, where that is not the form's. */
+  /** The label in the source, with … for a placeholder, where it differs; and its file, where that is not the form's. */
   source?: string;
   file?: string;
-  /** What does. */
+  /** A valid value. */
   right: string;
   wrong: readonly string[];
-  /** What an error calls it that does not stand at the field. */
+  /** The field's name in an error that is shown elsewhere. */
   called?: RegExp;
 }
 
-/** What there is in the account before. */
+/** Objects that the account has beforehand. */
 export interface Made {
   destination: string;
   playlist: string;
@@ -35,39 +35,39 @@ export interface Made {
 }
 
 export interface Form {
-  /** Below src/dashboard/. */
+  /** The path below src/dashboard/. */
   file: string;
   path: (made: Made) => string;
-  /** Before the page is loaded, and after it. */
+  /** `prepare` runs before the page loads, `open` after it. */
   prepare?: (page: Page) => Promise<unknown>;
   open?: (page: Page, made: Made) => Promise<unknown>;
   form: (page: Page) => Locator;
   submit: string;
   fields: (made: Made) => readonly Field[];
-  /** What sending it asks: a method and a path. */
+  /** The request on submit: a method and a path. */
   sends: string;
-  /** Sent again after its answer was lost, it does the same thing once. */
+  /** A retry after a lost answer has no second effect. */
   keyed?: true;
-  /** Nothing that is needed for it is set up here, and that is said. */
+  /** The server refuses the request here, since a dependency is not set up. */
   refused?: true;
-  /** It needs an account of its own: what it does is done to that. */
+  /** The form changes its account, so it needs one of its own. */
   alone?: true;
-  /** It is done when this is there, where the form does not go. */
+  /** A locator that appears on success, where the form stays open. */
   done?: (page: Page) => Locator;
-  /** How many of what it makes there are. */
+  /** Counts the objects that the form makes. */
   count?: (client: Client, page: Page, made: Made) => Promise<number>;
 }
 
-/** A name: text of any kind may be in it. */
+/** A name: any text is valid. */
 const name = (label: string, more: Partial<Field> = {}): Field => ({
   label,
   right: NASTY,
   wrong: [...EMPTY, LONG, CONTROL],
   ...more,
 });
-/** A text that may be left out. */
+/** An optional text. */
 const optional = (label: string, more: Partial<Field> = {}): Field => name(label, { wrong: [LONG, CONTROL], ...more });
-/** What machines read. */
+/** A machine-readable value. */
 const strict = (label: string, right: string, more: Partial<Field> = {}): Field => ({
   label,
   right,
@@ -76,7 +76,7 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
 });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
-/** The login of a destination's server: one without the other is wrong. */
+/** The login of a destination's server: one field without the other is invalid. */
 const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
   ...field,
   file: 'features/destinations/login.tsx',
@@ -302,7 +302,7 @@ const password = (facts: Made['facts']): Field => ({
 });
 const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
 
-/** After the page has asked who is there: the first list that it reads is refused, and nobody is there any more. */
+/** Ends the session after the page has loaded: the first list fails, and the account is signed out. */
 async function endSession(page: Page): Promise<void> {
   let asked = 0;
   await page.route('**/get-session**', (route) => {
@@ -387,7 +387,7 @@ const OF_PEOPLE: Record<string, Form> = {
   },
 };
 
-/** Nobody need have signed in for these. */
+/** These forms need no session. */
 export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
     file: 'features/account/signInPage.tsx',
@@ -447,7 +447,7 @@ export const OPEN_FORMS: Record<string, Form> = {
 
 export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_MONEY, ...OF_PEOPLE };
 
-/** What is typed there is looked for, and nothing can be wrong with it. */
+/** Search fields: any text is valid there. */
 export const SEARCHES = [
   { file: 'features/streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
   { file: 'features/playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },

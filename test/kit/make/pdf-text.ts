@@ -1,9 +1,9 @@
-/** What a PDF of pdfkit says: each text as it was drawn, in the order of drawing, by the way that readers copy text. */
+/** Extracts a PDF's texts in the order of drawing, as readers copy text. */
 import { inflateSync } from 'node:zlib';
 
 type Letters = Map<number, string>;
 
-/** Numbers of glyphs → what they stand for. */
+/** Maps glyph numbers to letters. */
 function lettersOf(map: string): Letters {
   const letters: Letters = new Map();
   for (const [, from = '', list = ''] of map.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/gi)) {

@@ -1,4 +1,4 @@
-/** What every keeper of media bytes promises, whatever keeps them: registered by the tests of each. */
+/** Registers the tests that every storage of media bytes passes. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -10,7 +10,7 @@ import type { ReadRange, Storage } from '../../../src/media/storage/storage.ts';
 interface Keeper {
   /** Empty at the start of each test. */
   storage: () => Storage;
-  /** Temporary files, unfinished uploads: what a write may not leave behind. */
+  /** Temporary files and unfinished uploads, which a write may not leave behind. */
   leftovers: () => Promise<string[]>;
 }
 
@@ -75,7 +75,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await text('a', { start: 1, end: 3, version })).toBe('ir');
       await storage().write('a', Buffer.from('other'));
       expect((await storage().head('a'))?.version).not.toBe(version);
-      // Who keeps what it has read may still have that version.
+      // A reader that keeps its first read may still have that version.
       const held = await text('a', { start: 1, end: 3, version }).catch((error: { code?: string }) => error.code);
       expect(['ir', 'changed']).toContain(held);
     });

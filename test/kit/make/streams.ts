@@ -1,4 +1,4 @@
-/** What the tests of streams share: an API server with two accounts, and the media and destination of the first. */
+/** Starts an API server with two accounts, and media and a destination of the first, for the tests of streams. */
 import { expect } from 'vitest';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import type { ApiConfig } from '../../../src/server/settings.ts';
@@ -24,7 +24,7 @@ export async function startStreamsApi(options: { config?: Partial<ApiConfig> } =
 
 export type Streams = ReturnType<typeof helpersOf>;
 
-/** The media and destination of one more account, and what can be made with them. */
+/** Makes media and a destination for one more account, and helpers to use them. */
 export const streamsOf = async (api: TestApi, owner: Client) => helpersOf(api, owner, await makeMedia(owner));
 
 async function makeMedia(owner: Client) {
@@ -53,7 +53,7 @@ async function makeMedia(owner: Client) {
 
 function helpersOf(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
   const { destinationID, videoUploadObjectID } = media;
-  /** The body of a valid POST /v1/streams, but for `more`. */
+  /** Returns the body of a valid POST /v1/streams, changed by `more`. */
   const wish = (more: Record<string, unknown> = {}) => ({
     name: 'Night loop',
     quality: 'q_1080p',

@@ -1,4 +1,4 @@
-/** Streams that make no sense. */
+/** Lists invalid streams. */
 import { CRON, DISPLAY_NAME, LABEL_VALUE, REFERENCE, SENTENCES, TIME_ZONE } from '../../../../src/lib/sentences.ts';
 import { type Bad, STREAM, sentence } from './shapes.ts';
 
@@ -17,7 +17,7 @@ const stream = (spec: object, field: string, words: string, rest?: Bad['rest']):
   sentence: words,
   ...(rest && { rest }),
 });
-/** Both doors have the recurrence under the same names. */
+/** Manifests and REST have the recurrence under the same names. */
 const recurring = (recurrence: object | string, field: string, words: string): Bad =>
   stream(
     { schedule: { recurrence } },
@@ -123,7 +123,7 @@ export const STREAMS: Record<string, Bad> = {
     'must be one of 24, 25, 30, 60',
     asked('/framerate', { framerate: 50 }, /^must be one of .*24, 25, 30, 60$/),
   ),
-  // REST takes both.
+  // REST accepts both.
   'a frame rate as text': stream({ framerate: '30' }, 'framerate', 'must be a whole number'),
   'two replicas': stream({ replicas: 2 }, 'replicas', 'must be at most 1'),
   'less than none': stream({ replicas: -1 }, 'replicas', 'must be at least 0'),
