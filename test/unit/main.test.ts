@@ -1,4 +1,4 @@
-/** The role switch: what is asked for wrongly is answered with what there is. */
+/** Tests the role switch: a wrong request is answered with the possible roles. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -7,7 +7,7 @@ function clockAt() {
   return clock;
 }
 
-describe('what was found out about a credential', () => {
+describe('a checked credential in the cache', () => {
   test('is known until it is over, or is to be looked at again, whichever comes first', () => {
     const clock = clockAt();
     const recent = createCredentialCache<string>(clock);

@@ -41,7 +41,7 @@ describe('a discovery document', () => {
   });
 });
 
-test('an ID token answers this request, and is for this client', () => {
+test('an ID token must answer this request, and be for this client', () => {
   const expected = { clientId: 'us', nonce: 'n' };
   const good = { sub: 's', nonce: 'n', aud: 'us' };
   expect(() => checkIdToken(good, expected)).not.toThrow();
@@ -79,7 +79,7 @@ describe('a person', () => {
   });
 });
 
-test('who was not let in comes to the page of signing in with a code, and nothing else that was said', () => {
+test('a refused person comes to the sign-in page with a code, and with nothing else from the provider', () => {
   const site = 'https://loop.example';
   expect(failedOutside(`${site}/consent?error=state_mismatch`, site)).toBe(`${site}/sign-in?error=state_mismatch`);
   expect(failedOutside('/sign-in?client_id=a&sig=b&error=access_denied&error_description=call+me', site)).toBe(

@@ -23,7 +23,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A client of a real server that gives `answers` one after the other, the last of them again and again. */
+/** Starts a real server that gives `answers` in turn, and repeats the last one; returns a client of it. */
 async function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
   const seen: { line: string; headers: IncomingMessage['headers']; text: string }[] = [];
   const server = createServer(async (request, response) => {
@@ -134,7 +134,7 @@ describe('a call', () => {
     expect(busy.seen).toHaveLength(1);
   });
 
-  test('that deletes is done when the try before it, whose answer was lost, has done it', async () => {
+  test('that deletes succeeds when the try before it, whose answer was lost, has deleted', async () => {
     const { client, seen } = await clientOf([cut, problem('upload_not_found')]);
     expect(await client.uploads.delete('upl-1')).toBeUndefined();
     expect(seen).toHaveLength(2);
@@ -212,7 +212,7 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
   expect(pauseMs(new LoopstreamError('x'), 0, 0)).toBeUndefined();
 });
 
-/** Not JSON: what is on air, and changes, have no end, resumable uploads (tus) have clients of their own, and so have webhooks. */
+/** Operations without JSON: on-air video and changes have no end, and resumable uploads (tus) and webhooks have clients of their own. */
 const isJson = (path: string): boolean =>
   !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|webhooks\/.*|invoices\/.*\.pdf)$/.test(path);
 
@@ -222,7 +222,7 @@ test('every operation of the description has its function', async () => {
   const callAll = async (functions: Functions): Promise<void> => {
     for (const call of Object.values(functions)) {
       if (typeof call !== 'function') await callAll(call);
-      // Whatever the first argument is meant to be, the path then has `{}` in the places of ids and numbers.
+      // Any first argument serves: the path has `{}` in the places of ids and numbers.
       else {
         const made = call('{}', '{}') as Promise<unknown> | { page(): Promise<unknown> };
         await ('page' in made ? made.page() : made);

@@ -27,7 +27,7 @@ async function all(feed: AsyncIterable<FeedNews>): Promise<FeedNews[]> {
   return heard;
 }
 
-test('news is told as it comes, however its bytes are cut; what is no news is left out', async () => {
+test('events arrive at once, however their bytes are split; other lines are left out', async () => {
   const text =
     'event: reset\ndata: {}\n\n: alive\n\nevent: change\ndata: {"noun":"stream","id":"ü","change":"updated"}\n\n' +
     'event: of a newer server\ndata: {}\n\nevent: change\ndata: cut off';
@@ -56,7 +56,7 @@ test('a refusal is its problem, and a page in place of a feed is no feed', async
   await expect(all(other.changes())).rejects.toMatchObject({ code: 'http_200' });
 });
 
-test('one that breaks off says so; one that is no longer wanted rejects with why', async () => {
+test('a broken feed reports an error; an aborted one rejects with the reason', async () => {
   const client = await clientOf((response) => {
     response.writeHead(200, STREAM);
     response.write('event: reset\ndata: {}\n\n', () => response.socket?.destroy());

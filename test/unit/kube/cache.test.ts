@@ -18,7 +18,7 @@ describe('the cache', () => {
     expect(cache.upsert(thing('b', 9007199254740992n))).toEqual([]);
   });
 
-  test('tells creation, update and deletion once each, whoever brings them first', () => {
+  test('reports creation, update and deletion once each, from any source', () => {
     const cache = createCache<Thing>();
     expect(told(cache.put(thing('a', 1)))).toEqual([[null, 'uid-a']]);
     expect(told(cache.upsert(thing('a', 2)))).toEqual([['uid-a', 'uid-a']]);
@@ -41,7 +41,7 @@ describe('the cache', () => {
     cache.remove(thing('a', 7));
     expect(cache.upsert(thing('a', 6))).toEqual([]);
     expect(cache.list()).toEqual([]);
-    // Nor when the deletion was only seen as an absence from a list.
+    // The same holds when the deletion was only seen as an absence from a list.
     cache.replace([], '20');
     expect(cache.upsert(thing('a', 15))).toEqual([]);
   });
@@ -55,11 +55,11 @@ describe('the cache', () => {
     expect(cache.replace([thing('a', 3)], '4')).toEqual([]);
     expect(cache.upsert(thing('a', 5))).toEqual([]);
     expect(cache.remove(thing('a', 6))).toEqual([]);
-    // Another one of this name is another one, and has nothing to do with it.
+    // An object with the name of a deleted one is another object.
     expect(told(cache.put(thing('a', 7, 'second')))).toEqual([[null, 'second']]);
     expect(cache.forget(thing('a', 7, 'first'))).toEqual([]);
     cache.forget(thing('a', 7, 'second'));
-    // A backup from before the deletion holds it again.
+    // A backup from before the deletion contains it again.
     expect(told(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
   });
 
@@ -82,7 +82,7 @@ describe('the cache', () => {
     expect(told(cache.replace([], '13'))).toEqual([['uid-a', null]]);
   });
 
-  test('lets go of a write of ours that the watch passes without telling it', () => {
+  test('forgets a write of ours that the watch passes without an event', () => {
     const cache = createCache<Thing>();
     cache.replace([], '10');
     cache.upsert(thing('a', 12));
@@ -101,7 +101,7 @@ describe('the cache', () => {
       ['second', null],
       [null, 'third'],
     ]);
-    // The end of an earlier one does not take its successor along.
+    // The end of an earlier object does not remove its successor.
     expect(cache.remove(thing('a', 11, 'second'))).toEqual([]);
   });
 
@@ -137,8 +137,8 @@ describe('the cache', () => {
 });
 
 /**
- * A history of writes to a server, told to a cache by a watch that breaks, lists that come late and upserts that come at
- * any time: whatever the order, in the end the cache holds what the server holds, and its changes add up to it.
+ * Writes to a server, reported to a cache by a watch that breaks, by late lists and by upserts at any time: in any order, the cache ends
+ * with the server's content, and its changes add up to it.
  */
 test('the cache equals the server after any interleaving of lists, watches and own writes', () => {
   const step = fc.record({
@@ -164,7 +164,7 @@ test('the cache equals the server after any interleaving of lists, watches and o
       };
       let version = 1;
       let at = 0;
-      /** A list that was read and is not put in yet: no watch runs meanwhile, but we go on writing. */
+      /** A list was read and not stored yet: no watch runs meanwhile, but our writes go on. */
       let late: { items: ReturnType<typeof thing>[]; version: number; at: number } | undefined;
       const watchOne = () => {
         const event = log[at];
@@ -194,11 +194,11 @@ test('the cache equals the server after any interleaving of lists, watches and o
         } else if (what === 'bookmark' && at > 0 && !late) {
           hear(cache.advance(log[at - 1]?.object.metadata.resourceVersion ?? '1'));
         } else if (what === 'upsert') {
-          // Any write so far may be delivered now.
+          // Any earlier write may arrive now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type === 'put') hear(cache.upsert(event.object));
         } else if (what === 'forget') {
-          // Any deletion so far may be answered now.
+          // Any earlier deletion may be answered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type !== 'remove') continue;
           const changes = cache.forget(event.object);

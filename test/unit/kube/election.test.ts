@@ -26,7 +26,7 @@ describe('a lease', () => {
     expect(waitMs(sight(seen, held('2'), 9000), 'b', 16_000, 1)).toBe(8_000);
   });
 
-  test('that was deleted by hand is still waited for, one that was handed back or is ours is not', () => {
+  test('that was deleted by hand is still waited for; one that was handed back, or is ours, is not', () => {
     const seen = sight(undefined, held('1'), 1000);
     expect(waitMs(sight(seen, undefined, 2000), 'b', 2000, 1)).toBe(14_000);
     const back = sight(seen, { version: '2', spec: released(held('1').spec, NOW) }, 2000);
@@ -60,7 +60,7 @@ describe('a lease', () => {
  * that each of them may or may not reach. Each leads only from the success of its write until its deadline after it was
  * sent.
  */
-test('no two lead at a time, however clocks differ and whoever is cut off', () => {
+test('no two lead at a time, however clocks differ and whichever process is cut off', () => {
   const turn = fc.record({
     who: fc.nat(2),
     pass: fc.integer({ min: 1, max: 4000 }),

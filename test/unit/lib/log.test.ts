@@ -15,7 +15,7 @@ const SECRETS = [
 const HEADERS = ['authorization', 'x-api-key', 'cookie'];
 const secretOf = (name: string) => `the-secret-of-${name}`;
 
-/** A line for each place in which somebody may log a secret, by the path that keeps it out. */
+/** One line for each place that may log a secret, by the path that redacts it. */
 const LINES: Record<string, object> = Object.fromEntries([
   ...SECRETS.flatMap((name) => [
     [name, { [name]: secretOf(name) }],

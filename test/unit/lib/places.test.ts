@@ -50,7 +50,7 @@ describe('places', () => {
     expect(await Promise.all(waiting)).toEqual(['address', 'address', 'total']);
   });
 
-  test('are waited for in a line that nobody can fill: whoever has the most in it makes room', async () => {
+  test('are waited for in a line that no account can fill: the account with the most in it makes room', async () => {
     const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
     const release = await places.take({ address: 'honest' });
     const takeAndLeave = (address: string) => places.take({ address }).then((leave) => leave());
@@ -77,7 +77,7 @@ describe('places', () => {
     }
     await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3]);
-    // Two against three is as fair as it gets; beyond that nobody is asked.
+    // Two against three is the fairest split; beyond that no place is given up.
     const leave = await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3, 2]);
     const third = places.take({ account: 'newcomer' });

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const app of open.splice(0)) await app.close();
 });
 
-/** A server that everybody may ask, with these scopes. */
+/** Starts a server for any client, with these scopes. */
 async function server(options: { me?: () => unknown; scopes?: Scope[]; stopping?: AbortSignal; prefix?: string } = {}) {
   const { prefix = 'service', scopes = ['read'], ...rest } = options;
   const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(scopes), via: 'key' };
@@ -74,7 +74,7 @@ describe('security headers', () => {
     }
   });
 
-  test('a page tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+  test('a page forbids browsers to guess types, to frame it and to send a referrer', async () => {
     const headersOf = await servedAt('http://127.0.0.1:8080');
     for (const url of PAGES) {
       const headers = await headersOf(url);
@@ -109,7 +109,7 @@ describe('security headers', () => {
   });
 });
 
-describe('what a page may load', () => {
+describe('the sources that a page may load', () => {
   const policyOf = async (app: FastifyInstance, url: string) => {
     const header = String((await app.inject(url)).headers['content-security-policy']);
     return Object.fromEntries(header.split(';').map((part) => part.split(/ (.*)/)));
@@ -197,7 +197,7 @@ describe('errors', () => {
     }
   });
 
-  test('what Fastify refuses is the client’s error, also where nobody has thought of it', () => {
+  test('Fastify’s refusals are the client’s error, also unforeseen ones', () => {
     const theirs = (code: string, statusCode: number) => Object.assign(new Error(secret), { code, statusCode });
     const codeOf = (error: unknown) => toAppError(error).code;
     expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
@@ -222,7 +222,7 @@ describe('traces (W3C Trace Context)', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = `00-${trace}-00f067aa0ba902b7-01`;
 
-  test('one that comes stands in every line that is logged of the request, and is handed to what is asked of others', async () => {
+  test('a given one is in every log line of the request, and in requests to others', async () => {
     let handedOn: unknown;
     const me = async () => {
       await new Promise(setImmediate);
@@ -253,7 +253,7 @@ describe('traces (W3C Trace Context)', () => {
     expect(answer.headers['x-request-id']).toBe('long');
   });
 
-  test('what lets a client in stands in no line, whichever header it came in', async () => {
+  test('credentials are in no log line, whichever header held them', async () => {
     const { app, logs } = await buildTestServer({
       me: () => {
         throw new Error('for the log');
@@ -268,7 +268,7 @@ describe('traces (W3C Trace Context)', () => {
     expect(logs()).not.toContain(secret);
   });
 
-  test('one that cannot be read is as good as none', () => {
+  test('an unreadable one counts as none', () => {
     const none = '0'.repeat(16);
     expect(readTrace({ traceparent: parent })?.traceId).toBe(trace);
     expect(readTrace({ traceparent: `cc-${trace}-00f067aa0ba902b7-01-what-comes` })?.traceId).toBe(trace);

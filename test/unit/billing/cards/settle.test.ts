@@ -32,7 +32,7 @@ const dispute = (state: CardFacts['disputes'][number]['state'], id = 'd', amount
   state,
 });
 
-/** All of them one after the other. */
+/** Applies all facts in turn. */
 function seen(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
   let known = NEW;
   const moves: Move[] = [];

@@ -28,7 +28,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Runs the machine as the scanner does; answers what was booked, in order. */
+/** Runs the machine as the scanner does; returns the postings in order. */
 function run(all: readonly Step[]) {
   const chain: boolean[] = [false];
   let payment: Payment | undefined;
@@ -40,7 +40,7 @@ function run(all: readonly Step[]) {
       if (payment && payment.height !== null && payment.height >= chain.length) payment = lose(payment);
     }
     if (step.do === 'mine') {
-      // A transaction is in a chain once.
+      // A transaction is in a chain at most once.
       const has = step.has && !chain.includes(true);
       chain.push(has);
       const sighting = { height: chain.length - 1 };
@@ -59,7 +59,7 @@ describe('a payment', () => {
   test('is credited and taken back by turns, never twice in a row, and in the end as the chain has it', () => {
     fc.assert(
       fc.property(steps, (all) => {
-        // Enough blocks after whatever happened, so that all is decided.
+        // Enough blocks follow to decide every payment.
         const quiet = Array.from({ length: 2 * NEEDED + 8 }, (): Step => ({ do: 'mine', has: false }));
         const { chain, booked } = run([...all, ...quiet]);
         expect(booked).toEqual(booked.map((_, i) => (i % 2 === 0 ? 1 : -1)));

@@ -1,4 +1,4 @@
-/** Tests the source of prices: it is asked seldom, its answers are checked, and it is named nowhere. */
+/** Tests the source of prices: the server asks it seldom, checks its answers, and names it nowhere. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -83,11 +83,11 @@ describe('a transfer', () => {
     expect(one(more)).toMatchObject({ state: 'ignored', reason });
   });
 
-  test('to an address of nobody, or of nothing, is not written down', () => {
+  test('to an unknown address, or of nothing, is not stored', () => {
     expect(updateRows([seen({ to: '0xb' }), seen({ amount: 0n })], known())).toEqual([]);
   });
 
-  test('that is known and as it was is not written again; one that moved is', () => {
+  test('that has not changed is not stored again; one that moved is', () => {
     const rows = updateRows([seen()], known());
     expect(updateRows([seen(), seen()], known({ payments: rows }))).toEqual([]);
     const moved = seen({ block: { height: 8, hash: '0x8', time: minutes(5) } });

@@ -26,7 +26,7 @@ const invoice = (name: string, address: string, stream: string) =>
       { streamID: 'str-1', name: stream, profile: '1080p30', seconds: '3600', creditsPerHour: '1250', credits: 1250n },
     ],
   });
-/** The pieces that follow on one another, as one text. */
+/** Returns the pieces of one font run as one text. */
 const said = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
@@ -50,7 +50,7 @@ describe('letters that our fonts lack', () => {
     expect(one?.equals(again as Buffer)).toBe(true);
   });
 
-  test('are boxes without it, each one, and the invoice says so; one that has them all does not', async () => {
+  test('are boxes, each one, and the invoice says so; a font with all of them needs none', async () => {
     const texts = await said(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
     expect(texts).toContain(`|${'□'.repeat(7)}|`);
     expect(texts).toContain('|□ Lofi □|');
@@ -71,7 +71,7 @@ describe('letters that our fonts lack', () => {
 describe('lines that are read from the right', () => {
   test('stand with their words in order, and their letters as they are joined', async () => {
     const texts = await said(invoice('رادیو شب', 'רחוב הרצל 12', 'Radio שידור חי 24/7'));
-    // From the left, as it is drawn: the last word first, its last letter first.
+    // The order is that of drawing, from the left: the last word first, its last letter first.
     expect(texts).toContain('|12| |לצרה| |בוחר|');
     expect(texts).toContain('|Radio| |יח| |רודיש| |24/7|');
     expect(texts).not.toContain('□');
@@ -84,7 +84,7 @@ describe('lines that are read from the right', () => {
     ['Radio אבג דהו live', ['Radio', ' ', 'דהו', ' ', 'אבג', ' ', 'live']],
     ['אבג 12 דהו 34 x', ['דהו', ' ', '12', ' ', 'אבג', ' ', '34', ' ', 'x']],
   ])('%s', (line, words) => {
-    // Neighbours of one font are one piece: here each word is one of its own.
+    // Neighbours in one font form one piece: here each word has its own font.
     expect(pieces(line, own).map(({ text }) => text)).toEqual(words);
   });
 });

@@ -14,7 +14,7 @@ import {
   wrap,
 } from '../../../../src/billing/invoices/text.ts';
 
-/** Each sign as wide as two thirds of its size. */
+/** Each letter is two thirds of its size wide. */
 const measure: MeasureText = (text, size) => text.length * size * 0.66;
 const long = 'A name of a stream that goes on and on, as long as names may be, '.repeat(4);
 

@@ -22,7 +22,7 @@ const session = (more: Partial<Session> = {}): Session => ({
   ...more,
 });
 const PRICES = parsePrices();
-/** 1080p30 costs 3600 an hour, a credit a second, and from the second hour of the day on twice as much. */
+/** 1080p30 costs 3600 an hour, a credit a second, and twice as much from the second hour of the day. */
 const DEARER = parsePrices(
   JSON.stringify(
     ['720p', '1080p', '1440p', '2160p'].flatMap((quality) =>
@@ -45,14 +45,14 @@ const given = (more: Partial<CountInput>): CountInput => ({
 const said = (charges: readonly SessionCharge[] = []) =>
   charges.map(({ n, tenths, credits, profile }) => [n, tenths / 10, Number(credits), profile]);
 
-describe('what is charged of a session', () => {
+describe('the charges of a session', () => {
   it('is what it has had beyond what is counted, to the tenth of a second, in whole credits and rounded down', () => {
     const first = countEntry(given({ entry: session({ onAirSeconds: 61.9, endedAt: at(70).toISOString() }) }));
     expect(said(first?.charges)).toEqual([[1, 61.9, 61, '1080p30']]);
     expect(first?.charges[0]).toMatchObject({ from: at(0), to: at(70) });
     const known = first ? [first.counted] : [];
     expect(countEntry(given({ entry: session({ onAirSeconds: 61.9 }), known }))).toBeUndefined();
-    // A book from before, which another meter has been ahead of.
+    // An older record: another meter has been ahead of it.
     expect(countEntry(given({ entry: session({ onAirSeconds: 30 }), known }))).toBeUndefined();
     expect(said(countEntry(given({ entry: session({ onAirSeconds: 70 }), known, now: at(80) }))?.charges)).toEqual([
       [2, 8.1, 9, '1080p30'],
@@ -75,7 +75,7 @@ describe('what is charged of a session', () => {
       [1, 2500, 2500, '1080p30'],
       [2, 2500, 5000, '1080p30'],
     ]);
-    // Counted up to half an hour before: a quarter of the rest was at the old price.
+    // The last count was half an hour before: a quarter of the rest had the old price.
     const counted = countEntry(given({ entry: session({ onAirSeconds: 1800 }), now: at(1800) }))?.counted;
     expect(counted).toMatchObject({ tenths: 18_000, until: at(1800) });
     const rest = given({
@@ -90,7 +90,7 @@ describe('what is charged of a session', () => {
   });
 
   it('is of one day, wherever one lives: each second in the day in which it was, and none lost', () => {
-    // From half past five in the evening in UTC on: midnight in Yangon then, in Kathmandu, in Kolkata and at whole hours.
+    // From 17:30 UTC: midnight in Yangon, then in Kathmandu, in Kolkata and at whole hours.
     const [from, seconds] = [17.5 * 3600, 2 * 3600];
     const entry = session({
       startedAt: at(from).toISOString(),
@@ -108,7 +108,7 @@ describe('what is charged of a session', () => {
     for (const zone of ['Asia/Yangon', 'Asia/Kathmandu', 'Asia/Kolkata', 'Europe/Moscow', 'UTC']) {
       for (const one of charges) expect(dayAt(one.from, zone), zone).toBe(dayAt(new Date(one.to.getTime() - 1), zone));
     }
-    // By a clock that has gone mad, nobody knows.
+    // A clock that is far off has no known price.
     const mad = countEntry(given({ entry: session({ onAirSeconds: 100 }), now: at(1e10) }));
     expect(mad?.charges).toHaveLength(1);
   });
@@ -121,7 +121,7 @@ describe('what is charged of a session', () => {
       profile,
     });
     const count = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
-    // Seen a little after its beginning, and before another pod that plays in another.
+    // The first pod is seen shortly after its beginning, and before another pod in another profile.
     expect(count(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
     expect(count(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
       [1, 1000, 500, '720p30'],
@@ -132,12 +132,12 @@ describe('what is charged of a session', () => {
 
   it('does not depend on the clock of the meter where that cannot be right', () => {
     const open = session({ onAirSeconds: 3000 });
-    // Set back by a day: it cannot have been on air for longer than it has been there.
+    // The clock was set back by a day: a stream cannot be on air for longer than it exists.
     expect(countEntry(given({ entry: open, now: at(-86_400) }))?.charges[0]).toMatchObject({
       from: at(0),
       to: at(3000),
     });
-    // Set ahead by a day and back: what comes next is not of tomorrow.
+    // The clock was set ahead by a day and back: later time is not tomorrow's.
     const ahead = countEntry(given({ entry: open, now: at(90_000) }))?.counted;
     const next = countEntry(
       given({ entry: session({ onAirSeconds: 3500 }), known: ahead ? [ahead] : [], now: at(3510) }),
@@ -146,7 +146,7 @@ describe('what is charged of a session', () => {
   });
 });
 
-describe('what is acknowledged', () => {
+describe('the acknowledged part of a session', () => {
   const closed = (number: number, through?: number) =>
     session({ number, endedAt: at(1).toISOString(), ...(through !== undefined && { through }) });
   it('is all up to the first session that is open, and is said once', () => {
@@ -155,12 +155,12 @@ describe('what is acknowledged', () => {
     const book = [closed(1, 4), closed(5), session({ number: 6 }), closed(7)];
     expect(acknowledgeable(book, undefined)).toBe(5);
     expect(acknowledgeable(book, 5)).toBeUndefined();
-    // Said by one with an older book: it is said again.
+    // A meter with older records reported this: the report is repeated.
     expect(acknowledgeable(book, 4)).toBe(5);
   });
 });
 
-/** A book as an operator keeps it: sessions grow, close, and become one; the meter looks now and then, and forgets nothing. */
+/** Records as an operator keeps them: sessions grow, close, and merge; the meter reads now and then, and forgets nothing. */
 const step = fc.oneof(
   fc.record({ do: fc.constant('grow' as const), seconds: fc.double({ min: 0, max: 9000, noNaN: true }) }),
   fc.record({ do: fc.constant('close' as const), gap: fc.integer({ min: 0, max: 4000 }) }),
@@ -219,7 +219,7 @@ it('whatever is grown, closed, joined, looked at late, twice or by a wrong clock
       const onAir = book.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
       expect(seconds).toBeLessThanOrEqual(onAir + 1e-6);
       expect(onAir - seconds).toBeLessThanOrEqual(1e-6);
-      // Between the two prices, and in whole credits for each session.
+      // The charge is between the two prices, and in whole credits for each session.
       expect(Number(charged)).toBeLessThanOrEqual(2 * seconds + 1e-6);
       expect(Number(charged)).toBeGreaterThan(seconds - book.length - rows.size);
       expect([...rows.values()].reduce((sum, row) => sum + row.credits, 0n)).toBe(charged);

@@ -30,14 +30,14 @@ const left = (secondsLeft: number | undefined, available = 1000n): Estimate => (
 
 it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1alpha1'));
 
-describe('what a stream has had that is not counted', () => {
+describe('the uncounted usage of a stream', () => {
   const iso = (seconds: number) => at(seconds).toISOString();
   const session = { number: 3, podUID: 'p', startedAt: iso(0), onAirSeconds: 0 };
   it('is the time of an open session since it has been live without a break, beyond what is counted', () => {
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
     expect(uncharged(live, [], at(90.7))).toBe(90);
     expect(uncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
-    // Whole hours are in the book; what was before a break is known from there alone.
+    // Whole hours are recorded; usage before a break is known from the records alone.
     const back = on({
       phase: 'live',
       podUID: 'p',
@@ -73,7 +73,7 @@ it('the estimate takes all streams of the account together, and off air nothing 
   expect(estimate(credit(), [], PRICES, NOW)).toMatchObject({ available: 300n, secondsLeft: undefined });
 });
 
-it('what stops for want of credit has none until its pod has told how long it was on air', () => {
+it('a stream that stops for want of credit has none until its pod has reported its time on air', () => {
   const session = { number: 1, podUID: 'p', startedAt: at(-3000).toISOString(), onAirSeconds: 0 };
   const stopping = (more = {}) => [
     { stream: on({ phase: 'stopping', sessions: [{ ...session, ...more }] }), uncharged: 0 },
@@ -100,7 +100,7 @@ describe('the judgement', () => {
     // A small top-up: above the hour and still below the day.
     expect(warned(1, 7200)).toEqual([24, 24]);
     expect(warned(undefined, 100)).toEqual([1, 1]);
-    // Nothing is on air: what was said stays said.
+    // Nothing is on air: the last warning stands.
     expect(warned(24, undefined)).toEqual([undefined, 24]);
   });
 
@@ -137,7 +137,7 @@ describe('the condition', () => {
     expect(say('live', false, 'True')).toEqual(['True', 'CreditGrace', '2020']);
     expect(say('live', true, 'True')).toEqual(['False', 'InsufficientCredits', '2026']);
     expect(say('stopped', false)).toEqual(['False', 'InsufficientCredits', '2026']);
-    // One that was stopped for it does not go on for another grace.
+    // A stream that was stopped for want of credit gets no second grace.
     expect(say('live', false, 'False')).toEqual(['False', 'InsufficientCredits', '2020']);
   });
 });

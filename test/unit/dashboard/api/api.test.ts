@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A real HTTP server that answers by `listener`; its base address. */
+/** Starts a real HTTP server with `listener`; returns its base address. */
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -68,7 +68,7 @@ describe('the API client of the page', () => {
     expect(problem).toMatchObject({ status: 409, code: 'stream_not_ready', message: 'Not yet.', issues: [issue] });
   });
 
-  test('a refused key is told, so that the page signs out', async () => {
+  test('reports a refused key, so that the page signs out', async () => {
     const base = await serve(json(401, { code: 'unauthenticated', detail: 'Revoked.' }));
     const told: string[] = [];
     await problemOf(createApi(base, 'k', { refused: () => told.push('refused') }).me());

@@ -60,7 +60,7 @@ describe('numbers as people read them', () => {
     expect(formatBytes(1_234_567_890)).toBe('1.2 GB');
   });
 
-  test('what is missing or not a number is a dash, never NaN', () => {
+  test('a missing value, or no number, is a dash, never NaN', () => {
     for (const format of [formatUptime, formatBitrate, formatFps, formatMs, formatCount, formatBytes])
       for (const nothing of [null, undefined, Number.NaN, Number.POSITIVE_INFINITY]) expect(format(nothing)).toBe(NONE);
     expect(formatProfile(undefined, undefined)).toBe(NONE);

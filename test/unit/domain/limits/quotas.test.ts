@@ -1,4 +1,4 @@
-/** Limits hold while many requests come at once, and cost a request nothing while an account is far from them. */
+/** Tests that limits hold while many requests come at once, and cost a request nothing while an account is far from them. */
 import { expect, test } from 'vitest';
 import type { Leases } from '../../../../src/db/leases.ts';
 import { createQuotas } from '../../../../src/domain/limits/quotas.ts';
@@ -53,7 +53,7 @@ test('far from the limit no lease is taken; close to it each request takes one',
   expect(leased()).toBe(199);
 });
 
-test('one that fails leaves its place to the next', async () => {
+test('a failed request leaves its place to the next', async () => {
   const { quotas, make, made } = place({ full: 1 });
   const failing = quotas.make('ada', 'streams', {}, () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
@@ -71,7 +71,7 @@ test('an account that is no longer on trial has the other limit at once', async 
   expect(made.length).toBe(3);
 });
 
-test('what takes no more room is possible beyond a limit, and what takes more is not', async () => {
+test('a change that takes no more room is possible beyond a limit, and one that takes more is not', async () => {
   const { quotas } = place();
   await expect(quotas.grow('ada', 11, async () => 'done')).rejects.toMatchObject({ extras: { limit: 'recordBytes' } });
   await expect(quotas.grow('ada', 10, async () => 'done')).resolves.toBe('done');

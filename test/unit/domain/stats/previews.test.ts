@@ -13,7 +13,7 @@ import {
 } from '../../../../src/media/rendition/flv.ts';
 
 const LIMITS: PreviewLimits = { perStream: 2, perServer: 4, seconds: 600 };
-/** What accounts may have by the table of limits. */
+/** The table's limits of an account. */
 const QUOTAS = {
   allowed: async (accountId: string) => (accountId === 'trial' ? 1 : 3),
   check: async () => Promise.reject(new AppError('too_many_previews', 'This account has as many as it may have.')),
@@ -27,7 +27,7 @@ const PREAMBLE = Buffer.concat([
   encodeTag(TAG_AUDIO, 0, Buffer.from([0xaf, 0, 0x11, 0x90])),
 ]);
 
-/** A pod that counts who watches it, with previews of it. */
+/** Starts a pod that counts its viewers, with previews of it. */
 function room(limits: Partial<PreviewLimits> = {}) {
   const sources: PassThrough[] = [];
   const previews = createPreviews({ ...LIMITS, ...limits }, QUOTAS);
@@ -122,7 +122,7 @@ describe('previews', () => {
     for (let i = 0; i < 5; i++) expect(await codeOf(watch('off', 'b', nothing))).toBe('stream_not_live');
   });
 
-  test('let go a viewer who takes nothing, and no other one', async () => {
+  test('drop a viewer who takes nothing, and no other one', async () => {
     const { sources, watch } = room();
     const stuck = await watch();
     const good = await watch();

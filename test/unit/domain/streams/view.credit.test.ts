@@ -1,4 +1,4 @@
-/** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
+/** Tests the API's handling of streams that cost credits, with streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
 import type { Owned } from '../../../../src/domain/owned.ts';
 import { createStreamService } from '../../../../src/domain/streams/service.ts';
@@ -65,7 +65,7 @@ it('a new stream has the gate where streams cost something, and is settled when 
   expect(made.map(({ readinessGates }) => readinessGates)).toEqual([GATES, undefined]);
   expect(isSettled(offAir())).toBe(false);
   expect(isSettled(offAir(condition(CREDIT_CONDITION, 'False')))).toBe(true);
-  // A gate of somebody else may never be spoken of; nobody waits for it.
+  // A foreign gate may never be set; no request waits for it.
   const { spec, ...rest } = offAir();
   expect(isSettled({ ...rest, spec: { ...spec, readinessGates: [{ conditionType: 'Weather' }] } })).toBe(true);
 });

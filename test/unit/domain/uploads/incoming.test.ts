@@ -9,7 +9,7 @@ import { room } from '../../../kit/make/prepare.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('what has not come whole in time vanishes with its bytes; what is on time, whole, from a link or taken over stays', async () => {
+test('an incomplete upload vanishes with its bytes when its time is over; one in time, complete, by link or taken over stays', async () => {
   await using place = await room();
   const now = new Date('2026-06-04T12:00:00Z');
   const made = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { inTime } from '../../../../src/domain/uploads/pace.ts';
 
-/** Reads all; resolves to the number of bytes. */
+/** Reads the whole body; resolves to the number of bytes. */
 async function lengthOf(body: Readable, signal = new AbortController().signal): Promise<number> {
   let bytes = 0;
   for await (const chunk of inTime(body, { minBytesPerSecond: 4096, signal })) bytes += chunk.length;
@@ -18,7 +18,7 @@ describe('the bytes of a request', () => {
   test('end when they come too slowly on an average of half a minute, and not before', async () => {
     const slow = body();
     const end = lengthOf(slow);
-    // Fast enough for as long as these last.
+    // The rate is fast enough for as long as these last.
     slow.push(Buffer.alloc(130_000));
     await vi.advanceTimersByTimeAsync(30_100);
     slow.push(Buffer.alloc(1));

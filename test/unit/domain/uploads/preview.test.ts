@@ -1,4 +1,4 @@
-/** What an upload's preview is made of. */
+/** Tests the bytes of an upload's preview. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

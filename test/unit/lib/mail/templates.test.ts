@@ -63,7 +63,7 @@ test('says how long a link works', () => {
   expect(mails.reset.text).toContain('for 30 minutes.');
 });
 
-test('a notice says what, when, what it means and how to take it back', () => {
+test('a notice names the change, its time, its meaning and the way back', () => {
   expect(mails.passkey.subject).toBe('A passkey was added to your account');
   expect(mails.passkey.text).toContain('25 November 2026, 09:15 UTC: new passkey “Phone”.');
   expect(mails.passkey.text).toContain(`${SITE}/account`);

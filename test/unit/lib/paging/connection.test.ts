@@ -41,7 +41,7 @@ describe('pages', () => {
     );
   });
 
-  test('what comes and goes between two pages neither hides nor repeats what stays', () => {
+  test('objects that come and go between two pages neither hide nor repeat those that stay', () => {
     fc.assert(
       fc.property(
         places,
@@ -87,7 +87,7 @@ describe('in both directions', () => {
       fc.property(places, size, size, fc.nat(50), fc.nat(50), (items, first, last, i, j) => {
         const all = newestFirst(items);
         const cursorAt = (n: number) => (all[n] ? encodeCursor('str', all[n]) : undefined);
-        // A `before` ahead of `after` leaves nothing, and the specification’s own steps do not say what is around nothing.
+        // A `before` ahead of `after` leaves nothing; the specification’s own steps do not define the neighbours of nothing.
         const [from, to] = [Math.min(i, j), Math.max(i, j) + 1];
         const args = { first, last, after: cursorAt(from), before: cursorAt(to) };
         if (first === undefined && last === undefined) args.first = 1000;
@@ -144,7 +144,7 @@ describe('thousands', () => {
         Array.from({ length: 20 }, (_, i) => `str-${all.length - 1 - depth - i}`),
         all.length,
       ]);
-      // 14 halves and a look at what stands there.
+      // 14 halvings, and a look at the result.
       expect(looks).toBeLessThanOrEqual(20 + 15);
     }
   });

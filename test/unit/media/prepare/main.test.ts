@@ -40,7 +40,7 @@ const importTask = (url: string, type: 'video' | 'audio' = 'video'): PrepareTask
   sourceKey: 'sources/x',
 });
 
-/** Imports what `handler` serves; whatever fails must leave nothing. */
+/** Imports the content that `handler` serves; a failure must leave nothing. */
 async function imported(handler: RequestListener, type: 'video' | 'audio' = 'video', env: Record<string, string> = {}) {
   await using place = await room();
   await using server = await serve(handler);
@@ -64,7 +64,7 @@ async function importedFile(
 const failedWith = (code: string) => ({ code: 0, result: { action: 'failed', error: { code } } });
 
 describe('an import', () => {
-  test('answers with what the file holds', async () => {
+  test('returns a description of the file', async () => {
     const { code, result, content } = await importedFile((path) => media(path('in.mp4'), VIDEO));
     expect({ code, result }).toEqual({
       code: 0,
@@ -89,7 +89,7 @@ describe('an import', () => {
     );
   });
 
-  test('of a video that is served as a page is taken: what it is, is found in it', async () => {
+  test('of a video that is served as a page succeeds: its content decides', async () => {
     await using place = await room();
     const content = await readFile(await media(place.path('in.mp4'), VIDEO));
     const asPage = imported((_, res) => res.setHeader('content-type', 'text/html; charset=utf-8').end(content));
@@ -177,7 +177,7 @@ describe('a rendition', () => {
     renditionKey: 'renditions/x/video-720p30.flv',
   };
 
-  test('follows an import, and answers with where it is', async () => {
+  test('follows an import, and returns its place', async () => {
     await using place = await room();
     const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=0.4' }));
     await using server = await serve((_, res) => res.end(content));
@@ -213,12 +213,12 @@ describe('a rendition', () => {
   });
 });
 
-test('what is no task ends with a sentence that names the variable', async () => {
+test('an invalid task ends with a sentence that names the variable', async () => {
   await using place = await room();
   await expect(prepared(place, { action: 'dance' })).rejects.toThrow('LOOPSTREAM_TASK');
 });
 
-/** The Job's own process on a task, with its addresses. */
+/** Starts the Job's own process on a task; returns its addresses. */
 const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, env: Record<string, string> = {}) =>
   spawn(process.execPath, [fileURLToPath(new URL('../../../../src/main.ts', import.meta.url)), 'prepare'], {
     stdio: 'ignore',
@@ -232,7 +232,7 @@ const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, en
     },
   });
 
-test('whoever asks the pod is told how far it is, and nothing else', async () => {
+test('a client of the pod gets its progress, and nothing else', async () => {
   await using place = await room();
   const content = await readFile(await media(place.path('in.mp4'), VIDEO));
   const half = Math.floor(content.length / 2);
@@ -247,7 +247,7 @@ test('whoever asks the pod is told how far it is, and nothing else', async () =>
   const exited = once(job, 'exit');
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
   const progress = await until('half has come', async () => {
-    // It does not listen in its first moments.
+    // The process does not listen at first.
     const answer = await get('/progress').then(
       (response) => response.json(),
       () => undefined,

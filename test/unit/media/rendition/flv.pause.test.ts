@@ -54,6 +54,6 @@ test('a process that was stopped for a minute, again and again, goes on where it
     expect(Math.min(...steps)).toBeGreaterThan(0);
     expect(Math.max(...steps)).toBeLessThanOrEqual(longestMs);
   }
-  // A lead each time, and what was really lived through: none of the three minutes.
+  // Each pause gives one lead, and none of the three minutes.
   expect(splicer.stats.videoFrames / 30).toBeLessThan(30);
 });

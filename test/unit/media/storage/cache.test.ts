@@ -19,7 +19,7 @@ let root: string;
 let origin: Origin;
 const open: CachedStorage[] = [];
 
-/** A storage in a directory that counts what it is asked, and goes away when it is told to. */
+/** A storage in a directory that counts requests, and goes away on demand. */
 class Origin extends DirectoryStorage {
   away = false;
   reads: string[] = [];
@@ -45,7 +45,7 @@ async function cached(changes: Partial<CacheOptions> = {}): Promise<CachedStorag
   return cache;
 }
 const bytesOf = async (storage: Storage, key: string, range?: ReadRange) => buffer(await storage.read(key, range));
-/** What is fetched or written has come to rest. */
+/** Waits until all fetches and writes have ended. */
 const quiet = (cache: CachedStorage) =>
   until('quiet', async () => {
     const before = JSON.stringify(cache.stats());
@@ -86,7 +86,7 @@ test('an object is fetched once, however often and however many read it, and is 
   expect(cache.stats()).toMatchObject({ hits: hits + 3, misses });
 });
 
-test('what is read is fetched ahead, the reader with the least ahead of it first', async () => {
+test('reads fetch ahead, for the reader with the least data ahead first', async () => {
   await origin.write('long', randomBytes(12 * MB));
   await origin.write('next', randomBytes(2 * MB));
   const cache = await cached({ readAheadBytes: 8 * MB });
@@ -137,7 +137,7 @@ test('an object that has changed is never mixed with what it was, and is seen so
   const rest = bytesOf(cache, 'a', { start: MB, end: 2 * MB, version });
   await expect(rest).rejects.toMatchObject({ name: 'StorageError', code: 'changed' });
   expect((await bytesOf(cache, 'a')).equals(fresh)).toBe(true);
-  // What is kept of the version before stays what it was.
+  // The cached part of the old version stays the same.
   expect((await bytesOf(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
   await origin.delete('a');
   await until('gone', async () => (await cache.head('a')) === undefined);
@@ -178,7 +178,7 @@ test('a process that starts while the storage is away plays what the one before 
   expect(await readdir(cacheDir())).not.toContain('half.tmp');
 });
 
-test('who asks for what is known is answered at once, also while the storage hangs', async () => {
+test('a cached object is returned at once, also while the storage hangs', async () => {
   await origin.write('a', Buffer.from('x'));
   const cache = await cached({ freshMs: 0, patienceMs: 100 });
   await cache.head('a');

@@ -1,4 +1,4 @@
-/** What a client has sent becomes a source as what a link serves does, once and whole, whatever happens to the Job. */
+/** Tests that a client's parts become a source as a link's content does: once and whole, whatever happens to the Job. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -35,7 +35,7 @@ const imported = async (
   return info;
 };
 
-/** Sends it in two pieces. */
+/** Sends the content in two pieces. */
 async function sendTo(storage: Storage, content: Buffer): Promise<void> {
   const half = Math.floor(content.length / 2);
   for (const [start, part] of [
@@ -61,7 +61,7 @@ test('the source is what was sent, with its hash, and the pieces are gone', asyn
   expect(progress.at(-1)).toBe(1);
   expect((await readFile(place.path('media/sources/x'))).equals(content)).toBe(true);
   expect(await arrivedBytes(place.storage, KEY)).toBe(0);
-  // The Job ended before anybody heard of it: the next one finds the source.
+  // The Job ended before its report arrived: the next one finds the source.
   expect(await imported(place, content.length)).toEqual(info);
 });
 
@@ -72,7 +72,7 @@ test('a fault of the moment leaves everything for the next try', async () => {
   expect(await imported(place, content.length)).toMatchObject({ sizeBytes: content.length });
 });
 
-test('what is no media is media_unreadable, and no source', async () => {
+test('a file without media is media_unreadable, and no source', async () => {
   await using place = await room();
   await sendTo(place.storage, randomBytes(50_000));
   await expect(imported(place, 50_000)).rejects.toMatchObject({ code: 'media_unreadable' });
@@ -86,7 +86,7 @@ test('pieces that are missing are told, and nothing is made of the rest', async 
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
-test('what was sent in parts is put together in their order, and all of them are gone then', async () => {
+test('parts are joined in their order, and are all gone then', async () => {
   await using place = await room();
   const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
   const keys = ['incoming/second', 'incoming/first', 'incoming/third'];

@@ -28,7 +28,7 @@ describe('a destination', () => {
     expect(rtmpUrl).toBe('srt://ingest.example:9000?passphrase=…');
   });
 
-  it('whose URL holds login and key shows neither, and says that there is a login', () => {
+  it('with login and key in its URL shows neither, and says that there is a login', () => {
     const status = judged(secret({ rtmpUrl: `rtmp://u:hush@h.example/app/${KEY}?t=hush`, rtmpKey: KEY }));
     expect(status).toMatchObject({ rtmpUrl: 'rtmp://h.example/app', hasLogin: true, rtmpKeyHint: 'hush' });
     expect(JSON.stringify(status)).not.toContain(KEY);

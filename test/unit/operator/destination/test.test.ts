@@ -164,7 +164,7 @@ describe('the pod of a test', () => {
   });
 
   it('is given the keys of its Secret as files, those of a login only where it has one, and reads them there', () => {
-    // A volume of a kind that the chart's policy lets the operator's pods have.
+    // The chart's policy lets the operator's pods have this kind of volume.
     expect(spec.volumes[1].secret).toEqual({
       secretName: 'tv-secret',
       defaultMode: 0o440,

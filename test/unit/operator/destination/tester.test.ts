@@ -1,4 +1,4 @@
-/** How many tests of destinations are made at once, and what becomes of one whose pod Kubernetes refuses. */
+/** Tests how many tests of destinations run at once, and the outcome of a pod that Kubernetes refuses. */
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { KubeError } from '../../../../src/kube/types.ts';
@@ -39,7 +39,7 @@ it('twenty tests are made at once; the next one has its turn when one is over, o
   for (let n = 0; n < 20; n++) expect(await advance(`d${n}`)).toMatchObject({ make: true });
   expect(await advance('late')).toEqual({ requeueAfterMs: 1000 });
   expect(pods.size).toBe(20);
-  // One that is looked at again keeps its place and takes no other.
+  // A test that is checked again keeps its place and takes no other.
   expect(await advance('d0')).toEqual({ requeueAfterMs: 1000 });
   const first = pods.get('test-uid-of-d0') as Pod;
   upsert({ ...first, status: endedPod(JSON.stringify(PASSED)).status ?? {} });
@@ -50,7 +50,7 @@ it('twenty tests are made at once; the next one has its turn when one is over, o
   expect(await advance('later')).toMatchObject({ make: true });
 });
 
-it('a pod that is refused is told, and takes no place', async () => {
+it('a refused pod is reported, and takes no place', async () => {
   const { advance } = testerWith(() => {
     throw new KubeError(403, 'Forbidden', 'exceeded quota: pods');
   });
@@ -61,7 +61,7 @@ it('a pod that is refused is told, and takes no place', async () => {
   }
 });
 
-it('what is only passing is tried again', async () => {
+it('a passing failure is retried', async () => {
   const { advance } = testerWith(() => {
     throw new KubeError(500, 'InternalError', 'etcd is away');
   });

@@ -1,4 +1,4 @@
-/** The operator's numbers without a cluster: what is told of each stream, what it costs, and what is counted. */
+/** Tests the operator's metrics without a cluster: the state of each stream, its cost, and the counters. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { workqueueMetrics } from '../../../../src/kube/metrics.ts';
@@ -25,7 +25,7 @@ const live = () => {
   return step(labeled, world({ pod: podOf(labeled, { ready: true }) })).stream;
 };
 
-test('a stream is told with its phase and conditions, and nobody’s account or names', () => {
+test('a stream is reported with its phase and conditions, and without its account or names', () => {
   const text = textOf([live(), { ...stream(), metadata: { ...stream().metadata, name: 'a"\\\n' } }], []);
   for (const wanted of [
     'loopstream_info{namespace="tv",loopstream="bunny",quality="720p",framerate="30",pod="bunny-onair"} 1',
@@ -110,7 +110,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
       return () => undefined;
     },
   });
-  // Its window has begun two seconds ago; the stream is older than that.
+  // The window has begun two seconds ago; the stream is older than that.
   const scheduled = stream({ schedule: { startAt: at(-2).toISOString() } });
   scheduled.metadata.creationTimestamp = at(-60).toISOString();
   scheduled.status = { observedGeneration: 1, phase: 'scheduled', replicas: 0 };
@@ -142,7 +142,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   for (const handler of handlers.destinations ?? []) {
     handler('tv/tv', tested('2', 'dns_failed'), tested('1'));
     handler('tv/tv', tested('2', 'dns_failed'), tested('2', 'dns_failed'));
-    // What was there before is not news.
+    // Objects that existed before are no change.
     handler('tv/old', tested('1'), undefined);
   }
   const run = metrics.observe('stream', async (key) => {

@@ -11,14 +11,14 @@ import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resourc
 import type { World } from '../../../kit/make/operator.ts';
 import { at, destination, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
-/** All that a decision depends on, as words. */
+/** All inputs of a decision, as words. */
 interface Scene {
   wish: 'run' | 'stop' | 'suspend' | 'delete';
   schedule: 'none' | 'before' | 'on' | 'after' | 'invalid';
-  /** What is missing, if anything. */
+  /** The missing input, if any. */
   lacks: 'nothing' | 'media' | 'destination' | 'credit';
   pod: 'none' | 'starting' | 'ready' | 'going' | 'ended' | 'foreign';
-  /** What Kubernetes says to a new pod. */
+  /** Kubernetes' answer to a new pod. */
   answer: 'made' | 'refused' | 'quota' | 'taken';
   edited: boolean;
 }
@@ -31,7 +31,7 @@ const SCHEDULES: Record<Scene['schedule'], Partial<LoopStreamSpec>> = {
   invalid: { schedule: { startAt: at(60).toISOString(), endAt: at(0).toISOString() } },
 };
 
-/** The stream after it was looked at in this scene. */
+/** Returns the stream after one reconcile in this scene. */
 function look(before: LoopStream, scene: Scene): LoopStream {
   const { wish, schedule, lacks, pod, answer, edited } = scene;
   const spec: LoopStreamSpec = {
@@ -105,7 +105,7 @@ function written(): string[] {
   );
 }
 
-/** The transitions of a stream through these scenes. */
+/** Returns the transitions of a stream through these scenes. */
 function walked(list: readonly Scene[]): string[] {
   let loopStream = stream();
   return list.flatMap((scene) => {

@@ -1,4 +1,4 @@
-/** What is on air stays what a stream comes back with, until that which is to follow it can be played. */
+/** Tests that a stream keeps its current items for a return until their successors can be played. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
@@ -28,7 +28,7 @@ import {
 /** Imported, and not prepared in any profile. */
 const unprepared = (name: string) => upload(name, { state: 'preparing', progress: 0.5, media: MEDIA });
 
-/** A list of which these are played, whatever its spec is. */
+/** A list with these published items, whatever its spec. */
 const publishing = (version: number, ...items: string[]): Playlist => {
   const list = playlist('list', items);
   const published = JSON.stringify({ version, mode: 'sequential', items: list.spec.items });
@@ -49,7 +49,7 @@ function onAir(loopStream = asked(), inWorld = READY): { loopStream: LoopStream;
   return { loopStream: step(loopStream, world({ ...inWorld, pod })).stream, pod };
 }
 
-/** The same after the next version was published, which is not prepared. */
+/** The same after the next version, which is not prepared, was published. */
 function preparing() {
   const { loopStream, pod } = onAir();
   return { loopStream: step(loopStream, world({ ...PUBLISHED, pod, now: at(10) })).stream, pod };

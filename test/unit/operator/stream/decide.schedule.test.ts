@@ -1,4 +1,4 @@
-/** When a stream is on air by its schedule, its deadline, its owner's wish. */
+/** Tests when a stream is on air, by its schedule, its deadline and its owner's request. */
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { buildEvents, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
@@ -79,7 +79,7 @@ describe('a window with a starting deadline', () => {
       );
       expect(decision).toMatchObject({ phase: 'starting', action: { do: 'publish', podUid: pod.metadata.uid } });
       expect(after.status?.lastScheduleTime).toBe(at(60).toISOString());
-      // One of an earlier window says nothing about this one.
+      // A condition of an earlier window is irrelevant for this one.
       pod.metadata.creationTimestamp = kubeTime(at(-3600));
       expect(step(before, world({ pod, now: at(120) })).decision.action).toMatchObject({ do: 'delete' });
     }

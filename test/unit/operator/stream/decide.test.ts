@@ -191,7 +191,7 @@ describe('a pod that no longer fits', () => {
 });
 
 describe('the column of destinations', () => {
-  it('shows what people call them, and the name where nobody called one anything', () => {
+  it("shows their display names, and the object's name where there is none", () => {
     const home = destination('dst-01j9');
     home.spec.displayName = 'Home on YouTube';
     const to = stream({ destinationRefs: ['dst-01j9', 'tv', 'gone'] });
@@ -200,7 +200,7 @@ describe('the column of destinations', () => {
   });
 });
 
-describe('what Kubernetes refuses', () => {
+describe('refusals of Kubernetes', () => {
   it('is final until the stream is edited', () => {
     const loopStream = stream();
     const decision = withoutPod(

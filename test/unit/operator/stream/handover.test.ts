@@ -47,7 +47,7 @@ describe('a node', () => {
   });
 });
 
-it('who may move a pod is told by its label, also when that is edited on air', () => {
+it('the pod’s label decides who may move it, also when it is edited on air', () => {
   const pod = live();
   const { action } = step(stream({ disruption: 'Never' }), world({ pod })).decision;
   expect(action).toMatchObject({ do: 'patch', program: { version: 1 } });
@@ -120,7 +120,7 @@ describe('nothing of a pod runs any more', () => {
     expect(isOver({ ...going(), spec })).toBe(true);
     const ended = { name: 'streamer', ready: false, restartCount: 0, state: { terminated: { exitCode: 0 } } };
     expect(isOver({ ...going(), status: { phase: 'Running', containerStatuses: [ended] } })).toBe(true);
-    // One that is not being deleted is started again.
+    // A pod that is not being deleted restarts.
     expect(isOver({ ...pod, status: { phase: 'Running', containerStatuses: [ended] } })).toBe(false);
   });
 });
@@ -148,7 +148,7 @@ describe('another image', () => {
       expect(now.length).toBeLessThanOrEqual(3);
       for (const { metadata } of now) current.add(`pod-${metadata.name}`);
       done += now.length;
-      // Not all in the first seconds.
+      // Some wait longer than the first seconds.
       if (seconds === 60) expect(done).toBeLessThan(15);
     }
     expect(done).toBe(30);
@@ -167,7 +167,7 @@ describe('another image', () => {
       seconds += requeueAfterMs / 1000;
     }
     expect(early.mayRoll(first, at(seconds))).toBe(true);
-    // Later than everybody's moment, when others have all the turns.
+    // The wait is longer than every pod's own moment when others have all the turns.
     const waits = (pods: Pod[]) => {
       const late = rollout(pods);
       late.mayRoll(first, at(0));

@@ -11,7 +11,7 @@ const clock = (epoch: string, version = program.version) => ({ version, epoch })
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
-describe('what a pod tells', () => {
+describe('the report of a pod', () => {
   it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no news', (told) => {
     expect(parsePodReport(told)).toBeUndefined();
   });
@@ -21,7 +21,7 @@ describe('what a pod tells', () => {
     expect(newsWith(odd)).toEqual({ clock: {}, problems: [], runs: [] });
   });
 
-  it('becomes one condition: what is worst gives the reason, more than five are counted', () => {
+  it('becomes one condition: the worst problem gives the reason, and more than five are counted', () => {
     const item = (n: number) => ({ id: `i${n}`, name: `Item ${n}`, code: 'item_missing', message: 'It is not there.' });
     const destinations = [
       { name: 'tv', connected: false, lastError: { code: 'connection_refused', message: 'Nobody listens.' } },

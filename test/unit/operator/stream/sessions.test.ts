@@ -76,7 +76,7 @@ describe('a session', () => {
     expect(computeSessions(holding(sessions), [restarted], false, at(99)).sessions).toEqual(sessions);
   });
 
-  it('that nobody saw is entered when it is told of', () => {
+  it('that no operator saw is recorded on its first report', () => {
     const runs = [run(7, 5), run(8, 6), run(9, 7)];
     const { sessions } = computeSessions(stream(), [account({ runs, endedThrough: 8 })], false, at(99));
     expect(sessions.map(({ number, onAirSeconds, endedAt }) => [number, onAirSeconds, endedAt !== undefined])).toEqual([
@@ -96,7 +96,7 @@ describe('a session', () => {
   });
 });
 
-describe('what is known of a pod', () => {
+describe('the records of a pod', () => {
   const message = (...runs: Run[]) => JSON.stringify({ runs });
   const ended = (pod: Pod, text: string, which: 'state' | 'lastState'): Pod => ({
     ...pod,
@@ -146,7 +146,7 @@ describe('the list', () => {
   const another = account({ onAirSince: kubeTime(NOW) });
   const numbers = (sessions: Session[]) => [sessions[0]?.number, sessions.at(-1)?.number, sessions.length];
 
-  it('loses its oldest where nobody meters, and what is acknowledged where somebody does', () => {
+  it('loses its oldest without a meter, and the acknowledged ones with a meter', () => {
     const unmetered = computeSessions(holding(many), [another], false, at(99));
     expect(numbers(unmetered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
     const metered = computeSessions(holding(many, 1), [another], true, at(99));
@@ -154,14 +154,14 @@ describe('the list', () => {
     expect(metered.behind).toBeUndefined();
   });
 
-  it('loses no second that nobody has acknowledged, and says that nobody does', () => {
+  it('loses no unacknowledged second, and reports that no meter acknowledges', () => {
     const { sessions, behind } = computeSessions(holding(many), [another], true, at(99));
     expect(sessions[0]).toMatchObject({ number: 1, through: 2, onAirSeconds: 20, endedAt: kubeTime(at(60)) });
     expect(numbers(sessions)).toEqual([1, MAX_SESSIONS + 1, MAX_SESSIONS]);
     expect(behind).toMatchObject({ type: 'SessionsMetered', status: 'False', reason: 'MeterBehind' });
     expect(behind?.message).toContain('2 of them are kept as 1');
     expect(computeSessions(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
-    // Of two that became one the first is acknowledged: nothing of it may go.
+    // The first of two merged sessions is acknowledged: nothing of it may go.
     const more = [...sessions, closed(MAX_SESSIONS + 2)];
     expect(computeSessions(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
   });
@@ -172,7 +172,7 @@ describe('the list', () => {
     const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });
     const first = computeSessions(holding(own), [words], false, at(99)).sessions;
     expect(computeSessions(holding(first), [words], false, at(99)).sessions).toEqual(first);
-    // One that has been quiet for long, while another pod began anew again and again.
+    // A pod that has been quiet for long, while another pod restarted again and again.
     const quiet = account({ podUID: 'pod-1', runs: [run(1, 10)], endedThrough: 1 });
     let sessions = many;
     for (let n = 0; n < 3; n++) {

@@ -1,4 +1,4 @@
-/** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
+/** Tests that items which become ready in turn join a pod's program together, and that a person's change never waits. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
@@ -20,7 +20,7 @@ const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable
 const uploadsOf = (states: Record<string, UploadStatus | undefined>) =>
   Object.entries(states).map(([name, status]) => upload(name, status));
 
-/** A stream that has been live since NOW with those items of its list that are ready, and whose pod was changed then. */
+/** A stream that has been live since NOW with the ready items of its list, and whose pod was changed then. */
 function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
   const { uploadRef: _, ...rest } = stream().spec;
   const loopStream = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });

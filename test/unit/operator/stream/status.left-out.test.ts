@@ -40,7 +40,7 @@ const listed = (spec: Partial<LoopStreamSpec> = {}) => {
 const mix = (...items: string[]) => playlist('mix', items, { displayName: 'Mix' });
 const radio = (...items: string[]) => playlist('radio', items, { kind: 'audio' });
 
-/** The stream as its status says after one look at the world. */
+/** Returns the stream with its status after one reconcile. */
 function observed(loopStream: ReturnType<typeof stream>, seen: World) {
   const decision = decide({ ...seen, stream: loopStream }, SETTINGS);
   return { decision, stream: { ...loopStream, status: buildStatus(loopStream, decision, seen.pod, seen) } };
@@ -149,7 +149,7 @@ describe('a start that does not wait to be ready', () => {
       uploads: Object.entries(states).map(([name, status]) => upload(name, status)),
       now,
     });
-  /** Whether each item plays in the pod that is made; the phase where none is. */
+  /** Returns whether each item plays in the new pod; the phase where there is none. */
   const made = (loopStream: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
     const { action, phase } = decide({ ...seen(states, now), stream: loopStream }, SETTINGS);
     return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;
@@ -278,7 +278,7 @@ describe('a stream on air', () => {
     });
   });
 
-  it('is told of an item that its pod cannot read, and remembers it while the pod says nothing', () => {
+  it('learns of an item that its pod cannot read, and remembers it while the pod is silent', () => {
     const item = { id: 'b', name: 'b', track: 'video' as const, code: 'item_missing', message: 'It is gone.' };
     const report = { clock: {}, problems: [], runs: [], broken: [{ ...item, index: 1, playlist: 'mix' }] };
     const told = observed(live, { ...seen, pod, report }).stream;

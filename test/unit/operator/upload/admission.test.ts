@@ -17,7 +17,7 @@ const ownedBy = (account: string | undefined, upload: Upload): Upload =>
     ? upload
     : { ...upload, metadata: { ...upload.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 
-/** An admission, and the Jobs that its caller has made. */
+/** An admission, and the Jobs of its caller. */
 function house(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
   const jobs = new Map<string, Job>();
   const admission = new Admission({
@@ -28,7 +28,7 @@ function house(limit: number, isSwept: (namespace: string, key: string) => boole
   const names = (wishes: Wish[]) => wishes.map(({ name }) => name);
   return {
     admission,
-    /** As a reconcile does: asks, makes the Jobs, settles. Answers the names of those made. */
+    /** Asks, makes the Jobs and settles, as a reconcile does. Returns the names of the new Jobs. */
     ask(name: string, wishes: Wish[], account?: string) {
       const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
       for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
@@ -92,7 +92,7 @@ describe('Jobs begin', () => {
     expect(admission.due()).toEqual([key('a')]);
   });
 
-  it('in each namespace for itself, and for nobody who has gone', () => {
+  it('in each namespace separately, and for no deleted upload', () => {
     const { ask, end, admission } = house(1);
     ask('a', [fetching('a')]);
     ask('b', [fetching('b')]);
@@ -124,7 +124,7 @@ describe('accounts share the places', () => {
     expect(admission.due()).toEqual([key('c')]);
   });
 
-  it('what an account waits for with a stream does not overtake the import of another account that has fewer', () => {
+  it('an account’s media for a stream does not overtake the import of another account with fewer Jobs', () => {
     const { ask, end, admission } = house(2);
     ask('a', [fetching('a')], 'A');
     ask('b', [fetching('b')], 'B');

@@ -3,19 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { type Claim, computeShare, nextClaims, Turns } from '../../../../src/operator/upload/fair-share.ts';
 
 interface Sized extends Claim {
-  /** Rounds that the Job takes. */
+  /** The number of rounds that the Job takes. */
   rounds: number;
 }
 
 const byAccount = (claims: readonly Sized[]) => Map.groupBy(claims, ({ account }) => account);
 
-/** Places, claims that wait and Jobs that run; each round the Jobs whose time is over end, and free places are taken. */
+/** Places, waiting claims and running Jobs; each round, finished Jobs leave, and claims take the free places. */
 class Model {
   readonly limit: number;
   readonly turns = new Turns();
   running: Sized[] = [];
   waiting: Sized[] = [];
-  /** What began, in order. */
+  /** Started claims, in order. */
   readonly begun: Sized[] = [];
 
   constructor(limit: number) {

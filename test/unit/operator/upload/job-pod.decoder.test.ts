@@ -51,7 +51,7 @@ describe.each(CASES)(
       expect(prepareConfig(envOf(keeper)).decoderSocket).toBe(decoderConfig(envOf(decoder)).socket);
     });
 
-    it('is told nothing but a log level, a socket and how it is confined', () => {
+    it('gets nothing but a log level, a socket and its confinement', () => {
       const names = decoder.env.map(({ name }) => name).sort();
       expect(names).toEqual(['LOOPSTREAM_CONFINE', 'LOOPSTREAM_DECODER_SOCKET', 'LOOPSTREAM_LOG_LEVEL']);
       expect(decoder.env.every(({ valueFrom }) => valueFrom === undefined)).toBe(true);
@@ -78,7 +78,7 @@ describe.each(CASES)(
       expect(mounts.filter(({ name, subPath }) => name === 'storage' && subPath === undefined)).toEqual([]);
     });
 
-    it('is another user than the keeper, whose processes it cannot see', () => {
+    it('has another user than the keeper, whose processes it cannot see', () => {
       expect(spec.securityContext).toMatchObject({ runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } });
       expect(decoder.securityContext).toEqual({
         allowPrivilegeEscalation: false,

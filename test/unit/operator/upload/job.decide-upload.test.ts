@@ -227,7 +227,7 @@ describe('the renditions of an upload', () => {
     expect(status).toMatchObject({ state: 'preparing', progress: 0.5 });
   });
 
-  it('stay when their Jobs are cleared away and when nobody asks for them any more', () => {
+  it('stay when their Jobs are removed and when no stream uses them any more', () => {
     const ready = upload();
     expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
     const [kept, ...more] = see(ready).status.renditions ?? [];
@@ -235,7 +235,7 @@ describe('the renditions of an upload', () => {
     expect(kept).toEqual({ ...ready.status?.renditions?.[0], unwantedSince: '2026-06-01T12:00:00Z' });
   });
 
-  it('are forgotten when nobody has asked for them for long, and then made again for who asks', () => {
+  it('are forgotten after a long time without use, and made again for the next use', () => {
     const unwanted = { ...upload(), status: see(upload()).status };
     const day = 86_400;
     const hourLater = see(unwanted, { now: at(3600) });

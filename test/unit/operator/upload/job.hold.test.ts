@@ -1,4 +1,4 @@
-/** Which renditions are made: only those that a stream wants which may go on air. */
+/** Tests which renditions are made: only those of streams that may go on air. */
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
@@ -81,7 +81,7 @@ describe('a rendition that only streams want which may not go on air', () => {
   });
 });
 
-describe('a Job that works for a rendition which nobody wants any more', () => {
+describe('a Job for a rendition that no stream wants any more', () => {
   const working = (profile: string, conditions?: Parameters<typeof jobOf>[2]) =>
     jobOf(imported(), renditionWish(imported(), MEDIA, profile), conditions);
 

@@ -43,7 +43,7 @@ describe.each(Object.entries(SETTINGS_OF))('with media in %s', (_, settings) => 
     for (const { name, resources } of [...containers, ...initContainers]) {
       for (const limit of ['cpu', 'memory', 'ephemeral-storage'])
         expect(resources.limits[limit], `${name}: ${limit}`).toBeDefined();
-      // Without a request of its own the limit would be what a node must have free.
+      // Without a request of its own, the limit would be the node's required free space.
       expect(resources.requests['ephemeral-storage'], name).toBe('0');
     }
   });

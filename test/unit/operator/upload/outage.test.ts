@@ -1,4 +1,4 @@
-/** A link whose server is away is waited for without a Job, and one that has failed is tried again when that is asked for. */
+/** Tests that a link whose server is away waits without a Job, and that a failed one is retried on request. */
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';

@@ -40,7 +40,7 @@ describe('the progress that is shown', () => {
   });
 });
 
-describe('who is asked', () => {
+describe('the pod to ask', () => {
   const pod = (status: Pod['status']): Pod => ({ metadata: meta('p'), spec: {}, ...(status && { status }) });
 
   it('is the pod that runs, at its address', () => {
@@ -49,13 +49,13 @@ describe('who is asked', () => {
     expect(addressToAsk([pod({ phase: 'Running', podIP: 'fd00::7' })])).toBe('[fd00::7]');
   });
 
-  it('is nobody when no pod runs, or none has an address', () => {
+  it('is none when no pod runs, or none has an address', () => {
     const going = pod({ phase: 'Running', podIP: '10.0.0.7' });
     going.metadata.deletionTimestamp = '2026-06-01T12:00:00Z';
     expect(addressToAsk([pod({ phase: 'Running' }), endedPod(''), going])).toBeUndefined();
   });
 
-  it('is nobody once the Job has ended', () => {
+  it('is none once the Job has ended', () => {
     const job = (...conditions: { type: string; status: string }[]) =>
       jobOf(upload(), importWish(upload()), conditions);
     expect(isActive(job())).toBe(true);

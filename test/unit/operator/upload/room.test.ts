@@ -1,4 +1,4 @@
-/** What an upload does with the room that its account has. */
+/** Tests an upload's use of its account's room. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';

@@ -7,7 +7,7 @@ import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
 
-describe('what is referred to', () => {
+describe('the sweep’s list of used objects', () => {
   it('is the source and every rendition of an upload', () => {
     expect(referredTo({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
     expect(referredTo({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
@@ -44,7 +44,7 @@ describe('what is referred to', () => {
     expect(deletes([first])).toEqual([false, true, false]);
   });
 
-  it('is what Jobs work on, also those that nobody has heard of yet', () => {
+  it('contains the Jobs’ objects, also those of Jobs not yet seen', () => {
     const source = upload('film', { media: MEDIA });
     const wish = renditionWish(source, MEDIA, '1080p60');
     const jobs = [jobOf(source, importWish(source)), jobOf(source, wish)];

@@ -1,4 +1,4 @@
-/** What the versions of a playlist count for, without asking Kubernetes for them. */
+/** Tests how much the versions of a playlist count, without asking Kubernetes for them. */
 import { expect, test } from 'vitest';
 import {
   HISTORY_LIMIT,

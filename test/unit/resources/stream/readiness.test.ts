@@ -11,7 +11,7 @@ import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];
-/** The stream with what somebody else says of it. */
+/** Returns the stream with a condition of another author. */
 function said(loopStream: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
   const condition = { type: 'CreditAvailable', status, reason, message: 'The balance is used up.' };
   const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
@@ -60,7 +60,7 @@ describe('a readiness gate', () => {
     expect(again.decision).toMatchObject({ action: { do: 'create', program: { epoch: kubeTime(NOW) } } });
   });
 
-  it('that nobody speaks of any more takes nothing off air', () => {
+  it('without a condition any more takes nothing off air', () => {
     const { decision } = step(gated, world({ pod: live(gated) }));
     expect(decision).toMatchObject({ phase: 'live', ready: false, action: { do: 'nothing' } });
   });
@@ -126,7 +126,7 @@ describe('PodScheduled', () => {
     expect(condition(after)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
   });
 
-  it('costs no write of its own: that a node was found is told when the stream is live', () => {
+  it('costs no write of its own: the live stream’s status reports the found node', () => {
     const made = step(loopStream, world({ pod: podOf(loopStream) })).stream;
     expect(condition(made)?.status).toBe('Unknown');
     const bound = step(made, world({ pod: onNode(podOf(loopStream)), now: at(5) })).stream;
@@ -146,7 +146,7 @@ describe('PodScheduled', () => {
       ],
       ['spec.x: Invalid value', 'PodRefused', 'failed', 'nothing'],
     ] as const) {
-      // What is used changes with the pods of others.
+      // The used amount changes with other accounts' pods.
       const message = refusal.replace(' used: pods=5,', '');
       const decision = withoutPod({ ...world(), stream: loopStream }, step(loopStream, world()).decision, refusal);
       expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });

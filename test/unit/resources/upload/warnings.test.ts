@@ -28,6 +28,6 @@ test('one warning of each code is kept, the newest, and no more than a status ta
 
 test('a report with the longest warnings fits into what Kubernetes keeps of a Job', () => {
   const warnings = CODES.slice(0, MAX_WARNINGS).map((code) => warn(code, 'x'.repeat(999)));
-  // 1000 characters for what the media is: its hash, size, codecs.
+  // 1000 characters are for the media's hash, size and codecs.
   expect(JSON.stringify(warnings).length).toBeLessThan(4096 - 1000);
 });

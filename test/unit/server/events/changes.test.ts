@@ -7,7 +7,7 @@ import { nounsFor } from '../../../../src/server/events/feed.ts';
 
 const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
 
-/** Nouns that a test can tell changes of. */
+/** Nouns whose changes a test can make. */
 function nouns() {
   const build = () => createFollowers<OwnedChange | 'reset'>();
   return {
@@ -22,7 +22,7 @@ function nouns() {
   };
 }
 
-describe('what has not been taken yet', () => {
+describe('pending changes', () => {
   test('begins with a reset, which stands for whatever came before it was taken', () => {
     const pending = createPending();
     pending.add(change('a'));
@@ -50,7 +50,7 @@ describe('what has not been taken yet', () => {
 });
 
 describe('following', () => {
-  test('wakes once until what there is was taken, and hears of no other account', () => {
+  test('wakes once until all pending changes were taken, and sees no other account’s', () => {
     const sources = nouns();
     let woken = 0;
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));

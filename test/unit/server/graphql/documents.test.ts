@@ -1,4 +1,4 @@
-/** Documents that are sent again and again: what is kept of them, and that nothing is let through for it. */
+/** Tests repeated documents: their cache, and that it lets nothing through. */
 import { buildSchema, GraphQLError, specifiedRules, type ValidationRule } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
 import { createDocuments } from '../../../../src/server/graphql/documents.ts';

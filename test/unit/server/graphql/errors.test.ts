@@ -8,7 +8,7 @@ import type { Services } from '../../../../src/server/services.ts';
 const schema = createSchema({} as unknown as Services);
 const KEY = 'k3y-4711';
 
-/** All that graphql-js says of a request before anything is carried out. */
+/** Returns all of graphql-js's errors about a request before its execution. */
 function said(query: string, variableValues: Record<string, unknown> = {}): string[] {
   try {
     const document = parse(query);
@@ -21,7 +21,7 @@ function said(query: string, variableValues: Record<string, unknown> = {}): stri
   }
 }
 
-describe('what graphql-js says reaches clients without the values that it repeats', () => {
+describe('graphql-js’s errors reach clients without the values in them', () => {
   const mutation = (input: string) => `mutation { createDestination(input: ${input}) { destination { id } } }`;
   test.each([
     ['an unknown field', mutation(`{ name: "a", rtmpUrl: "b", rtmpKey: "${KEY}", nope: 1 }`)],
@@ -61,7 +61,7 @@ describe('what graphql-js says reaches clients without the values that it repeat
     );
   });
 
-  test('what is known of the mistake stays', () => {
+  test('the known cause of the mistake stays', () => {
     expect(withoutValues('Cannot query field "nam" on type "User". Did you mean "name"?')).toMatch(
       /Did you mean "name"/,
     );

@@ -14,7 +14,7 @@ import type { Services } from '../../../../src/server/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 
-/** What is said against a query. */
+/** Returns the errors against a query. */
 const against = (query: string, variables?: Record<string, unknown>) => {
   const errors = validate(schema, parse(query, { maxTokens: MAX_TOKENS }), [limitsRule(variables)]);
   for (const { extensions } of errors) expect(extensions.code).toBe('validation_failed');
@@ -51,7 +51,7 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
   });
 
   test('cost: as often as a page may hold', () => {
-    // 1 for the list, and for each of a page: edges, node and the fields of the node.
+    // 1 for the list, and for each entry of a page: edges, node and the node's fields.
     const costing = (first: number, fields: number) =>
       `{ streams(first: ${first}) { edges { node { ${'id '.repeat(fields)} } } } }`;
     expect(against(costing(100, 97))).toBe('');
@@ -67,7 +67,7 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
     expect(against(query(' = 50'))).toMatch(/costs/);
     expect(against(query(' = 50'), { n: 5 })).toBe('');
     expect(against(query(''))).toBe('');
-    // What is refused later anyway does not make it cheap.
+    // An argument that is refused later costs no less.
     for (const n of [1_000, -1]) expect(against(query(''), { n }) === '').toBe(n < 0);
   });
 
@@ -94,7 +94,7 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
   });
 });
 
-describe('what must stay possible', () => {
+describe('queries that must stay possible', () => {
   test('the introspection query of graphql-js, with everything in it', () => {
     const all = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true };
     expect(against(getIntrospectionQuery({ ...all, inputValueDeprecation: true }))).toBe('');
@@ -110,7 +110,7 @@ describe('what must stay possible', () => {
   });
 });
 
-describe('what is made to be slow is refused quickly', () => {
+describe('a query made to be slow is refused quickly', () => {
   test('fragments that spread each other twice, which would be two to the fortieth fields', () => {
     const fragments = repeat(40, (i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`);
     expect(against(`{ me { ...F0 } } ${fragments} fragment F40 on User { id }`)).toMatch(/costs/);

@@ -135,7 +135,7 @@ describe('GraphQL has what REST has', () => {
   });
 
   test('every operation that reads has a field and every one that writes a mutation', () => {
-    // Where the name in GraphQL is another one; null: not for GraphQL.
+    // The name in GraphQL where it differs; null: not in GraphQL.
     const named: Record<string, string | null> = {
       getStatus: null,
       getSignInOptions: null,
@@ -160,7 +160,7 @@ describe('GraphQL has what REST has', () => {
     const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
     const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});
     for (const [operation, scope] of Object.entries(OPERATION_SCOPES)) {
-      // What only a person who has signed in may do is done on pages, by REST alone.
+      // Operations for signed-in people alone are done on pages, by REST alone.
       if (scope === 'person') continue;
       const name =
         operation in named

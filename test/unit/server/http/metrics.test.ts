@@ -1,4 +1,4 @@
-/** The API server's numbers: rate, errors and duration, without anything of who asks or for what. */
+/** Tests the API server's metrics: rate, errors and duration, without clients or contents. */
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -61,7 +61,7 @@ const shown = async (start: string) => {
 const counts = (method: string, route: string, status: number) =>
   shown(`http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`);
 
-test('requests are counted and timed by the pattern of their path; one that nobody waits for is 499', async () => {
+test('requests are counted and timed by the pattern of their path; an abandoned one is 499', async () => {
   await (await fetch(`${url}/v1/me`)).text();
   await (await fetch(`${url}/v1/streams/str-1/nothing`)).text();
   await until('both are counted', async () => (await counts('GET', '/v1/me', 200)) === 1);

@@ -12,7 +12,7 @@ const learner = (known: string[] = []) => ({
 const learners = { str: learner(), upl: learner(), dst: learner(), pls: learner() };
 const idsIn = (text: string, by = learners) => [...newcomers(text, by, NOW).keys()];
 
-test('an id is young for ten seconds, wherever it is named, and is told once', () => {
+test('an id is young for ten seconds, wherever it is named, and is looked up once', () => {
   const [stream, upload, later] = [idOf('str', NOW - 9_000), idOf('upl', NOW), idOf('dst', NOW + 2_000)];
   const old = idOf('str', NOW - 10_000);
   const text = `/v1/streams/${stream}/start?wait=1\n{"a":"${upload}","b":["${old}","${stream}"],"q":"{x(id:\\"${later}\\")}"}`;
@@ -21,12 +21,12 @@ test('an id is young for ten seconds, wherever it is named, and is told once', (
     [upload, learners.upl],
     [later, learners.dst],
   ]);
-  // What is known is not asked for, nor what nobody here knows of.
+  // Known ids are not looked up, nor those of unknown nouns.
   expect(idsIn(text, { ...learners, str: learner([stream]) })).toEqual([upload, later]);
   expect(idsIn(idOf('abc', NOW))).toEqual([]);
 });
 
-test('nobody has more than twenty of them asked for', () => {
+test('at most twenty ids of a request are looked up', () => {
   const many = Array.from({ length: 500 }, () => idOf('upl', NOW));
   expect(idsIn(JSON.stringify(many))).toEqual(many.slice(0, 20));
 });

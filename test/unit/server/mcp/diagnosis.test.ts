@@ -47,7 +47,7 @@ describe('a diagnosis', () => {
       expect(findings).toMatchObject([{ code, message, fix }]);
       expect(summary).toContain(message);
       const [{ tool } = { tool: null }] = findings;
-      // What no tool can help with has no field and says so in its fix.
+      // A fix without a field says that no tool can help.
       if (issue.field || code === 'insufficient_credits') expect(describedTools().has(tool ?? ''), code).toBe(true);
     }
   });
@@ -83,7 +83,7 @@ describe('a diagnosis', () => {
     const codes = (facts: Partial<Facts>) => getContext(facts).findings.map(({ code }) => code);
     const withItem = { ...live, brokenItems: [broken] };
     expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
-    // What sums up the items is not said again; that nothing can be played at all comes first.
+    // A summary of the items is left out; the fact that nothing can be played comes first.
     const item = { code: 'items_left_out', message: 'One is left out.', since };
     expect(codes({ stream: { ...onAir, degraded: item }, liveStats: withItem })).toEqual(['unreadable']);
     const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };

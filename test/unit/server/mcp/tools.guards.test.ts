@@ -1,4 +1,4 @@
-/** What stands before the tools: who asks, what for, from where, and in which words. */
+/** Tests the checks before the tools: the caller, the scopes, the origin, and the messages. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../../../src/lib/errors.ts';
 import { SCOPES, type Scope } from '../../../../src/lib/scopes.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function serve(options: ServerOptions = {}) {
   const server = await buildTestServer(options);
   cleanups.push(() => {
-    // A client that gave up may have connected again, and asks for nothing.
+    // A client that gave up may have connected again, without a request.
     server.app.server.closeAllConnections();
     return server.app.close();
   });
@@ -49,7 +49,7 @@ const callOf = (name: string, args: unknown = {}, id: number | string = 1) => ({
 });
 const revisions = Object.keys(REVISIONS) as Revision[];
 
-/** Services that find nothing, whatever they are asked. */
+/** Services that find nothing. */
 const nothing = new Proxy(
   {},
   {
@@ -102,10 +102,10 @@ describe('scopes', () => {
 });
 
 describe('an account that staff have locked', () => {
-  test.each(revisions)('is told so by each tool in %s, but by those that show what it owes', async (revision) => {
+  test.each(revisions)('gets that answer from each tool in %s, except those about its debt', async (revision) => {
     let locked = false;
     const { connect, post } = await serve({ isSuspended: () => locked, services: { streams: nothing } });
-    // It is connected already, and is refused from its next call on.
+    // A connected agent is refused from its next call on.
     const agent = await connect(revision);
     const start = () => agent.call('start_stream', { id: 'str-1' });
     expect(await start()).toMatchObject({ output: { code: 'stream_not_found' } });
@@ -130,7 +130,7 @@ describe('an account that staff have locked', () => {
   });
 });
 
-describe('who asks', () => {
+describe('the caller', () => {
   test('has to say so: 401, and where to get a token', async () => {
     const { post } = await serve();
     const refused = await post(callOf('get_me'), { 'x-api-key': '' });
@@ -167,7 +167,7 @@ describe('who asks', () => {
   });
 });
 
-describe('what is no message of the protocol', () => {
+describe('an invalid message of the protocol', () => {
   test('is answered with an error of the protocol', async () => {
     const { post } = await serve();
     const build = async (body: unknown) => {
@@ -214,7 +214,7 @@ describe('what is no message of the protocol', () => {
   });
 });
 
-test('nothing of arguments or answers is logged, and calls are counted by the tool', async () => {
+test('arguments and answers are not logged, and calls are counted by the tool', async () => {
   const metrics = createHttpMetrics();
   const secret = 'live_s3cr3t-k3y';
   const destinations = {
@@ -230,7 +230,7 @@ test('nothing of arguments or answers is logged, and calls are counted by the to
   const wrong = await agent.call('create_destination', { ...wish, rtmpKey: ` ${secret} `, [secret.toUpperCase()]: 1 });
   expect(wrong).toMatchObject({ isError: true, output: { code: 'validation_failed' } });
   for (const { text, output } of [failed, wrong]) expect(text + JSON.stringify(output)).not.toContain(secret);
-  // What was thrown inside is for the log, arguments are not.
+  // The log has the error's own text, and no arguments.
   expect(logs().replaceAll(`the database said ${secret} twice`, '')).not.toContain(secret);
   const shown = async () => (await metrics.registry.metrics()).split('\n');
   const counted = (outcome: string) =>
@@ -261,7 +261,7 @@ test.each(revisions)('in %s, a client that gives up ends the waiting', async (re
   await until('the wait has ended', () => signal.aborted);
 });
 
-test('a server that is to end answers the calls that are at work', async () => {
+test('a stopping server finishes its running calls', async () => {
   const stopping = new AbortController();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()];
   const account = {

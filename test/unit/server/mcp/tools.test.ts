@@ -1,4 +1,4 @@
-/** What clients are told of the tools, against the table of scopes, the API and the table of errors. */
+/** Tests the tools' descriptions for clients, against the table of scopes, the API and the table of errors. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
@@ -22,7 +22,7 @@ const served = Object.values(description.paths).flatMap((item) =>
 );
 const restOf = (id: Operation) => served.find(({ operation }) => operation.operationId === id);
 
-/** Asked with bytes, or for them, or for a connection that stays: nothing that an agent could use. */
+/** These take or return bytes, or hold a connection: no agent could use them. */
 const NOT_FOR_AGENTS: Operation[] = [
   ...(['createResumableUpload', 'getResumableUpload', 'appendToResumableUpload', 'cancelResumableUpload'] as const),
   'getStreamPreview',
@@ -70,7 +70,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     if (operations.length === 1) expect(camel).toBe(operations[0]);
     expect(listed.title).toMatch(/^[A-Z][^.]+$/);
     expect(listed.description).toMatch(/^[A-Z].+\.$/s);
-    // Every tool that it names is one.
+    // Every tool that a text names exists.
     for (const [named] of JSON.stringify([listed.description, listed.inputSchema]).matchAll(NAMES_A_TOOL))
       expect(describedTools().has(named), named).toBe(true);
   });
@@ -104,7 +104,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     const parameters = (operation.parameters ?? []).filter((one) => one.in !== 'header').map((one) => one.name);
     const mine = Object.keys(listed.inputSchema.properties ?? {}).filter((one) => one !== 'idempotencyKey');
     const theirs = [...parameters, ...Object.keys(body?.properties ?? {})];
-    // A tool may wait where REST does not, and answers JSON alone.
+    // A tool may wait where REST does not, and returns JSON alone.
     const same = (names: string[]) => new Set(names.filter((one) => one !== 'wait' && one !== 'format'));
     expect(same(mine)).toEqual(same(theirs));
   });
@@ -115,7 +115,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
         Object.keys(resolveResponse(description, response).content?.[PROBLEM_TYPE]?.examples ?? {}),
       ),
     ) as ErrorCode[];
-    // Of the connection, before it is known which tool is meant.
+    // Errors of the connection, before the tool is known.
     const ofHttp = /^(unauthenticated|rate_limited|malformed_|request_timeout|headers_|payload_|unsupported_|route_)/;
     const own = codes.filter((code) => !ofHttp.test(code));
     expect(own).toContain('internal');

@@ -70,7 +70,7 @@ describe('every operation', () => {
   });
 });
 
-/** The schema with the components that it refers to. */
+/** Validates against the schema with its components. */
 const check = (schema: Json | undefined, value: unknown): boolean => {
   const text = JSON.stringify({ ...schema, $defs: doc.components.schemas });
   return Schema.Compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'))).Check(value);
@@ -103,7 +103,7 @@ describe('examples', () => {
   });
 });
 
-describe('what generators of clients need', () => {
+describe('needs of client generators', () => {
   const schemas = () => {
     const found: { at: string; schema: Json }[] = [];
     const walk = (value: unknown, at: string): void => {
@@ -131,7 +131,7 @@ describe('what generators of clients need', () => {
     }
     const several = enums.filter(({ schema }) => (schema.enum as unknown[]).length > 1 && schema.type === 'string');
     const byValues = Map.groupBy(several, ({ schema }) => String(schema.enum));
-    // Who adds one to the API gives it a name in src/server/openapi/shapes.ts.
+    // A new group of values needs a name in src/server/openapi/shapes.ts.
     expect([...byValues.values()].filter(({ length }) => length > 1).map((same) => same.map(({ at }) => at))).toEqual(
       [],
     );

@@ -24,7 +24,7 @@ async function program(dir: string, { file, version }: Pick<Program, 'file' | 'v
   await chmod(join(dir, file), 0o755);
 }
 
-/** Stands for the compiler: makes programs that answer as the real ones do, and remembers which. */
+/** A stand-in for the compiler: makes programs that answer as the real ones do, and records them. */
 function builder(
   make: (options: BuildOptions, wanted: Program) => Promise<void> = ({ dir }, wanted) => program(dir, wanted),
 ) {
@@ -130,7 +130,7 @@ describe('ensureBinaries', () => {
 describe('buildPrograms', () => {
   const COMPILES = '[ -z "$out" ] && exit';
 
-  /** A `go` that compiles at once, and whose links do what `script` says; `$out` is the file it is to make. */
+  /** A `go` that compiles at once, and whose linking does what `script` says; `$out` is the file to make. */
   const fakeGo = async (script: string, { version = 'go1.26.6', compile = COMPILES } = {}) => {
     const bin = join(cacheDir, 'bin');
     await mkdir(bin);
@@ -166,7 +166,7 @@ describe('buildPrograms', () => {
     ]);
   });
 
-  test('what does not compile is said in one sentence, whatever was compiled beside it', async () => {
+  test('a compile error is one sentence, whatever was compiled beside it', async () => {
     const compile = 'printf "# k8s.io/a\\na.go:1:2: undefined: y\\nk8s.io/compiled/beside\\n"; exit 1';
     await expect(buildPrograms(await fakeGo('', { compile }))).rejects.toThrow(
       /^Kubernetes could not be built \(a\.go:1:2: undefined: y\): all of the output is in .*compile\.log\.$/,

@@ -8,7 +8,7 @@ test('docs/metrics.md is what the code shows (mend with `make generate`)', () =>
   expect(readFileSync(path, 'utf8')).toBe(metricsDocument());
 });
 
-/** How client-go and prom-client call theirs, which is not for us to mend. */
+/** client-go and prom-client choose these names. */
 const GIVEN = new Set(['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']);
 
 test('names are in base units, counters end in _total, and every metric has its sentence', () => {

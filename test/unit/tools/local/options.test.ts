@@ -32,7 +32,7 @@ describe('the command line of the local system', () => {
     expect(() => parseLocalOptions(args)).toThrow(sentence);
   });
 
-  test('what the customer of the local chain pays is read to the last unit', () => {
+  test('a payment of the local chain’s customer is read to the last unit', () => {
     const to = `0x${'aB'.repeat(20)}`;
     const paid = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
     expect(paid('0.01')).toEqual({ to, wei: 10n ** 16n });

@@ -137,7 +137,7 @@ test('a sidecar lets the main containers begin once it was started, and outlives
   const ended = record('main', { terminations: [{ exitCode: 0, reason: 'Completed' }] });
   expect(firstUnfinished([sidecar({})])).toBe(0);
   expect(firstUnfinished([sidecar({ running, started: true })])).toBe(-1);
-  // It fell over and will be started again: nobody waits for it a second time.
+  // The container failed and will restart: no other waits for it a second time.
   expect(firstUnfinished([sidecar({ terminations: [{ exitCode: 137, reason: 'Error' }] })])).toBe(-1);
   const job = { restartPolicy: 'Never' };
   expect(phase([ended], { ...job, init: [sidecar({ running, started: true })] })).toBe('Running');

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Another process that takes the lock and holds it until it is killed. */
+/** Starts another process that takes the lock and holds it until a kill. */
 async function holder() {
   const module = JSON.stringify(new URL('../../../../tools/process/filelock.ts', import.meta.url).href);
   const code = `const { withFileLock } = await import(${module});

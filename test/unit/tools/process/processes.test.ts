@@ -101,7 +101,7 @@ describe('spawnChild', () => {
 });
 
 describe('sweepLeftovers', () => {
-  /** A parent of its own that starts `script` as a child and stays until it is killed. */
+  /** Starts a parent process that runs `script` as a child and stays until a kill. */
   const startParent = async (script: string) => {
     const module = JSON.stringify(new URL('../../../../tools/process/processes.ts', import.meta.url).href);
     const code = `const { spawnChild } = await import(${module});

@@ -58,7 +58,7 @@ describe('a locked account', () => {
     return [answer.statusCode, answer.json().code ?? answer.json().errors?.[0]?.extensions?.code];
   };
 
-  test('is told so in REST, GraphQL and by tools, and nobody else is', async () => {
+  test('is reported in REST, GraphQL and tools, to its owner alone', async () => {
     const suspended = [403, 'account_suspended'];
     expect(await ask('GET', '/v1/streams', 'locked')).toEqual(suspended);
     expect(await ask('POST', '/v1/streams/str-1/start', 'locked')).toEqual(suspended);

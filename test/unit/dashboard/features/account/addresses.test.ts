@@ -41,9 +41,9 @@ describe('after signing in', () => {
     expect(isOpenPage(new URL(to, ORIGIN).pathname)).toBe(false);
   });
 
-  test('what a program was signed for is sent back letter by letter, and only if it was signed', () => {
+  test("a program's signed parameters return unchanged, and only if they were signed", () => {
     expect(oauthQueryOf('?client_id=a&scope=b%20c+d&sig=x%3D')).toBe('client_id=a&scope=b%20c+d&sig=x%3D');
-    // What we have added is not theirs.
+    // Our own additions do not belong to the program.
     expect(oauthQueryOf('?client_id=a&sig=x&error=access_denied&next=%2F')).toBe('client_id=a&sig=x');
     expect(oauthQueryOf('?client_id=a')).toBeUndefined();
     expect(oauthQueryOf('')).toBeUndefined();
@@ -65,7 +65,7 @@ describe('after signing in', () => {
     expect(['127.0.0.1', '[::1]'].map(hasPasskeys)).toEqual([false, false]);
   });
 
-  test('who was not let in elsewhere is told what to do, and nothing of the address', () => {
+  test('a person whom a provider refused learns what to do, and nothing of the address', () => {
     expect(outsideText('access_denied')).toContain('did not allow the sign-in');
     expect(outsideText('<b>call me')).toBe(outsideText('failed'));
     expect(outsideText('constructor')).toBe(outsideText('failed'));
@@ -88,7 +88,7 @@ describe('after signing in', () => {
     expect(placeOf('')).toContain('unreadable');
   });
 
-  test('of a document of its own, a client is named with its host; one that registered itself is not', () => {
+  test('a client with a document is named with its host; one that registered itself is not', () => {
     expect(describingHost('https://apps.example.com:8443/oauth/client.json')).toBe('apps.example.com:8443');
     expect(describingHost('k3yZ8bQw')).toBeUndefined();
     expect(describingHost('https:')).toBeUndefined();
@@ -100,7 +100,7 @@ test('the token of a letter is in the fragment alone', () => {
   for (const none of ['', '#', '#token=', '#key=x']) expect(tokenIn(none)).toBeUndefined();
 });
 
-test('scopes are told in words, each once, what is grave last; one that is not known is grave', () => {
+test('scopes have words, each once, grave ones last; an unknown one is grave', () => {
   const told = meaningsOf(['any:destructive', 'any:read', 'openid', 'any:read', 'any:root']);
   expect(told.map(({ grave }) => grave)).toEqual([false, false, true, true]);
   expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*permanently\nany:root/);
@@ -115,7 +115,7 @@ test('errors are told in sentences of ours, with what to do', () => {
   expect(peopleText(new TypeError('x is not a function'))).not.toContain('function');
 });
 
-test('what is said of a field stands at it, where the form has it', () => {
+test('an error about a field stands at it, where the form has it', () => {
   const long = new PeopleError(400, 'PASSWORD_TOO_LONG', '');
   expect(peopleMistakes(long, ['email', 'newPassword'])).toEqual({
     fields: { newPassword: peopleText(long) },

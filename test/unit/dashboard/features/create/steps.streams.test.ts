@@ -1,4 +1,4 @@
-/** What the pages of streams decide, apart from how they look. */
+/** Tests the decisions of the stream pages, apart from their looks. */
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
 import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
@@ -99,7 +99,7 @@ describe('editing', () => {
   });
 });
 
-test('commands name the stream, do what can be done next, and have nobody’s key', () => {
+test('commands name the stream, do the possible next step, and have no key in them', () => {
   expect(restSnippet('https://a.example', stream())).toContain('/streams/s1/start?wait=30');
   expect(restSnippet('https://a.example', stream({ status: 'live' }))).toContain('/streams/s1/stop?wait=30');
   expect(kubectlSnippet(stream({ status: 'live' }))).toContain('kubectl scale loopstream s1 --replicas=0');
@@ -115,7 +115,7 @@ test('of an address only what is meant is taken', () => {
   expect(searchOf({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
   expect(searchOf({ q: 7, status: 'toString' })).toEqual({ q: '7' });
   expect(searchOf({ q: {}, status: ['live'] })).toEqual({});
-  // No request may hold these, and who types them is to see the list nevertheless.
+  // No request may hold these, and a person who types them still sees the list.
   expect(searchOf({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
   expect(createSearchOf({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
   expect(createSearchOf({ step: 'constructor', stream: 1 })).toEqual({});
@@ -147,7 +147,7 @@ describe('a new stream', () => {
     expect(['night_fireplace.mp4', 'a-b', '.mp4', ''].map(nameFrom)).toEqual(['Night fireplace', 'A b', '', '']);
   });
 
-  test('its stages say what is under way, what is in the way, and that it is live', () => {
+  test('shows in stages the work under way, the obstacle, and that it is live', () => {
     const states = (...args: Parameters<typeof stagesOf>) => stagesOf(...args).map(({ state }) => state);
     const waiting = stream({ status: 'waiting', ready: false });
     const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };

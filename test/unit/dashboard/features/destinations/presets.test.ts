@@ -14,7 +14,7 @@ describe('the known platforms', () => {
     }
   });
 
-  test('other addresses of theirs are known too, and nobody else’s', () => {
+  test('are known by their other addresses too, and by nobody else’s', () => {
     expect(presetOf('rtmp://a.rtmp.youtube.com/live2').id).toBe('youtube');
     expect(presetOf('rtmp://fra05.contribute.live-video.net/app').id).toBe('twitch');
     for (const url of ['rtmp://notyoutube.com/x', 'rtmp://youtube.com.evil.example/x', 'nonsense', ''])
@@ -30,7 +30,7 @@ describe('the steps of a test', () => {
   const states = (url: string, ok: boolean, stage: (typeof TEST_STAGES)[number]) =>
     stepsOf(url, { ok, stage }).map((step) => `${step.stage} ${step.state}`);
 
-  test('what came before the stage is passed, what comes after it was not reached', () => {
+  test('those before the stage have passed, those after it were not reached', () => {
     expect(states('rtmps://host/app', false, 'tls')).toEqual([
       ...['resolve passed', 'connect passed', 'tls failed', 'handshake not reached', 'publish not reached'],
     ]);
@@ -46,7 +46,7 @@ describe('the steps of a test', () => {
   });
 });
 
-describe('what the server says of a form', () => {
+describe('the server’s errors in a form', () => {
   const refusal = (errors: { path: string; message: string }[]) =>
     new problems.ValidationFailed({
       type: '',
@@ -72,7 +72,7 @@ describe('what the server says of a form', () => {
     });
   });
 
-  test('a problem with no fields is told as a whole', () => {
+  test('a problem with no fields is shown as a whole', () => {
     const error = new problems.RateLimited({
       type: '',
       title: '',

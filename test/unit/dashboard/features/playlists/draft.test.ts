@@ -51,11 +51,11 @@ describe('my changes on top of what others have saved', () => {
   const change = (from: string, edit: (draft: Draft) => Draft, theirs: string) =>
     listOf(rebased(edit(draftOf(base(from))), base(theirs, 2)));
 
-  test('what I added and what they added is both there', () => {
+  test('my additions and theirs are both there', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'aybc')).toBe('aybcx');
   });
 
-  test('what either of us took out is gone, whichever way round', () => {
+  test('a removal by either of us stays, whichever way round', () => {
     expect(change('abc', (draft) => without(draft, keyAt(draft, 0)), 'ab')).toBe('b');
   });
 

@@ -25,7 +25,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   ...rest,
 });
 
-/** What a browser has, without one. */
+/** A browser's storage, without a browser. */
 function storage(): Storage {
   const kept = new Map<string, string>();
   return {
@@ -40,7 +40,7 @@ function storage(): Storage {
   };
 }
 
-describe('what is said of an upload', () => {
+describe('the texts of an upload', () => {
   test('every state has a word, and every failure says what to do', () => {
     for (const state of UPLOAD_STATES) expect(lookOf(state).word).toMatch(/^[A-Z]/);
     for (const code of Object.keys(UPLOAD_ERRORS)) expect(fixOf(code)).toMatch(/\.$/);
@@ -80,7 +80,7 @@ describe('how fast a file is sent', () => {
     expect(speedOf(samples)).toBe(1_000_000);
   });
 
-  test('nothing is told before there is something to tell', () => {
+  test('is shown only once it is known', () => {
     expect(speedOf([])).toBeUndefined();
     expect(
       speedOf([
@@ -99,7 +99,7 @@ describe('how fast a file is sent', () => {
   });
 });
 
-describe('what was begun and is not finished', () => {
+describe('unfinished uploads', () => {
   const file = { name: 'my film (1).mp4', size: 1000, lastModified: 5 };
   const previous = (objectID: string) => ({
     size: file.size,
@@ -136,7 +136,7 @@ describe('what was begun and is not finished', () => {
     expect(rest.map(({ objectID }) => objectID)).toEqual(['up-3', 'up-4']);
   });
 
-  test('a storage that is full or forbidden keeps nobody from sending', async () => {
+  test('a storage that is full or forbidden prevents no upload', async () => {
     expect(new UnfinishedUploads(undefined, 'usr-1').list()).toEqual([]);
     const full = storage();
     full.setItem = () => {

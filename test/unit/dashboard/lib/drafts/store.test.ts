@@ -29,7 +29,7 @@ describe('drafts', () => {
     expect([...tab.kept.values()].join()).not.toContain('secret.example');
   });
 
-  test('what is broken, and storage that is full, are no drafts and no errors', () => {
+  test('a broken draft, and full storage, are no drafts and no errors', () => {
     const tab = storage();
     for (const text of ['', '{', 'null', '[]', '{"account":"mia"}', '{"account":"mia","forms":null}']) {
       tab.kept.set('loopstream.drafts', text);
@@ -75,7 +75,7 @@ describe('a form', () => {
     });
     const open = taken({ ...first, name: 'Old' }, { ...first, name: 'Mine' }, { name: 'Theirs', key: 'k', ids: ['1'] });
     expect(open).toEqual({ values: { name: 'Mine', key: 'k', ids: ['1'] }, elsewhere: ['name'] });
-    // Both made the same of it.
+    // Both made the same change.
     expect(taken(first, { ...first, name: 'A' }, { ...first, name: 'A' }).elsewhere).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ test.each([
   expect(found?.advice).toMatch(/^[A-Z].*\.$/);
 });
 
-test('what is not known, and what may be media, has no name', () => {
+test('an unknown file, and a possible media file, have no name', () => {
   for (const head of ['', 'hello', '\0\0\0\u0018ftypisom', 'RIFF\0\0\0\0WAVE', '<3 my film'])
     expect(nameFormat(Buffer.from(head, 'latin1')), head).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-/** Still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation lasts as long as it does. */
+/** Tests still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation keeps its length. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Makes a picture, or several, of lavfi sources. */
+/** Makes one or more pictures from lavfi sources. */
 async function made(name: string, source: string, ...output: string[]): Promise<string> {
   const path = join(dir, name);
   await ffmpeg('-f', 'lavfi', '-i', source, ...output, path);
@@ -56,7 +56,7 @@ describe('a still picture is a clip of ten seconds, with silence, that shows it 
     expect(index.video?.frames).toBe(300);
     expect(silent).toHaveLength(1);
     expect(silent[0]).toBeLessThan(0.01);
-    // Red in BT.709 (limited range): the first picture and the last are the same one.
+    // Red in BT.709 (limited range): the first picture and the last are the same.
     for (const [values, red] of [
       [y, 63],
       [u, 102],
@@ -114,7 +114,7 @@ describe('an animated picture lasts as long as it does', () => {
   });
 });
 
-describe('what cannot be shown as it is meant is refused by name, with the way on', () => {
+describe('a picture that cannot be shown as meant is refused by name, with the next step', () => {
   const refused = async (path: string) =>
     importWhole(path).then(
       () => undefined,

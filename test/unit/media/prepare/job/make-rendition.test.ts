@@ -10,12 +10,12 @@ import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } f
 
 const DEMO = fileURLToPath(new URL('../../../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
-/** Long enough to see another frame rate in the number of pictures; longer ones only take longer. */
+/** This is long enough for the number of pictures to show a wrong frame rate. */
 const SHORT = 0.4;
 const tone = `sine=440:r=48000:d=${SHORT}`;
 const white = (size: string, fps = 30) => `color=white:s=${size}:r=${fps}:d=${SHORT}`;
 
-/** Sound that begins a tenth of a second after the pictures, and these not at zero. */
+/** The sound begins a tenth of a second after the pictures, and these not at zero. */
 const LATE = ['-muxdelay', '3', '-af', 'asetpts=PTS+0.1/TB'];
 
 /** Rounding to another frame rate may move the end by one frame. */
@@ -108,8 +108,8 @@ describe('any source becomes a rendition that keeps its promises', () => {
   });
 });
 
-// Pictures that stand still are encoded soon. All of them change at once late in a GOP, which must begin no other one: earlier
-// than half of it, an encoder would not think of that.
+// Still pictures encode fast. All of them change at once late in a GOP, which must begin no other one: before its middle an encoder would
+// not consider that.
 const still = (seconds: number) => ({
   video: `smptebars=s=320x180:r=25:d=${seconds},drawbox=t=fill:c=black:enable='between(t,0.5,1.5)'`,
   audio: `sine=440:d=${seconds}`,
@@ -124,8 +124,8 @@ test.each(FRAMERATES)('%d frames a second, over a GOP and more', async (framerat
   expectFrames(made, seconds * framerate);
 });
 
-// What an encoder is told of GOPs comes from the frame rate alone (plan.test.ts), and nine times as many pixels cost it nine
-// times as much: a few of them show that a quality is what it should be.
+// The encoder's GOP settings depend on the frame rate alone (plan.test.ts), and nine times as many pixels cost nine times as much: a few
+// pictures show the quality.
 test.each([['1080p', 60] as const, ['1440p', 30] as const, ['2160p', 24] as const])(
   '%s in %d frames a second',
   async (quality, framerate) => {
@@ -215,7 +215,7 @@ describe('a rendition is made once', () => {
   test('stopping it in the middle leaves nothing', async () => {
     await using place = await room();
     await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
-    // So much of it is hard to encode that some comes out long before the end.
+    // Much of it is hard to encode, so that output appears long before the end.
     await media(place.path('media/sources/x.mp4'), { video: 'nullsrc=s=320x180:r=30:d=4,noise=alls=100:allf=t' });
     const stop = new AbortController();
     const task = { ...taskFor('video', '720p60'), sourceKey: 'sources/x.mp4' };

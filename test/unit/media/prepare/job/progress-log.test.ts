@@ -3,7 +3,7 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { progressLog } from '../../../../../src/media/prepare/job/progress-log.ts';
 
-/** Gives each [milliseconds since the start, fraction] and answers the fractions that were logged. */
+/** Logs each [milliseconds since the start, fraction] and returns the logged fractions. */
 function logged(steps: [number, number][]): number[] {
   const lines: { progress: number }[] = [];
   const sink = new Writable({

@@ -30,10 +30,10 @@ const swept = ({ storage }: Room, keep: string[], now: Date, shards = 1, shard =
   return sweep(task, { storage, signal, log: quiet }, now);
 };
 
-test('what nothing refers to is deleted when the grace time is over, with its index; the rest stays', async () => {
+test('an unused file is deleted with its index when its grace time is over; the rest stays', async () => {
   await using place = await room();
   await put(place);
-  // However old it is: what counts is since when nothing refers to it.
+  // The file's own age is irrelevant: the grace time begins when its last reference goes.
   await utimes(place.path('media/sources/u2'), at(-9999), at(-9999));
   expect(await swept(place, ['sources/u1'], at(0))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
   expect(await swept(place, ['sources/u1'], at(23))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
@@ -52,7 +52,7 @@ test('pieces of an upload that is gone vanish all together, those of one that is
   expect(await keysIn(place)).toEqual(pieces('sent'));
 });
 
-test('what is referred to again in between is not forgotten a day later', async () => {
+test('a file that is used again in between keeps its grace time a day later', async () => {
   await using place = await room();
   await put(place, ['sources/u1']);
   await swept(place, [], at(0));

@@ -1,11 +1,11 @@
-/** Bodies as servers really send them: plain under a header that says nothing, and packed. */
+/** Tests bodies as servers really send them: plain under a meaningless header, and compressed. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import zlib from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../../../kit/make/links.ts';
 
-// Half of it can be packed, so that packed and plain bytes have different lengths.
+// Half of it can be compressed, so that compressed and plain bytes differ in length.
 const CONTENT = Buffer.concat([randomBytes(100_000), Buffer.alloc(100_000, 'loop')]);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
@@ -94,7 +94,7 @@ describe('a packed body that breaks off', () => {
   const BODY = zlib.gzipSync(CONTENT);
   const half = Math.floor(BODY.length / 2);
 
-  /** Breaks the first answer in the middle; then sends the rest where it is asked for. */
+  /** Breaks the first answer in the middle; then sends the requested rest. */
   const breaking = (headers: Record<string, string>, rest: Buffer = BODY, ranges: string[] = []): RequestListener => {
     let answers = 0;
     return (req, res) => {

@@ -1,4 +1,4 @@
-/** Names of files as servers write them: by the book (RFC 6266, RFC 8187), and otherwise. */
+/** Tests file names as servers write them: by the standards (RFC 6266, RFC 8187), and otherwise. */
 import { describe, expect, test } from 'vitest';
 import { readDispositionName } from '../../../../../src/media/prepare/link/disposition.ts';
 import { fetchedFrom } from '../../../../kit/make/links.ts';

@@ -1,4 +1,4 @@
-/** Imports over TLS, from servers whose certificates an authority of the test's own has issued. */
+/** Tests imports over TLS, from servers with certificates of a test authority. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {
     asked += 1;
     response.end(content);
   });
-  // A client that does not trust it says so and goes.
+  // A client that does not trust the certificate reports that and disconnects.
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
@@ -34,7 +34,7 @@ async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {
   };
 }
 
-/** What the Job's own process answers, for an import of `url`; Node is told of authorities only as a process begins. */
+/** Returns the result of the Job's own process for an import of `url`; Node reads authorities only at its start. */
 async function imported(place: Awaited<ReturnType<typeof room>>, url: string, caFile: string): Promise<PrepareResult> {
   const resultFile = place.path(`result-${new URL(url).port}`);
   const job = spawn(process.execPath, [MAIN, 'prepare'], {
@@ -52,7 +52,7 @@ async function imported(place: Awaited<ReturnType<typeof room>>, url: string, ca
   return JSON.parse(await readFile(resultFile, 'utf8')) as PrepareResult;
 }
 
-test('media is imported over https from whoever shows a good certificate, and from nobody else', async () => {
+test('media is imported over https from a server with a good certificate, and from no other', async () => {
   await using place = await room();
   const [ours, theirs] = await Promise.all(['ours', 'theirs'].map((name) => makeAuthority(place.path(name))));
   if (!ours || !theirs) throw new Error('no authority');

@@ -24,7 +24,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
     });
     return { ...result, content: await buffer(await storage.read('sources/x')) };
   } catch (error) {
-    // Whatever went wrong, nothing of it stays.
+    // A failed import leaves nothing behind.
     expect(await storage.head('sources/x')).toBeUndefined();
     expect(await halfWritten(place.path('media'))).toEqual([]);
     throw error;
@@ -57,7 +57,7 @@ describe('a link is imported', () => {
     expect(result.sha256).toBe(SHA256);
   });
 
-  test('with the name and password that the link holds, which no other host is told', async () => {
+  test('with the name and password in the link, which no other host gets', async () => {
     await using other = await serve((req, res) => res.end(req.headers.authorization ?? 'nothing'));
     await using server = await serve((_, res) => res.writeHead(302, { location: other.url }).end());
     const withLogin = (url: string) => url.replace('http://', 'http://me:p%40ss@');
@@ -66,7 +66,7 @@ describe('a link is imported', () => {
     expect(String((await fetched(withLogin(other.url))).content)).toBe(basic);
   });
 
-  test('after answers that pass', async () => {
+  test('after errors that pass', async () => {
     let asked = 0;
     const result = await fetchedFrom((_, res) => (++asked < 3 ? res.writeHead(503).end() : res.end(CONTENT)));
     expect(result.sha256).toBe(SHA256);
@@ -104,14 +104,14 @@ describe('a source that drops in the middle', () => {
     const old = randomBytes(CONTENT.length);
     const changing: RequestListener = (req, res) => {
       version++;
-      // The first version drops; whoever asks for the rest of it gets the second one whole, or, with no If-Range, its end.
+      // The first version drops. A request for the rest gets the second version whole or, without If-Range, its end.
       const [content, tag] = version === 1 ? [old, '"1"'] : [CONTENT, '"2"'];
       res.setHeader('etag', tag);
       if (version === 1)
         return res.setHeader('content-length', content.length).write(old.subarray(0, 100_000), () => res.destroy());
       const from = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
       if (from === 0) return res.end(content);
-      // A server that knows nothing of If-Range.
+      // This server ignores If-Range.
       return res
         .writeHead(206, { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` })
         .end(content.subarray(from));
@@ -120,7 +120,7 @@ describe('a source that drops in the middle', () => {
     expect(version).toBe(3);
   });
 
-  /** Breaks each of the first answers in the middle, and takes no notice of Range. */
+  /** Breaks each of the first answers in the middle, and ignores Range. */
   const breaking = (times: number, headers: Record<string, string> = {}, ranges: (string | undefined)[] = []) => {
     let answers = 0;
     return (req: IncomingMessage, res: ServerResponse) => {

@@ -33,7 +33,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** A decoder whose tools are this script. */
+/** Starts a decoder whose tools are this script. */
 async function decoderOf(script: string, more: Record<string, string> = {}) {
   const tool = join(dir, `tool-${lifecycles.length}`);
   await writeFile(tool, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
@@ -46,7 +46,7 @@ async function decoderOf(script: string, more: Record<string, string> = {}) {
 }
 const start = (args: string[] = [], signal = new AbortController().signal) => keeper.tool('ffmpeg').start(args, signal);
 
-test('the decoder runs a tool as it is told to, and its output, its end and its last words come to the keeper', async () => {
+test('the decoder runs the requested tool; its output, its end and its last words reach the keeper', async () => {
   await decoderOf('printf "%s|" "$@"; echo bye >&2');
   const { stdout, done } = start(['a b', '$(id)', '']);
   expect(await text(stdout)).toBe('a b|$(id)||');
@@ -64,7 +64,7 @@ test('a tool that fails is an error with its status and its words', async () => 
   });
 });
 
-test('megabytes come through whole and in order, and wait while nobody reads', async () => {
+test('megabytes arrive whole and in order, and wait for a slow reader', async () => {
   const bytes = 24 * 2 ** 20;
   await decoderOf(`head -c ${bytes} /dev/zero; echo $? > ${join(dir, 'ended')}`);
   const { stdout, done } = start();
@@ -120,7 +120,7 @@ test('a decoder comes again to a keeper that begins after it, by a path that is 
   await late.close();
 });
 
-describe('what comes from a decoder is not believed', () => {
+describe('the keeper does not trust a decoder’s messages', () => {
   test.each([
     ['no frames', Buffer.from('HTTP/1.1 200 OK\r\n\r\n')],
     ['an end that is none', Buffer.concat([Buffer.from([2, 0, 0, 0, 2]), Buffer.from('{}')])],

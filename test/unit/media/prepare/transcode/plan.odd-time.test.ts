@@ -1,4 +1,4 @@
-/** Sources whose time, pictures or sound change in the middle, or whose tracks end apart: they play from beginning to end. */
+/** Tests sources whose time, pictures or sound change in the middle, or whose tracks end apart: they play from beginning to end. */
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importWhole } from '../../../../kit/make/imports.ts';
@@ -18,7 +18,7 @@ interface Clip {
 }
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-pix_fmt', 'yuv420p'];
 
-/** A frame of one colour with a tone; either is left out by a length of zero. */
+/** Makes a clip of one colour with a tone; a length of zero leaves either out. */
 async function clip(place: Place, name: string, options: Clip = {}): Promise<string> {
   const { size = '320x180', colour = 'white', fps = 25, seconds = 2, soundSeconds = seconds, hertz = 440 } = options;
   const pictures = seconds > 0 ? ['-f', 'lavfi', '-i', `color=${colour}:s=${size}:r=${fps}:d=${seconds}`] : [];
@@ -27,19 +27,19 @@ async function clip(place: Place, name: string, options: Clip = {}): Promise<str
   return place.path(name);
 }
 
-/** Byte after byte, as `cat` does. */
+/** Joins the bytes, as `cat` does. */
 async function joined(place: Place, name: string, ...parts: string[]): Promise<string> {
   await writeFile(place.path(name), Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
   return place.path(name);
 }
 
-/** As a recorder appends to its FLV: without another header. */
+/** Appends as a recorder does to its FLV: without another header. */
 async function appended(place: Place, name: string, one: string, two: string): Promise<string> {
   await writeFile(place.path(name), Buffer.concat([await readFile(one), (await readFile(two)).subarray(13)]));
   return place.path(name);
 }
 
-/** Imports and prepares a video, and looks at what it plays. */
+/** Imports and prepares a video, and returns its played content. */
 async function prepared(place: Place, file: string) {
   const { media, warnings } = await importWhole(file);
   const made = await rendition(place, file);
@@ -141,7 +141,7 @@ describe('time begins anew or jumps in the middle: the parts follow each other',
       const two = await clip(place, `two.${ending}`, second);
       const { seconds, bright, silent, codes } = await prepared(place, await join(place, `in.${ending}`, one, two));
       expect(Math.abs(seconds - 4)).toBeLessThan(0.15);
-      // Each part is shown for its own time.
+      // Each part lasts its own time.
       expect(Math.abs(bright.filter((y) => y > 200).length - 60)).toBeLessThanOrEqual(4);
       expect(silent.length).toBe(sound ? 0 : 1);
       expect(codes).toEqual(['time_restarts']);
@@ -277,7 +277,7 @@ test('silence in place of sound that is missing is said', async () => {
 });
 
 test.each(['mp4', 'flv'])(
-  'what a reader of %s cannot see behind the first of two files is said to be left out',
+  'the part of two files that a reader of %s cannot see is reported as left out',
   async (ending) => {
     await using place = await room();
     const one = await clip(place, `one.${ending}`, { soundSeconds: 0, output: ['-vf', 'noise=alls=60:allf=t'] });

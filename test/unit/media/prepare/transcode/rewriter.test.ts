@@ -20,7 +20,7 @@ const pictures = (count: number, fps: Framerate) =>
   Array.from({ length: count }, (_, i) =>
     tag(TAG_VIDEO, ORIGIN_MS + videoSlotMs(i, fps), i % (2 * fps) === 0 ? IDR : P),
   );
-/** As the encoder gives it: one frame of run-up before zero. */
+/** The encoder's output: one frame of run-up before zero. */
 const sound = (count: number) =>
   Array.from({ length: count + 1 }, (_, i) => tag(TAG_AUDIO, ORIGIN_MS - 21 + audioSlotMs(i), 'af01aabb'));
 
@@ -33,7 +33,7 @@ function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
   return { flv, silentFrames: rewriter.silentFrames };
 }
 
-/** The index of a file that comes in pieces. */
+/** Builds the index of a file that arrives in pieces. */
 function indexOf(flv: Buffer, framerate: Framerate | undefined) {
   const indexer = new Indexer(`720p${framerate}`, framerate);
   for (let at = 0; at < flv.length; at += 1000) indexer.push(flv.subarray(at, at + 1000));

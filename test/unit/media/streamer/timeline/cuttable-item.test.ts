@@ -7,7 +7,7 @@ import type { TimelineItem } from '../../../../../src/media/streamer/timeline/sp
 const FRAME_TICKS = 4000;
 const FRAME_MS = FRAME_TICKS / 120;
 
-/** Pictures in decoding order, each with the slot in which it is shown. */
+/** Builds pictures in decoding order, each with the slot in which it is shown. */
 function itemOf(shown: number[], delayFrames: number): TimelineItem {
   let at = 0;
   return {

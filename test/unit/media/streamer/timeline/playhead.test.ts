@@ -88,7 +88,7 @@ test('a corrected duration moves the epoch, so that a pod that knows it from the
       if (item % count === playing) return;
       const corrected = correctDuration(loop, item % count, ticks, at);
       if (!corrected) {
-        // Nothing may be returned: what an assertion answers would be taken for the property's own verdict.
+        // Returns nothing: an assertion's result would count as the property's own verdict.
         expect(loop.durations[item % count]).toBe(ticks);
         return;
       }

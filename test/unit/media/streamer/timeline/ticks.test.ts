@@ -21,14 +21,14 @@ const RATES: [number, number][] = [
   [30000, 1001],
 ];
 
-/** Who made a frame: the sound of the pictures' items, or a song. */
+/** The source of a frame: the sound of the pictures' items, or a song. */
 const OF_PICTURES = 1;
 const OF_SONG = 2;
 
 interface Clip {
   rate: [number, number];
   frames: number;
-  /** Pictures that are played of them: it may be cut, or damaged, anywhere. */
+  /** Pictures that are played: the item may be cut, or damaged, anywhere. */
   played: number;
   /** AAC frames more or fewer than fit. */
   extraAudio: number;
@@ -46,7 +46,7 @@ const clip = fc
   })
   .map(({ cut, isCut, ...c }): Clip => ({ ...c, played: isCut ? Math.max(1, Math.floor(c.frames * cut)) : c.frames }));
 const songs = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 4 });
-/** When, in frames given out; no songs is no list. */
+/** The times of switches, in output frames; without songs there is no list. */
 const switches = fc.array(fc.record({ at: fc.nat(1500), songs: fc.option(songs, { nil: undefined }) }), {
   maxLength: 6,
 });
@@ -96,7 +96,7 @@ function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: 
   return item;
 }
 
-/** A list of songs of so many AAC frames, each given out whole. */
+/** A list of songs with these numbers of AAC frames, each played whole. */
 function listOf(lengths: readonly number[], waits: () => boolean): NextItem {
   let n = 0;
   return () => {
@@ -148,7 +148,7 @@ test('whatever is cut, switched, missing or late, in either track: no step too l
   );
 });
 
-test('a list of songs comes and goes between two items of the pictures, and each is told when', () => {
+test('a list of songs comes and goes between two items of the pictures, and each reports its time', () => {
   const never = () => false;
   const shape: Clip = { rate: [30, 1], frames: 30, played: 30, extraAudio: 0, delayFrames: 0 };
   const splicer = new Splicer({ video: () => itemOf(shape, never) });

@@ -27,7 +27,7 @@ const media = Buffer.concat([
 ]);
 const index = Buffer.from(JSON.stringify(indexOf(media, 30)));
 
-/** A storage that takes its time, as one in another region; `asked` counts what it was asked. */
+/** A slow storage, as one in another region; `asked` counts its requests. */
 function slowStorage() {
   const build = (key: string) => (key.endsWith('.json') ? index : media);
   const storage: Partial<Storage> & { asked: number } = {

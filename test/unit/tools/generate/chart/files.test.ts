@@ -1,4 +1,4 @@
-/** What of the chart is made from other things is current, and speaks of every value. */
+/** Tests that the generated parts of the chart are current, and cover every value. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -64,7 +64,7 @@ const LEFT_TO_EXTRA_ENV = [
   ...['HEADERS', 'BODY', 'REQUEST', 'KEEP_ALIVE', 'CONNECTION'].map((name) => `${name}_TIMEOUT_SECONDS`),
   ...['DURATION', 'RENEW_DEADLINE', 'RETRY_PERIOD'].map((name) => `LEASE_${name}_SECONDS`),
 ];
-/** The chart's own affair: probes and Services name the ports, credentials are files, and the image holds the page. */
+/** Settings of the chart itself: probes and Services name the ports, credentials are files, and the image contains the page. */
 const FIXED = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
 
 test('every setting of the operator, the API server and billing is set, or left to extraEnv', () => {
