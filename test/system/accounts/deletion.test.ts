@@ -1,4 +1,7 @@
-/** An account's end: nobody gets in from then on, all of it goes, and a server that dies in the middle leaves nothing behind. */
+/**
+ * Tests the deletion of an account: nobody can sign in from then on, all data goes, and a server that dies in the middle leaves nothing
+ * behind.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
@@ -33,7 +36,7 @@ const at = (url: string, person: Pick<Person, 'cookie'>, method: string, path: s
 const leave = (person: Person, more: object = {}, url = site.url) =>
   at(url, person, 'POST', '/account/deletion', { email: person.email, password: person.password, ...more });
 
-/** One of each kind. */
+/** Makes one object of each kind. */
 async function fill(person: Person): Promise<void> {
   const make = async (path: string, body: object) => {
     const answer = await person.call<{ id: string; objectID: string }>('POST', `/v1${path}`, body);
@@ -91,7 +94,7 @@ test('passwords cannot be tried for long', async () => {
   expect((await leave(person)).status).toBe(429);
 });
 
-test('from the answer on nobody is in; then all of it goes, and the neighbours’ stays', async () => {
+test('after the answer nobody can sign in; then all data goes, and the neighbours’ stays', async () => {
   const [person, neighbour] = [await site.person('goer'), await site.person('neighbour')];
   await Promise.all([fill(person), fill(neighbour)]);
   const client = await register(site.url);
@@ -117,7 +120,7 @@ test('a server that dies in the middle leaves it to the next one', async () => {
     labelSelector: `${ACCOUNT_LABEL}=${person.accountId}`,
   });
   if (!stream) throw new Error('there is no stream');
-  // As if it were on air and took its time to end: all else waits for it.
+  // The finalizer simulates a stream on air that takes time to end: all other steps wait for it.
   const { name } = stream.metadata;
   const hold = (finalizers: string[]) =>
     site.kube.mergePatch(LOOPSTREAMS, NAMESPACE, name, { metadata: { finalizers } });

@@ -1,4 +1,4 @@
-/** Each POST with an Idempotency-Key: one effect and one answer, however often it comes and whoever dies meanwhile. */
+/** Tests each POST with an Idempotency-Key: one effect and one answer for any number of retries and any crash in between. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,13 +58,13 @@ const posts = Object.values(description.paths).flatMap(({ post }) =>
 const GRAPHQL = ['mutation createDestination', 'mutation skipStreamItem', 'mutation publishPlaylist, and another one'];
 const NAMES = [...posts.map(({ operationId }) => operationId), ...GRAPHQL];
 
-/** Requests of the account to the server at `url`. */
+/** Sends requests of the account to the server at `url`. */
 const at =
   (url: string, { key }: Client): Client['call'] =>
   (method, path, body, headers) =>
     call(`${url}${path}`, method, body, { 'x-api-key': key, ...headers });
 
-/** What a client is told: all that an answer of a POST says. */
+/** The headers of a POST's answer that clients use. */
 const TOLD = ['content-type', 'location', 'upload-expires', 'upload-offset', 'tus-resumable'];
 const told = ({ status, headers, body }: Answer<unknown>) =>
   JSON.stringify([status, body, ...TOLD.map((name) => headers.get(name))]);
@@ -104,7 +104,7 @@ describe('twenty equal requests at once, to two replicas', () => {
   });
 });
 
-test('a server that is killed between effect and answer: whoever asks again gets the answer, and nothing is done twice', async () => {
+test('a server is killed between effect and answer: a retry gets the answer, and nothing is done twice', async () => {
   const { api } = started;
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
@@ -116,7 +116,7 @@ test('a server that is killed between effect and answer: whoever asks again gets
     await server.ended;
     await proxy.close();
   });
-  // An account each: what is counted is its own.
+  // Each case has an account of its own, so that its count is its own.
   const all = await Promise.all(
     NAMES.map(async (name, i) => {
       const owner = await api.client(`killed-${i}`);

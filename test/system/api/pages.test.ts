@@ -1,6 +1,6 @@
 /**
- * Every page of the dashboard, where nothing is set up that can be left out: no request fails on our side, which is
- * what is written to the log as an error, and an independent validator has nothing against the HTML.
+ * Tests every page of the dashboard without any optional setting: no request fails on the server, which would log an error, and an
+ * independent validator finds no fault in the HTML.
  */
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** POST /v1/playlists with `streamID`: the stream plays the new playlist, or there is none. */
+/** Tests POST /v1/playlists with `streamID`: the stream plays the new playlist, or no playlist remains. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('a new playlist for a stream', () => {
     });
   });
 
-  test('is lost to nobody when several come at once, and none is made for a stream that has as many as it may', async () => {
+  test('survives concurrent requests, and is not made for a stream that has reached its limit', async () => {
     const { id } = await started.create();
     const made: unknown[] = [];
     for (let i = 0; i < MAX_PLAYLISTS; i += 4) {
@@ -98,7 +98,7 @@ describe('a new playlist for a stream', () => {
   });
 });
 
-/** A replica whose way to Kubernetes can be disturbed. */
+/** Starts a replica with a way to Kubernetes that can fail. */
 async function disturbed() {
   const { api, ada } = started;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-attach-'));
@@ -118,14 +118,14 @@ async function disturbed() {
   };
 }
 
-test('what was made for a stream that went away meanwhile is taken back', async () => {
+test('a playlist for a stream that was deleted meanwhile is removed again', async () => {
   const { id } = await started.create();
   const { proxy, ask, knows } = await disturbed();
   await expect.poll(async () => (await knows(id)).status).toBe(200);
   proxy.set('half-open');
   expect((await started.ada.call('DELETE', `/v1/streams/${id}`)).status).toBe(204);
   expect(await ask(body('video', id, 'Too late'))).toMatchObject(refused('names a stream that does not exist'));
-  // Another server may still know what was made, and not yet that it was taken back: Kubernetes is asked.
+  // Another server may know the new playlist, and not yet its removal: the test asks Kubernetes.
   const left = await started.api.kube.list(PLAYLISTS, { namespace: NAMESPACE });
   expect(left.filter(({ spec }) => spec.displayName === 'Too late')).toEqual([]);
 });

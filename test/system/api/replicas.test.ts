@@ -1,4 +1,4 @@
-/** What a read shows after a write: here, on another replica, and while Kubernetes does not answer. */
+/** Tests reads after a write: on the same replica, on another one, and while Kubernetes does not answer. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ afterAll(async () => {
   await api?.stop();
 });
 
-/** The account's requests to another replica. */
+/** Sends the account's requests to another replica. */
 const at =
   (url: string): Client['call'] =>
   (method, path, body, headers) =>
@@ -51,12 +51,12 @@ describe('replicas', () => {
       await ada.call('DELETE', `/v1/streams/${id}`);
       await shows(async () => (await there('GET', `/v1/streams/${id}`)).status, 404);
     }
-    // One of them may meet a moment in which the machine is at something else; half of them do not.
+    // The machine may be busy during one of them; during half of them it is not.
     expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(1_000);
     await other.stop();
   });
 
-  /** A replica whose way to Kubernetes can be broken. */
+  /** Starts a replica with a way to Kubernetes that can break. */
   async function startBehindProxy() {
     const folder = await mkdtemp(join(tmpdir(), 'loopstream-replica-'));
     const proxy = await startFaultyProxy(api.kubernetes);
@@ -159,7 +159,7 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
       expect.toSatisfy((age: number) => age > 0),
     ]);
     await expect.poll(() => ageOf('/v1/uploads')).toBeGreaterThan(2);
-    // What is not from Kubernetes is as it is now.
+    // Data from elsewhere than Kubernetes is current.
     expect(await ageOf('/v1/me')).toBeNaN();
 
     const writes: [string, string, unknown?][] = [

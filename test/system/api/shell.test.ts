@@ -98,7 +98,7 @@ describe('open to everyone', () => {
   });
 });
 
-describe('who is asking', () => {
+describe('the credential', () => {
   test('me is the user of the key', async () => {
     const { status, body } = await ada.call('GET', '/v1/me');
     expect({ status, body }).toMatchObject({
@@ -107,7 +107,7 @@ describe('who is asking', () => {
     });
   });
 
-  test('the GraphQL example of the README answers as it stands', async () => {
+  test('the GraphQL example of the README works as it stands', async () => {
     const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
     const example = /```sh graphql\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
     const env = { PATH: process.env.PATH, API: `${api.url}/v1`, KEY: (await api.client('reader')).key };

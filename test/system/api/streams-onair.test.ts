@@ -26,7 +26,7 @@ afterAll(() => api?.stop());
 describe('readiness, start and stop', () => {
   const preparing = { type: 'MediaReady', reason: 'MediaPreparing', message: 'Upload "a" is being prepared.' };
 
-  test('what is False keeps it off air: the same issue in readiness and in the 409 of start', async () => {
+  test('report a False condition as the same issue, in readiness and in the 409 of start', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'idle' }, [preparing]);
     const issue = {
@@ -43,7 +43,7 @@ describe('readiness, start and stop', () => {
     expect((await resource(id)).spec.replicas).toBe(0);
   });
 
-  test('an operator that is a moment late is waited for, one that is away is named', async () => {
+  test('wait for an operator that is a moment late, and name one that is away', async () => {
     const { id } = await create();
     const asked = ada.call('GET', `/v1/streams/${id}/readiness`);
     await later(200);
@@ -83,7 +83,7 @@ describe('readiness, start and stop', () => {
     expect(start).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('start is safe to repeat, waits when asked, and answers 202 until it is live; stop likewise', async () => {
+  test('are safe to repeat, wait when asked, and return 202 until the stream is live, or stopped', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'idle' });
     const start = await ada.call('POST', `/v1/streams/${id}/start`, '', { 'content-type': 'application/json' });
@@ -143,7 +143,7 @@ describe('skip', () => {
 });
 
 describe('the schedule', () => {
-  test('can be set, changed and taken away; what is wrong with it is named', async () => {
+  test('can be set, changed and removed; an error names the wrong field', async () => {
     const { id } = await create();
     const path = `/v1/streams/${id}/schedule`;
     const scheduleStartAt = inMinutes(10);

@@ -29,7 +29,7 @@ const errorsOf = ({ body }: Answer): Record<string, string> =>
   Object.fromEntries((body.errors as { path: string; message: string }[]).map(({ path, message }) => [path, message]));
 
 describe('creating', () => {
-  test('answers the record, its place, and a LoopStream with replicas 0 and the account’s label', async () => {
+  test('returns the record, its place, and a LoopStream with replicas 0 and the account’s label', async () => {
     const answer = await ada.call<Stream>('POST', '/v1/streams', wish());
     const { id } = answer.body;
     expect(answer.status).toBe(201);
@@ -61,7 +61,7 @@ describe('creating', () => {
     expect(spec).toMatchObject({ replicas: 0, quality: '1080p', framerate: 30, uploadRef: videoUploadObjectID });
   });
 
-  test('takes both ways to write quality and frame rate, and answers one', async () => {
+  test('accepts both forms of quality and frame rate, and returns one', async () => {
     for (const framerate of ['f_60', '60', 60])
       expect(await create({ quality: '720p', framerate })).toMatchObject({ quality: 'q_720p', framerate: 'f_60' });
   });
@@ -186,7 +186,7 @@ describe('reading', () => {
     for (let i = 0; i < 7; i++) ids.unshift((await create({ ...mine, name: `S${i}` }, finn)).id);
     const first = (await finn.call<List>('GET', '/v1/streams?limit=3')).body;
     expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 3));
-    // One comes at the front, the one the cursor stands on goes, and so does one that is still to come.
+    // A new stream comes at the front, the cursor's own goes, and so does one that is still to come.
     await create({ ...mine, name: 'New' }, finn);
     for (const i of [2, 4]) await finn.call('DELETE', `/v1/streams/${ids[i]}`);
     const second = (await finn.call<List>('GET', `/v1/streams?limit=3&cursor=${first.page.nextCursor}`)).body;

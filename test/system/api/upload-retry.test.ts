@@ -1,4 +1,4 @@
-/** A failed link is tried again under the same objectID, by every door, within the limits that hold for a new one. */
+/** Tests retries of a failed link under the same objectID, through every API, within the limits of a new one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Upload } from '../../../src/domain/uploads/record.ts';
 import { RETRY_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -25,7 +25,7 @@ const FAILED: UploadStatus = {
 };
 const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).body as unknown as Upload;
 
-/** The operator's part: the status, as the API comes to know it. */
+/** Writes the status in the operator's place, and waits until the API knows it. */
 async function tell(id: string, status: UploadStatus) {
   await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
   await until('the API sees it', async () => (await read(id)).state === status.state);

@@ -1,4 +1,4 @@
-/** The extensions of tus: parts that are put together, a length that is said later, and sums of what is sent. */
+/** Tests the extensions of tus: concatenation, a deferred length, and checksums. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const upload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
 const sentOf = async (id: string) => (await upload(id)).spec.source.sent;
-/** All bytes of an upload, as its import has them. */
+/** Returns all bytes of an upload, as its import reads them. */
 async function contentOf(id: string): Promise<string> {
   let text = '';
   for (const key of incomingKeys(await upload(id)))
@@ -48,7 +48,7 @@ const listed = async () => {
 };
 
 describe('parts', () => {
-  /** A part that has come, of whose kind nothing is said. */
+  /** Sends a whole part without a kind. */
   async function sendPart(content: string, wire = tus): Promise<string> {
     const made = await wire.send('POST', '', { 'Upload-Concat': 'partial', 'Upload-Length': String(content.length) });
     expect(made.status).toBe(201);
@@ -76,7 +76,7 @@ describe('parts', () => {
     });
     expect((await ada.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ state: 'importing', sizeBytes: 12 });
     expect((await tus.send('HEAD', first)).status).toBe(404);
-    // A client whose answer was lost asks again, and is given what its first try has made.
+    // A client whose answer was lost retries, and gets the result of its first try.
     expect(idOf(await join([first, second]))).toBe(id);
     expect(await tus.append(id, 12, 'more')).toMatchObject({ status: 403, body: { code: 'upload_is_final' } });
     expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
@@ -167,7 +167,7 @@ describe('a length that is said later', () => {
 });
 
 describe('a sum', () => {
-  test('that is right lets the bytes count, by each algorithm that is told', async () => {
+  test('that matches lets the bytes count, with each advertised algorithm', async () => {
     const { headers } = await tus.send('OPTIONS');
     const algorithms = headers.get('tus-checksum-algorithm')?.split(',') ?? [];
     expect(algorithms).toContain('sha1');

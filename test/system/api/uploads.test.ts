@@ -1,4 +1,4 @@
-/** Uploads that clients send (tus), with a stock client: what dies on the way is gone on with, and nobody else has a part in it. */
+/** Tests clients' uploads (tus) with a stock client: an interrupted one continues, and no other account can take part. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ const meta = (given: Record<string, string>) =>
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');
 
-/** One request of the protocol, by hand. */
+/** Sends one request of the protocol by hand. */
 async function tus(method: string, path = '', headers: Record<string, string> = {}, { body = '', as = ada } = {}) {
   const response = await fetch(`${api.url}/v1/uploads/resumable${path}`, {
     method,
@@ -90,7 +90,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
     }
     let restarting: Promise<ApiProcess> | undefined;
-    // At the first bytes of the rest: what a client has handed to its socket is far ahead of what the server has.
+    // The interruption is at the first bytes of the rest: a client's socket is far ahead of the server.
     const onProgress = () => {
       if (restarting) return;
       server.signal('SIGKILL');
@@ -100,7 +100,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
     server = (await restarting) ?? server;
     expect(restarting).toBeDefined();
     const parts = offsets.map((offset) => offset / SIZE);
-    // What the client has handed to its socket may not have come when it dies.
+    // Bytes in the client's socket may be lost when it dies.
     expect(parts[0]).toBeGreaterThan(0.4);
     expect(parts.at(-1)).toBeGreaterThanOrEqual(parts[0] ?? 1);
     expect(offsets.length).toBeGreaterThanOrEqual(2);
@@ -146,13 +146,13 @@ function sendPart(id: string): Socket {
 test.each([
   ['breaks off', (socket: Socket) => socket.end()],
   ['hangs, and gives way to the next one', (socket: Socket) => socket],
-])('what came is kept when the connection %s, and the resource says how far it is', async (_what, end) => {
+])('received bytes are kept when the connection %s, and the resource has the offset', async (_what, end) => {
   const id = idOf(await begin(100));
   let socket = end(sendPart(id));
   const offset = () => tus('HEAD', `/${id}`).then(({ headers }) => headers.get('upload-offset'));
   await until('forty bytes are kept', async () => {
     const at = await offset();
-    // Who asks how far it is makes the one at work give way, also one of which nothing has been read yet.
+    // A query of the offset interrupts the current sender, also before its first byte was read.
     if (at === '0') {
       socket.destroy();
       socket = end(sendPart(id));
@@ -236,7 +236,7 @@ describe('the protocol', () => {
     expect(await keysBelow('incoming/')).toEqual([]);
   });
 
-  test('takes a creation with any content type, whose body is no part of the upload then', async () => {
+  test('accepts a creation with any content type, whose body is then no part of the upload', async () => {
     for (const type of [
       'application/octet-stream',
       'application/json',
@@ -281,7 +281,7 @@ describe('the protocol', () => {
     expect((await tus('DELETE', `/${id}`)).status).toBe(204);
   });
 
-  test('what is wrong is a problem with a code', async () => {
+  test('reports each mistake as a problem with a code', async () => {
     const id = idOf(await begin(10));
     const refused = async (code: string, status: number, ...args: Parameters<typeof tus>) => {
       const answer = await tus(...args);
@@ -357,7 +357,7 @@ describe('an account may keep so much and no more', () => {
     };
     expect(await build(90)).toMatchObject({ status: 201 });
     const { body } = await link(zoe);
-    // A link may bring no more than what is left.
+    // A link may bring no more than the remaining space.
     expect((await upload(String(body.objectID))).spec.maxSizeBytes).toBeUndefined();
     const media = { sha256: 'b'.repeat(64), sizeBytes: 60 * mega, durationSeconds: 1 };
     await api.observeUpload(String(body.objectID), { state: 'ready', media });

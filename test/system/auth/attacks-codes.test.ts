@@ -1,4 +1,4 @@
-/** Attacks on the way from a program to a code and from the code to tokens, by the sections that describe them. */
+/** Tests attacks on the way from a program to a code and from the code to tokens, by the sections that describe them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Asked,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.stop());
 
-/** Returns the error that the server redirects such a request with, and nothing else of the redirect. */
+/** Returns the error of the redirect for such a request, and checks that the redirect has nothing else. */
 const refusedWith = async (more: Record<string, string>, by = client) => {
   const { location, state } = await begin(url, ada, by, more);
   expect(location.origin, location.href).toBe(new URL(REDIRECT).origin);
@@ -109,7 +109,7 @@ describe('PKCE', () => {
       expect(wrong.status, verifier).toBeGreaterThanOrEqual(400);
       expect(wrong.body).not.toHaveProperty('access_token');
     }
-    // The challenge itself, which whoever saw the request knows.
+    // The challenge itself, which an observer of the request knows.
     const { asked, code } = await getCode(url, ada, client);
     expect((await askWith(asked, code, { code_verifier: asked.proof.challenge })).status).toBeGreaterThanOrEqual(400);
     expect((await askWith(asked, code, {})).status).toBe(400);
@@ -171,7 +171,7 @@ describe('redirect URIs', () => {
     }
   });
 
-  test('RFC 9700 §4.11.2: a client that nobody knows, or a request that is no request, is not redirected anywhere', async () => {
+  test('RFC 9700 §4.11.2: an unknown client, or an invalid request, gets no redirect', async () => {
     for (const client_id of ['unknown', '', "' or 1=1 --"]) {
       const { location } = await begin(url, ada, { ...client, client_id });
       expect(location.origin).toBe(url);
@@ -188,7 +188,7 @@ describe('redirect URIs', () => {
   });
 });
 
-describe('answers to the wrong one', () => {
+describe('mixed-up answers', () => {
   test('RFC 9207 §2.4, RFC 9700 §4.4 (mix-up): every answer says who has issued it', async () => {
     const { back, asked } = await getCode(url, ada, client);
     expect(back.searchParams.get('iss')).toBe(url);
@@ -219,12 +219,12 @@ describe('answers to the wrong one', () => {
 describe('refresh tokens', () => {
   const offline = { scope: 'service:read offline_access' };
 
-  test('RFC 9700 §4.14.2: one that is used twice ends the family, the youngest among them', async () => {
+  test('RFC 9700 §4.14.2: a reused one ends the family, the youngest among them', async () => {
     const first = await authorize(url, ada, client, offline);
     const second = (await (await refresh(url, client, first.refresh_token ?? '')).json()) as typeof first;
     expect((await refresh(url, client, first.refresh_token ?? '')).status).toBe(400);
     expect((await refresh(url, client, second.refresh_token ?? '')).status).toBe(400);
-    // Operators are alerted once: the second was ended with the first.
+    // Operators are alerted once: the second token ended with the first.
     await expect
       .poll(async () => (await fetch(`${site.opsUrl}/metrics`)).text())
       .toMatch(/^auth_refresh_reuse_total 1$/m);

@@ -1,4 +1,4 @@
-/** Tokens that are not what they say, by the sections that describe them. Each is tried beside one that is good. */
+/** Tests forged tokens, by the sections that describe them. Each is tried beside a valid one. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -113,7 +113,7 @@ describe('claims', () => {
     expect(await getStatus(await sign({ nbf: now() + 2 }))).toBe(200);
   });
 
-  test('RFC 9068 §2.2: what every access token must say cannot be left out', async () => {
+  test('RFC 9068 §2.2: no required claim of an access token can be left out', async () => {
     for (const name of ['sub', 'aud', 'iss', 'client_id', 'jti', 'iat'])
       expect(await getStatus(await sign({ [name]: undefined })), name).toBe(401);
   });

@@ -1,6 +1,5 @@
 /**
- * Tests manual operations of staff: each is done once, has a reason, and stands in an audit; and reconciling finds
- * differences.
+ * Tests manual operations of staff: each is done once, has a reason, and is in an audit; and reconciling finds differences.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { creditsFrom, runAdmin } from '../../../src/billing/audit/admin/command.ts';

@@ -1,6 +1,6 @@
 /**
- * Suspends an account on a real control plane, with a real operator and the API server. Streams on air go off, and no
- * API and no schedule can start one. After the suspension exactly the streams that should be on air are back.
+ * Tests a suspension on a real control plane, with a real operator and the API server. Streams on air go off, and no API and no schedule
+ * can start one. After the suspension exactly the streams that should be on air are back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
@@ -98,13 +98,13 @@ test('a locked account is off air by every door until it is unlocked', async () 
   const mutation = `mutation { startStream(id: "${running}") { stream { id } } }`;
   const { body } = await ada.call('POST', '/graphql', { query: mutation });
   expect(JSON.stringify(body)).toContain('account_suspended');
-  // Its time comes, and nothing of it.
+  // The scheduled time passes without a start.
   await until('the time has come', () => Date.now() > Date.parse(comesAt.scheduleStartAt) + 500);
   expect((await phase('idle', scheduled)).status?.replicas ?? 0).toBe(0);
 
   expect(await admin('resume', ada.accountId, '--reason', 'case 4711 is closed')).toBe(0);
   await onAir(running);
-  // Its window is open still.
+  // The window is still open.
   await onAir(scheduled);
   expect((await phase('idle', stopped)).spec.replicas).toBe(0);
   await expect.poll(async () => (await agent.call('get_stream', { id: running })).output.status).toBe('live');

@@ -128,7 +128,7 @@ test('where all adds up there is nothing to do', async () => {
   expect(code).toBe(0);
 });
 
-/** With nothing in the way, and all as before afterwards. */
+/** Removes the triggers for a change, and restores everything afterwards. */
 async function forged(table: string, change: string, look: () => Promise<void>): Promise<void> {
   const at = `loopstream.${table}`;
   const off = `alter table ${at} disable trigger all`;

@@ -1,4 +1,4 @@
-/** Tests the database's notifications of money: listeners receive each change when it is committed, whoever made it. */
+/** Tests the database's notifications of money: listeners receive each change at its commit, from any writer. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHANNEL, createLedgerEvents } from '../../../src/billing/ledger/events.ts';
 import { listen } from '../../../src/db/listen.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
   await it?.stop();
 });
 
-test('credit that comes, and no other account’s; what is undone was never told', async () => {
+test('incoming credit, for its own account alone; a rollback sends nothing', async () => {
   await it.give('bob', 5n);
   await it.db
     .transaction()
@@ -54,7 +54,7 @@ test('credit that comes, and no other account’s; what is undone was never told
   await hers('balance updated ada');
 });
 
-test('what the meter charges, once for all that it charged together, and nothing of what it only counts', async () => {
+test('the meter’s charges, once for all that it charged together, and nothing for mere counts', async () => {
   await run(`insert into loopstream.meter_streams (stream_uid, stream_id, account_id)
     values ('u1', 'str-1', 'ada'), ('u2', 'str-2', 'ada')`);
   const sessions = (charges: number, seconds: number) =>

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1alpha1'];
 const HERE = { ...OPERATOR_ONLY, crds: { install: false }, streamsNamespace: { create: false } };
-/** The operator's namespaces when Helm may ask the cluster. */
+/** Returns the operator's namespaces when Helm may ask the cluster. */
 const inCluster = async (name: string, values: Values = HERE) =>
   (await helm(name).render(values, ASKING)).find(
     ({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator',
@@ -53,7 +53,7 @@ const made = async <T>(objects: object[], then: () => Promise<T>): Promise<T> =>
     await kubectl(['delete', '-f', '-'], items);
   }
 };
-/** Metadata of what belongs to the release. */
+/** The metadata of an object that belongs to the release. */
 const released = (name: string, namespace: string) => ({
   name,
   namespace,
@@ -102,7 +102,7 @@ test.each(['Helm 4', 'Helm 3'])('%s finds streams where a release before has lef
   });
 });
 
-test('nobody leaves streams alone by naming another namespace for them', async () => {
+test('streams cannot be abandoned by naming another namespace for them', async () => {
   const selector = { matchLabels: { 'loopstream.dev/watches': 'loopstream' } };
   const containers = [{ name: 'a', image: 'b' }];
   const operator = {

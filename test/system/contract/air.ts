@@ -1,4 +1,4 @@
-/** The contract's sections "States and transitions" and "Limits": what takes its time, side by side. */
+/** Registers the contract's sections "States and transitions" and "Limits": the slow tests, side by side. */
 import { expect, test } from 'vitest';
 import { type Answer, call } from '../../kit/system/api.ts';
 import { type Body, eventually, expectProblem, inMinutes, pause, type Scene } from './scene.ts';
@@ -7,7 +7,7 @@ const ON_AIR = ['starting', 'live', 'reconnecting', 'stopping'];
 const TIMEOUT_MS = 280_000;
 const PATIENCE_SECONDS = 20;
 
-/** `onAir`: what is started is really sent. */
+/** `onAir`: started streams are really sent. */
 export function aired(scene: () => Scene, onAir: boolean): void {
   transitions(scene, onAir);
   schedules(scene);
@@ -15,12 +15,12 @@ export function aired(scene: () => Scene, onAir: boolean): void {
   limits(scene);
 }
 
-/** A stream whose video has arrived, when nothing keeps it from starting any more. */
+/** Returns a stream whose video has arrived, once nothing prevents its start. */
 async function readyStream(
   { made, ask, wish, videoUploadObjectID, target }: Scene,
   more: object = {},
 ): Promise<string> {
-  // One of its own: a platform takes one publisher for a key.
+  // The destination is the stream's own: a platform accepts one publisher for a key.
   const rtmp = { name: 'Own', rtmpUrl: target.rtmpUrl, rtmpKey: `key-${crypto.randomUUID()}` };
   const { id: destinationID } = await made('/destinations', rtmp);
   const { id } = await made('/streams', wish({ destinationID, videoUploadObjectID, ...more }));
@@ -79,7 +79,7 @@ function transitions(scene: () => Scene, onAir: boolean): void {
   );
 }
 
-/** What the service's own design has in it; the contract does not show its body. */
+/** The service's own design defines this body; the contract does not. */
 function expectLiveStats(stats: Body, live: boolean): void {
   const number = live ? expect.any(Number) : null;
   const item = live ? { id: expect.any(String), name: expect.any(String) } : null;
@@ -126,7 +126,7 @@ function scheduled(scene: () => Scene): void {
     'schedule: it goes live automatically at scheduleStartAt, and ends at scheduleEndAt',
     async () => {
       const { ask, made } = scene();
-      // The same video in the same profile, so that the next stream is ready from the beginning.
+      // The same video in the same profile makes the next stream ready from the beginning.
       const first = await readyStream(scene());
       const { destinationID, videoUploadObjectID } = (await ask('GET', `/streams/${first}`)).body;
       const start = Date.now() + 6_000;
@@ -141,7 +141,7 @@ function scheduled(scene: () => Scene): void {
       );
       await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');
       expect(Date.now()).toBeGreaterThanOrEqual(start);
-      // Set now, since nobody knows how long it has taken to begin.
+      // The end is set now, since the start may have taken long.
       const end = Date.now() + 6_000;
       const schedule = { scheduleEndAt: new Date(end).toISOString() };
       const answer = await ask('POST', `/streams/${id}/schedule`, schedule);
@@ -175,7 +175,7 @@ function limits(scene: () => Scene): void {
     async () => {
       const { target } = scene();
       const once = () => call<Body>(`${target.base}/me`, 'GET', undefined, { 'x-api-key': target.otherKey });
-      // Two that fall into one window, which may be over between any two.
+      // Two requests in one window, which may end between any two.
       const [one, two] = await eventually('two in one window', async () => {
         const [a, b] = [limitOf(await once()), limitOf(await once())];
         return b.remaining < a.remaining && ([a, b] as const);
@@ -192,7 +192,7 @@ function limits(scene: () => Scene): void {
       const retryAfter = refused.headers.get('retry-after');
       expect(retryAfter).toMatch(/^[1-9]\d*$/);
       expect({ remaining, reset }).toEqual({ remaining: 0, reset: Number(retryAfter) });
-      // Where windows are long it is not waited for.
+      // A long window is not waited for.
       if (Number(retryAfter) > PATIENCE_SECONDS) return;
       await pause(1000 * Number(retryAfter));
       expect((await once()).status).toBe(200);

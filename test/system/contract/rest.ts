@@ -1,10 +1,10 @@
-/** The contract, sentence by sentence, over HTTP alone; each test is named after the section that says it. */
+/** Registers the contract, sentence by sentence, over HTTP alone; a test has the name of its section. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Place } from '../../kit/system/contract.ts';
 import { aired } from './air.ts';
 import { type Body, expectProblem, openScene, type Scene, TIME } from './scene.ts';
 
-/** Every list, with what is in it; more than a page of what costs little to make. */
+/** Every list with its rows; more than a page where rows are cheap. */
 const listsOf = ({ playlistID, streamIDs }: Scene) => [
   ...['/streams', '/destinations', '/uploads', '/playlists'],
   ...[`/playlists/${playlistID}/versions`, `/streams/${streamIDs[0]}/events`],
@@ -137,7 +137,7 @@ function streamFields(scene: () => Scene): void {
       expectProblem(await ask('POST', '/streams', wish(wrong)), 422);
   });
 
-  test('Stream: id, name, status, destinationID and what it plays come back; it has no schedule that nobody gave', async () => {
+  test('Stream: id, name, status, destinationID and the sources are returned; without a schedule it has none', async () => {
     const { made, ask, wish, destinationID } = scene();
     const { id } = await made('/streams', wish({ name: 'Night loop' }));
     const { body } = await ask('GET', `/streams/${id}`);
@@ -216,7 +216,7 @@ function pages(scene: () => Scene): void {
 }
 
 function authentication(scene: () => Scene): void {
-  test('API key: in X-API-Key, whose case is of no matter; it begins with a prefix and an underscore', async () => {
+  test('API key: in X-API-Key, in any case; it begins with a prefix and an underscore', async () => {
     const { key } = scene().target;
     expect(key).toMatch(/^[A-Za-z0-9]+_/);
     for (const name of ['X-API-Key', 'x-api-key', 'X-Api-KEY'])

@@ -1,5 +1,5 @@
 /**
- * Tests failures of chains, nodes and scanners: nothing is credited twice, nothing is lost, and no wrong state stays.
+ * Tests failures of chains, nodes and scanners: each payment is credited once, and no wrong state stays.
  */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -51,7 +51,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
       expect(await booked(txid, who)).toEqual([]);
-      // Nobody knows of the transaction any more.
+      // The network has forgotten the transaction.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
@@ -96,7 +96,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const raw = await it.anvil.rawOf(txid);
       await it.anvil.reorg(3);
       await it.scan();
-      // It mostly comes back within a block or two; nothing is taken before that has been waited for.
+      // A transaction usually returns within a block or two; the ledger waits for that.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ state: 'credited' }] });
       expect(await it.ledger.balance(who)).toBe(20_000_000n);
       await mineAndScan(3);
@@ -143,7 +143,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.metrics.metrics()).toMatch(/crypto_scan_lag_seconds\{network="ethereum"\} 0/);
     });
 
-    test('whose height goes back, or far ahead, makes nobody forget or skip a block', async () => {
+    test('whose height goes back, or far ahead, makes no scanner forget or skip a block', async () => {
       const who = account();
       const deposit = await it.deposit(who);
       await it.anvil.send(deposit.address, ETH);
@@ -194,7 +194,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.ledger.balance(who)).toBe(CREDITS_OF_ETH);
     });
 
-    test('that has the block no more when its payment is to be credited makes nobody credit it', async () => {
+    test('that has lost the block when its payment is due prevents the credit', async () => {
       const who = account();
       const deposit = await it.deposit(who);
       await it.anvil.send(deposit.address, ETH);
@@ -207,7 +207,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
   });
 
   describe('a scanner', () => {
-    /** A pool whose `at`th statement is the last thing that the process does: before it reaches the database, or after. */
+    /** Returns a pool whose `at`th statement is the process's last act: before it reaches the database, or after. */
     function dying(url: string, at: number, after: boolean): { pool: pg.Pool; count: () => number } {
       const pool = createPool(url, { searchPath: 'loopstream', max: 2 });
       let statements = 0;
@@ -244,7 +244,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       async (_when, after) => {
         const who = account();
         const deposit = await it.deposit(who, { asset: 'USDT' });
-        // A reorganisation that takes back what was credited, and new payments, in one run of the scan.
+        // One scan finds a reorganisation that removes a credited payment, and new payments.
         const first = await it.anvil.send(deposit.address, ETH, { from: it.anvil.accounts[4] });
         await mineAndScan(3);
         await it.anvil.reorg(3);

@@ -1,4 +1,4 @@
-/** The test of a destination as a client asks for it; of the operator there is only what it would write. */
+/** Tests the test of a destination from the client's side; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -26,7 +26,7 @@ async function make(): Promise<string> {
 const ask = (id: string, headers?: Record<string, string>, client = started.ada) =>
   client.call('POST', `/v1/destinations/${id}/test`, undefined, headers);
 const get = (id: string) => started.api.kube.get(DESTINATIONS, NAMESPACE, id);
-/** What is asked for and has no answer; another than `before`. */
+/** Returns the pending request, other than `before`. */
 const asked = (id: string, before?: string): Promise<string> =>
   until('it is asked for', async () => {
     const { metadata, status } = await get(id);
@@ -34,7 +34,7 @@ const asked = (id: string, before?: string): Promise<string> =>
     return wish !== status?.test?.id && wish !== before && wish;
   });
 const answer = (id: string, test: string, told: Omit<TestStatus, 'id' | 'finishedAt'>) => {
-  // As the operator does it: a code that there was is gone.
+  // The status replaces the earlier code, as the operator's does.
   const status = { test: { code: null, ...told, id: test, finishedAt: '2026-01-01T00:00:00Z' } };
   return started.api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status }, { subresource: 'status' });
 };
@@ -106,7 +106,7 @@ describe('many at once', () => {
     const all = Promise.all([first, ask(id), ask(id)]).finally(() => {
       over = true;
     });
-    // Another wish stands in the place of the first one, which is never answered by its own name.
+    // Another request replaces the first one, which never gets an answer under its own name.
     await asked(id, wish);
     await until('all are answered', async () => {
       const last = (await get(id)).metadata.annotations?.[TEST_ANNOTATION] ?? '';

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** What a mutation answered under its own name; fails when it failed. */
+/** Returns the mutation's result under its own name; fails when it failed. */
 async function done<T = Record<string, never>>(mutation: string, variables?: Record<string, unknown>): Promise<T> {
   const { data, errors } = await ask(mutation, variables);
   expect(errors).toBeUndefined();
@@ -76,7 +76,7 @@ describe('GraphQL over HTTP', () => {
     const withWhere = (where: string) => send(`{"query":${JSON.stringify(query)},"variables":{"where":${where}}}`);
     expect((await withWhere(deep(14))).body.data).toMatchObject({ streams: {} });
     expect((await withWhere(deep(15))).body.errors).toMatchObject([{ extensions: { code: 'validation_failed' } }]);
-    // Nobody walks through a body that is deeper than any that the API takes.
+    // The server never walks through a body that is deeper than any that the API accepts.
     expect(await withWhere(deep(50_000))).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
     const long = await ask(`{ me { ${'id '.repeat(2_000)} } }`);
     expect(long.errors?.[0]?.message).toMatch(/tokens/);
@@ -86,7 +86,7 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('mutations', () => {
-  test('do what REST does: what one door writes the other reads', async () => {
+  test('match REST: each reads the other’s writes', async () => {
     const id = await makeStream('Morning');
     const rest = async () => (await ada.call(`GET`, `/v1/streams/${id}`)).body;
     expect(await rest()).toMatchObject({ id, name: 'Morning', quality: 'q_720p', framerate: 'f_30', status: 'idle' });
@@ -140,7 +140,7 @@ describe('mutations', () => {
     expect(wait.errors?.[0]?.extensions.errors).toEqual([{ path: '/wait', message: 'must be at most 60' }]);
   });
 
-  test('what is in use is not deleted, and who uses it is told', async () => {
+  test('refuse to delete an object in use, and name its users', async () => {
     const destinationID = await makeDestination();
     const videoUploadObjectID = await makeUpload();
     const stream = await make('stream', {
@@ -158,7 +158,7 @@ describe('mutations', () => {
       { code: 'destination_in_use', streamIDs: [stream] },
       { code: 'upload_in_use', streamIDs: [stream], playlistIDs: [playlist] },
     ]);
-    // What failed does not hide what was done.
+    // A failure does not hide the changes that succeeded.
     expect(data).toEqual({ deleteDestination: null, deleteUpload: null, deletePlaylist: { id: playlist, done: true } });
   });
 
@@ -178,7 +178,7 @@ describe('mutations', () => {
   });
 });
 
-describe('what is wrong with an input', () => {
+describe('wrong inputs', () => {
   const missing = 'none-of-mine';
   test.each([
     ['destination', '/v1/destinations', { ...target, rtmpUrl: 'http://example.com' }],

@@ -10,7 +10,7 @@ let api: TestApi;
 let ada: Client;
 let eve: Client;
 let ask: ReturnType<typeof asker>;
-/** Of the streams, oldest first; their names are `Stream 00` and so on. */
+/** The ids of the streams, oldest first; their names are `Stream 00` and so on. */
 const ids: string[] = [];
 let destinationID: string;
 let videoUploadObjectID: string;
@@ -145,7 +145,7 @@ describe('one thing by its id', () => {
     await expect.poll(() => nodeOf('dst-by-hand', eve)).toMatchObject({ __typename: 'Stream', id: 'dst-by-hand' });
   });
 
-  test('each noun and what happened to a stream; what cannot be read is null with its code, and hides nothing else', async () => {
+  test('each noun and the events of a stream; an unreadable one is null with its code, and hides nothing else', async () => {
     const [stream, other] = [ids[1], ids[2]];
     const { data, errors } = await ask(`{
       stream(id: "${stream}") { name } playlist(id: "${playlistID}") { version } upload(id: "${videoUploadObjectID}") { type }
@@ -161,8 +161,8 @@ describe('one thing by its id', () => {
   });
 });
 
-describe('what a query costs', () => {
-  /** Requests to Kubernetes so far. */
+describe('the cost of a query', () => {
+  /** Counts the requests to Kubernetes so far. */
   async function requests(): Promise<number> {
     const { body } = await call<string>(`${api.opsUrl}/metrics`, 'GET');
     const counts = [...body.matchAll(/^rest_client_requests_total\{.*\} (\d+)$/gm)];
@@ -184,7 +184,7 @@ describe('what a query costs', () => {
     const since = performance.now();
     for (let i = 0; i < 20; i += 1) expect(await ready()).toBe(50);
     const seconds = (performance.now() - since) / 1_000;
-    // Each of five watches is a request and ends by itself every five seconds; a look at each stream would be a thousand.
+    // Each of five watches is a request and ends by itself every five seconds; a request for each stream would be a thousand.
     expect((await requests()) - before).toBeLessThan(20 + 5 * seconds);
   });
 });

@@ -1,4 +1,4 @@
-/** Lists with orders of their own: what happened to a stream, and the versions of a playlist. */
+/** Tests lists with orders of their own: the events of a stream, and the versions of a playlist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENTS } from '../../../src/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
@@ -7,7 +7,7 @@ import { asker } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 
 const VERSIONS = 5;
-/** By the second in which they last happened; `first` is the one in which they first did. */
+/** The events in the order of their last time; `first` is their first time. */
 const STORY = [
   { reason: 'Starting', type: 'Normal', first: 1, last: 2, count: 2 },
   { reason: 'Live', type: 'Normal', first: 3, last: 4, count: 1 },
@@ -56,7 +56,7 @@ const page = async (field: string, id: string, args: string, shown: string): Pro
   return data?.it as Page;
 };
 
-describe('what happened to a stream', () => {
+describe('the events of a stream', () => {
   const events = (args = '') => page('streamEvents', stream, args, 'reason');
   const reasons = async (args?: string) => (await events(args)).edges.map(({ node }) => node.reason);
   const order = (field: string, direction: string) => `orderBy: { field: ${field}, direction: ${direction} }`;

@@ -1,4 +1,6 @@
-/** What a query asks of Kubernetes and of Postgres: the same for one row as for fifty, with all that a row shows. */
+/**
+ * Tests the number of requests that a query sends to Kubernetes and Postgres: the same for one row as for fifty, with every field of a row.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,10 +34,10 @@ const MANY = 50;
 let dir: string;
 let api: TestApi;
 let proxy: FaultyProxy;
-/** The servers whose requests are counted: of what has to do with money, one where streams cost something. */
+/** The servers whose requests are counted: for money, one where streams cost something. */
 let url: string;
 let moneyUrl: string;
-/** Accounts by how many they have of everything, with the stream and the playlist that have as many events and versions. */
+/** Accounts by their number of rows, with the stream and the playlist that have as many events and versions. */
 const accounts = new Map<number, { client: Client; stream: string; playlist: string }>();
 
 beforeAll(async () => {
@@ -55,11 +57,11 @@ afterAll(async () => {
 
 const schema = buildSchema(schemaDocument());
 const isList = (field: GraphQLField) => getNamedType(field.type).name.endsWith('Connection');
-/** What has to do with money is in Postgres, and is read there: each by so many statements. */
+/** Data about money is in Postgres: each list takes this many statements. */
 const OF_MONEY: Record<string, number> = { cryptoDeposits: 3, invoices: 1, ledgerEntries: 2, topUps: 1 };
 const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(isList);
 
-/** All that can be asked of a type without an argument, however deep. */
+/** Selects all fields of a type without arguments, to any depth. */
 function selection(type: GraphQLNamedType): string {
   if (!isObjectType(type)) return '';
   const fields = Object.values((type as GraphQLObjectType).getFields()).filter(
@@ -92,7 +94,7 @@ async function fill(rows: number) {
       client.call('PATCH', `/v1/playlists/${playlist}`, { version: row, mode: row % 2 ? 'sequential' : 'shuffle' }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200]);
-    // Readiness is not waited for where the operator has looked.
+    // A read does not wait for readiness once the operator has written it.
     await api.observe(String(answers[0].body.id), { phase: 'idle' });
   }
   const { metadata, apiVersion, kind } = await api.kube.get(LOOPSTREAMS, NAMESPACE, stream);
@@ -110,10 +112,10 @@ async function fill(rows: number) {
 }
 
 const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
-/** Who asks, who is locked or leaves, and whether the database is there, is looked up now and then, whatever is asked. */
+/** Queries about the credential, suspensions, deletions and the database's health run now and then, independent of the request. */
 const isOfQuery = (text: string) => !/"apikey"|account_suspensions|account_deletions|^select$/.test(text);
 
-/** What one query asked, and how many rows it showed. */
+/** Sends one query; returns its requests and its number of rows. */
 async function ask(field: GraphQLField, rows: number) {
   const { client, stream, playlist } = accounts.get(rows) ?? {};
   const id = field.name === 'streamEvents' ? stream : playlist;
@@ -125,7 +127,7 @@ async function ask(field: GraphQLField, rows: number) {
     expect(answer.errors).toBeUndefined();
     return (answer.data?.it as { edges: unknown[] } | undefined)?.edges.length;
   };
-  // Who is asking is known afterwards, and so is all that was made.
+  // The cache then knows the credential and all objects.
   await until('the server knows all of it', async () => (await send()) === rows);
   const statements = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => statements.mockRestore());

@@ -1,4 +1,4 @@
-/** Invoices on a real Postgres: every charge on one of them and none on two, numbers without gaps, and nothing changes later. */
+/** Tests invoices on a real Postgres: every charge is on exactly one of them, numbers have no gaps, and nothing changes later. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
 import { reconcile } from '../../../src/billing/audit/reconcile.ts';
@@ -78,7 +78,7 @@ const ask = async (method: 'GET' | 'PATCH' | 'POST', url: string, payload?: obje
     body: isJson ? answer.json() : {},
   };
 };
-/** The oldest first. */
+/** Returns the account's invoices, oldest first. */
 const invoices = async (as = account) =>
   (await ask('GET', '/v1/billing/invoices?limit=100', undefined, as)).body.data.toReversed();
 const get = async (id: string) => (await ask('GET', `/v1/billing/invoices/${id}`)).body;

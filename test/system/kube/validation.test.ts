@@ -1,6 +1,6 @@
 /**
- * Bad manifests on the real API server: each is refused with the field and a sentence. Where REST can make the same mistake
- * it gives the same words for it.
+ * Tests bad manifests on the real API server: each refusal names the field and has a sentence. REST uses the same words for the same
+ * mistake.
  */
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { CRDS } from '../../../src/kube/core.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** The words of Kubernetes for what a schema says, in ours: the same fact with the same limit. */
+/** Translates Kubernetes' messages about a schema into ours: the same fact with the same limit. */
 const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
   [/must be of type integer: /, () => 'must be a whole number'],
   [/must be of type string: /, () => 'must be text'],
@@ -50,7 +50,7 @@ interface Cause {
   message: string;
 }
 
-/** A cause in our words: those that a schema gives are translated, and of a rule's the value in front is left out. */
+/** Converts a cause to our words: a schema's message is translated, and a rule's message loses the value in front. */
 function inOurWords({ field, message }: Cause): Cause {
   for (const [pattern, ours] of TRANSLATIONS) {
     const found = pattern.exec(message);
@@ -88,7 +88,7 @@ describe.each([
   });
 });
 
-describe('what makes sense is accepted', () => {
+describe('valid manifests are accepted', () => {
   const dryRun = (resource: Resource<never>, spec: object) => {
     const path = `${collectionPath(resource as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
     return api.kube.raw('POST', path, object({ kind: resource, spec }));
@@ -146,7 +146,7 @@ describe('what makes sense is accepted', () => {
   });
 });
 
-describe('what cannot be changed', () => {
+describe('immutable fields', () => {
   const source = { url: 'https://example.com/a' };
   const make = (resource: Resource<never>, spec: object) =>
     api.kube.create(resource as Resource, NAMESPACE, object({ kind: resource, name: 'kept', spec }));
@@ -166,7 +166,7 @@ describe('what cannot be changed', () => {
   });
 });
 
-test('of an upload that is sent, what has come grows, up to all of it, and nothing else changes', async () => {
+test('of a client’s upload, the offset grows up to the length, and nothing else changes', async () => {
   const spec = { source: { sent: { sizeBytes: 10 } } };
   await api.kube.create(UPLOADS as Resource, NAMESPACE, object({ kind: UPLOAD, name: 'sent', spec }));
   const sent = async (change: object) => {
@@ -179,9 +179,9 @@ test('of an upload that is sent, what has come grows, up to all of it, and nothi
   expect(await sent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
 });
 
-describe('what was stored before a rule was made', () => {
+describe('objects stored before a rule existed', () => {
   type Node = { [key: string]: unknown };
-  /** The same definitions as if nobody had thought of any rule. */
+  /** Removes all rules from the definitions. */
   const lenient = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(lenient);
     if (node === null || typeof node !== 'object') return node;

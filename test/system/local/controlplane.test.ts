@@ -74,7 +74,7 @@ describe('the control plane', () => {
       interval: 100,
     });
     const pod = (await kubectl('-n kept get pods -o name')).trim();
-    // With no node the scheduler has looked at it and says so.
+    // Without a node, the scheduler reports the pod as unschedulable.
     await vi.waitFor(
       async () =>
         expect(await kubectl(`-n kept get ${pod} -o jsonpath={.status.conditions[0].reason}`)).toBe('Unschedulable'),

@@ -52,7 +52,7 @@ beforeEach(async () => {
   billing = await startBilling();
 });
 
-/** 720p30 costs a million an hour: 278 credits a second, so that an hour of credit is used up in no time. */
+/** 720p30 costs a million an hour: 278 credits a second, so that an hour of credit is used up at once. */
 const PRICES = JSON.stringify(
   [...parsePrices().keys()].map((profile) => {
     const [, quality, framerate] = /^(\d+p)(\d+)$/.exec(profile) ?? [];
@@ -94,7 +94,7 @@ const counted = async (): Promise<number> => {
 const owned = (name = 'bunny') =>
   kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
 
-/** A stream of the account, all that it needs, and nothing of it on air before its schedule says so. */
+/** Makes a stream of the account with all its parts, which is off air before its schedule. */
 async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
   await createDestination();
   await createUpload();
@@ -103,7 +103,7 @@ async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<
   await prepare();
 }
 
-/** A stream of the account, on air. */
+/** Puts a stream of the account on air. */
 async function onAir(): Promise<void> {
   await prepared();
   await run();
@@ -116,7 +116,7 @@ async function run(): Promise<void> {
   await phase('live');
 }
 
-/** The container ends, and leaves how long it was on air. */
+/** Ends the container, which leaves its time on air. */
 async function end(onAirSeconds: number): Promise<void> {
   const now = kubeTime(new Date());
   const startedAt = kubeTime(new Date(Date.now() - onAirSeconds * 1000));
@@ -133,7 +133,7 @@ async function end(onAirSeconds: number): Promise<void> {
     { status: { conditions, containerStatuses } },
     { subresource: 'status' },
   );
-  // Not by the stand-in for kubelet, which would end it anew and take its last words away.
+  // The stand-in for kubelet would end the pod anew and remove its last message.
   await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
   await until('the pod is gone', async () => (await getPod()) === undefined);
 }
@@ -143,7 +143,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   await onAir();
   expect(await credit()).toMatchObject({ status: 'True', reason: 'CreditAvailable' });
 
-  // It is told that less than an hour is left, once.
+  // The account gets one warning when less than an hour is left.
   const warnings = () => listEvents('CreditLow');
   await until('it is warned', async () => (await warnings()).length > 0);
   await creditIs('False');
@@ -164,21 +164,21 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect((await getStream()).spec.replicas).toBe(1);
 });
 
-it('a stream that is deleted is counted before it goes, also when nobody counts at the time', async () => {
+it('a deleted stream is counted before it goes, also without a meter at the time', async () => {
   await test.give(account, 1_000_000n);
   await onAir();
   expect((await getStream()).metadata.finalizers).toContain(COUNT_FINALIZER);
   await billing.stop();
   await kube.delete(LOOPSTREAMS, NS, 'bunny');
   await end(42.7);
-  // The operator has let it go; billing has not.
+  // The operator has removed its finalizer; billing has not.
   await until('the operator lets it go', async () => (await getStream()).metadata.finalizers?.length === 1);
   billing = await startBilling();
   await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
   expect(await counted()).toBe(42.7);
 });
 
-it('in its grace a stream stays on air, what it uses is owed, and nothing else starts', async () => {
+it('in its grace a stream stays on air, its usage is owed, and no other stream starts', async () => {
   await billing.stop();
   billing = await startBilling({ LOOPSTREAM_CREDIT_GRACE_SECONDS: '5' });
   await test.give(account, 2n * PER_SECOND);
@@ -196,7 +196,7 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   // Six seconds, of which two were paid for.
   expect(await test.ledger.balance(account)).toBe(2n * PER_SECOND - (6n * 1_000_000n) / 3600n);
 
-  // Topped up, what is meant to run goes on air; what was stopped meanwhile stays so.
+  // After a top-up, streams that should run go on air; a stopped one stays off.
   await setSpec({ replicas: 0 });
   await test.give(account, 1_000_000n);
   await pod('second-onair');
@@ -204,7 +204,7 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   expect(await credit()).toMatchObject({ status: 'True' });
 });
 
-it('warns when a day is left and when an hour is, each once, and the account is told the same', async () => {
+it('warns once when a day is left and once when an hour is, and the account gets the same warnings', async () => {
   await billing.stop();
   let passedMs = 0;
   const clock = { ...systemClock, now: () => new Date(Date.now() + passedMs) };
@@ -243,7 +243,7 @@ it('warns when a day is left and when an hour is, each once, and the account is 
 
 it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
-  // Its media was prepared before there was an account to pay for it: without credit nothing is prepared.
+  // The media was prepared before the account existed: without credit nothing is prepared.
   await createDestination();
   await createUpload();
   await createStream({ schedule: { startAt: inMs(3_600_000) } });
@@ -252,7 +252,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await phase('scheduled');
   await creditIs('False');
 
-  // A whole window without.
+  // A whole window passes without credit.
   await setSpec({ schedule: { startAt: inMs(500), endAt: inMs(3_000) } });
   const waiting = await phase('waiting');
   expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
@@ -262,7 +262,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
   expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
 
-  // In the middle of one it is topped up: what is left of it is on air.
+  // A top-up comes in the middle of a window: the rest of it is on air.
   const startAt = inMs(500);
   await setSpec({ schedule: { startAt, endAt: null } } as never);
   await phase('waiting');
@@ -271,7 +271,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await run();
   expect((await getStream()).status?.lastScheduleTime).toBe(startAt);
 
-  // And the next one, with credit, as if nothing had been.
+  // The next window has credit, and runs normally.
   await setSpec({ schedule: { startAt, endAt: inMs(0) } });
   await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
   await end(1);

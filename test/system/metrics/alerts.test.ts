@@ -1,4 +1,4 @@
-/** Alerts: Prometheus' own tool says when each of them fires and when it does not; each has its page. */
+/** Tests alerts: Prometheus' own tool determines when each of them fires and when it does not; each has its page. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -49,7 +49,7 @@ test('the rules are a file that Prometheus reads, each with severity, words and 
   }
 });
 
-/** What alerts and dashboards ask Prometheus, and who asks. */
+/** The queries of alerts and dashboards, with their sources. */
 const asked: [who: string, expr: string][] = [
   ...ALERTS.map(({ name, expr }): [string, string] => [name, expr]),
   ...DASHBOARDS.flatMap(({ title, rows }) =>
@@ -63,7 +63,7 @@ const asked: [who: string, expr: string][] = [
     ),
   ),
 ];
-/** Labels that a scrape gives to what it reads. */
+/** Labels that a scrape adds to its samples. */
 const TARGET_LABELS = ['job', 'instance', 'namespace', 'loopstream'];
 const FUNCTIONS = new Set(['histogram_quantile', 'group_left']);
 
@@ -128,8 +128,8 @@ interface RuleFile {
 }
 
 /**
- * The rule as it stands in our file, in its group, without all others: each would be computed at every step of time that a case
- * goes through, days of them, and no rule asks for another.
+ * The rule of our file in its group, without the others. promtool would compute each of them at every step of a case, days of them, and no
+ * rule depends on another.
  */
 function ruleAlone(name: string): RuleFile {
   const { groups } = parse(readFileSync(RULES, 'utf8')) as RuleFile;

@@ -1,4 +1,4 @@
-/** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
+/** Tests the order of preparation on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
 import { JOBS, type Job } from '../../../src/kube/core.ts';
 import { readTask } from '../../../src/operator/upload/job.ts';
@@ -30,7 +30,7 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-/** Names of the Jobs that work. */
+/** Names of the active Jobs. */
 const active = async (): Promise<string[]> => {
   const jobs = (await kube.list(JOBS, { namespace: NS })) as Job[];
   return jobs.flatMap((job) => (hasEnded(job) ? [] : [job.metadata.name])).sort();
@@ -41,7 +41,7 @@ const reasonOf = async (name: string, type: string) =>
   findCondition((await kube.get(UPLOADS, NS, name)).status?.conditions, type)?.reason;
 const imported = (job: string) => answer(job, { action: 'import', media: MEDIA });
 
-it('no more Jobs work than are allowed; the rest say so and follow, what a started stream waits for first', async () => {
+it('only the allowed number of Jobs run; the rest report it and follow, started streams’ media first', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const name of names) await createUpload(name);
   await jobsAre('a-import', 'b-import', 'c-import', 'd-import');
@@ -125,7 +125,7 @@ it('a try that fails is followed by another; a Job that is done is cleared away,
   expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
 });
 
-it('a sweep is told what to keep, and no Job begins whose rendition it may be deleting', async () => {
+it('a sweep gets the list of files to keep, and no Job begins whose rendition it may be deleting', async () => {
   await createUpload();
   await imported('film-import');
   await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);

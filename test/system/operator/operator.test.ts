@@ -1,4 +1,4 @@
-/** Uploads on a real control plane, and the operator's own stops and starts. */
+/** Tests uploads on a real control plane, and the operator's own stops and starts. */
 import { describe, expect, it } from 'vitest';
 import { JOBS } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';

@@ -1,4 +1,4 @@
-/** A stream in each trouble there is, on a real control plane: REST, GraphQL and kubectl say the same of it. */
+/** Tests a stream in each kind of trouble on a real control plane: REST, GraphQL and kubectl report the same. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -51,7 +51,7 @@ async function createDestination(name: string, rtmpUrl?: string): Promise<void> 
   await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
 }
 
-/** The streams, each after the code of its trouble. */
+/** The streams by the code of their trouble. */
 const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   destination_not_found: { destinationRefs: ['none'] },
   destination_secret_missing: { destinationRefs: ['secretless'] },
@@ -176,7 +176,7 @@ test.each(Object.entries(CODES))('%s', async (code, words) => {
   const issues = await until(`REST says ${code}`, async () => {
     const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
     const [first, ...others] = body.issues;
-    // Where media waits for a gate, the gate is an issue of its own.
+    // A gate that media waits for is an issue of its own.
     const gates = code.startsWith('media_awaits') ? 1 : 0;
     return first?.code === code && others.length === gates && !body.ready && body.issues;
   });

@@ -1,4 +1,4 @@
-/** What a stream is on air with cannot be deleted, also when nothing that a client wrote refers to it any more. */
+/** Tests that the sources of a stream on air cannot be deleted, also when no client's object refers to them any more. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Playlist } from '../../../src/domain/playlists/record.ts';
@@ -45,7 +45,7 @@ const programOf = (playing: Playing): string =>
     destinations: ['tv'],
   } satisfies Program);
 
-/** The pod that the operator would have made of the stream. */
+/** Makes the pod that the operator would make for the stream. */
 async function putOnAir(id: string, playing: Playing): Promise<void> {
   const name = `${id}-onair`;
   const annotations = { [PROGRAM_ANNOTATION]: programOf(playing) };
@@ -57,7 +57,7 @@ const patchPod = (id: string, playing: Playing) =>
   api.kube.mergePatch(PODS, NAMESPACE, `${id}-onair`, {
     metadata: { annotations: { [PROGRAM_ANNOTATION]: programOf(playing) } },
   });
-/** As it is once the operator has let it go. */
+/** Deletes the pod, as after the removal of the operator's finalizer. */
 const losePod = (id: string) => api.kube.delete(PODS, NAMESPACE, `${id}-onair`, { gracePeriodSeconds: 0 });
 
 const preparing = { type: 'MediaReady', reason: 'MediaPreparing', message: 'It is being prepared.' };
@@ -70,7 +70,7 @@ const inUse = (streamIDs: string[], playlistIDs: string[] = []) => ({
   status: 409,
   body: expect.objectContaining({ code: 'upload_in_use', streamIDs, playlistIDs }),
 });
-/** Asks until the watches have told it, for what is not refused by what they tell yet is refused otherwise. */
+/** Retries until the watches have arrived: until then the refusal has another reason. */
 const untilRefused = (id: string, ...by: Parameters<typeof inUse>) =>
   expect.poll(() => deleteUpload(id)).toMatchObject(inUse(...by));
 const untilDeleted = (id: string) => expect.poll(async () => (await deleteUpload(id)).status).toBe(204);
@@ -103,7 +103,7 @@ describe('an upload that is on air', () => {
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     await keep(id, playing([a], [c]));
     await losePod(id);
-    // That the pod is gone has been heard when what only the pod has told of is free.
+    // The watch has reported the pod's end when the objects that only the pod named are free.
     await untilDeleted(told);
     for (const held of [a, c]) expect(await deleteUpload(held)).toMatchObject(inUse([id]));
     await forget(id);
@@ -115,7 +115,7 @@ describe('an upload that is on air', () => {
     const [a, b, told] = [await upload(), await upload(), await upload()];
     const { id } = await started.create({ videoUploadObjectID: a });
     await putOnAir(id, playing([a, told]));
-    // A list of no stream shows that the pod has been heard of.
+    // A list of no stream shows that the watch has reported the pod.
     const list = await makeList('video', told);
     await untilRefused(told, [id], [list.id]);
     const change = { videoUploadObjectID: b, quality: 'q_720p' };
@@ -127,7 +127,7 @@ describe('an upload that is on air', () => {
     await losePod(id);
   });
 
-  test('is kept when its list is exchanged and deleted: the list may go, what was played of it not', async () => {
+  test('is kept when its list is exchanged and deleted: the list may go, its played items not', async () => {
     const [a, song] = [await upload(), await upload('AUDIO')];
     const [pictures, sound] = [await makeList('video', a), await makeList('audio', song)];
     const lists = { playlistIDs: [pictures.id], audioPlaylistIDs: [sound.id] };
@@ -169,7 +169,7 @@ describe('a request that is sent again after the server that did it has died', (
       const send = () => ada.call<Playlist>('POST', `${path}/${action}`, body, { 'idempotency-key': `dead-${action}` });
       version += 1;
       expect(await send()).toMatchObject({ status: 200, body: { version } });
-      // It died before it kept its answer.
+      // The server died before it kept its answer.
       await pool.query('update loopstream.idempotency set status = null, claimed_until = now() where key = $1', [
         `dead-${action}`,
       ]);

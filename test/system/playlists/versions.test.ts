@@ -16,7 +16,7 @@ type List = { data: PlaylistVersionSummary[]; page: { hasMore: boolean; nextCurs
 
 let api: TestApi;
 let ada: Client;
-/** objectIDs: three videos and a sound. */
+/** The objectIDs of three videos and a sound. */
 let videos: string[];
 let sound: string;
 
@@ -59,7 +59,7 @@ describe('a batch of changes', () => {
     const changed = await post(id, 'changes', { version, changes });
     expect(changed.status).toBe(200);
     expect([changed.body.version, itemsOf(changed.body)]).toEqual([2, [b, c, a]]);
-    // What streams play is another matter.
+    // The version that streams play is independent.
     expect(changed.body.publishedVersion).toBe(1);
     const refused = await post<{ errors: unknown }>(id, 'changes', {
       version: 2,
@@ -108,7 +108,7 @@ describe('a batch of changes', () => {
     await other.stop();
   });
 
-  test('for a version that is not the current one is refused with the current one, one that is still to come too', async () => {
+  test('for a version other than the current one is refused with the current one, also for a future version', async () => {
     const { id } = await make(videos[0] ?? '');
     await append(id, 1, videos[1] ?? '');
     for (const version of [1, 7])
@@ -177,8 +177,8 @@ describe('history', () => {
   });
 });
 
-describe('what is published', () => {
-  test('is an immutable copy: streams play it, its uploads stay, and the progress of what is missing is told', async () => {
+describe('a published version', () => {
+  test('is an immutable copy: streams play it, its uploads stay, and the progress of missing ones is shown', async () => {
     const [a = '', b = ''] = [await upload(), await upload()];
     const { id } = await make(a);
     const stream = {
@@ -191,7 +191,7 @@ describe('what is published', () => {
     const made = await ada.call<{ id: string }>('POST', '/v1/streams', stream);
     expect(made.status).toBe(201);
     await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, items: items(b) });
-    // The one is on air, the other is to come.
+    // One is on air, the other follows.
     for (const held of [a, b])
       expect((await ada.call('DELETE', `/v1/uploads/${held}`)).body).toMatchObject({
         code: 'upload_in_use',
@@ -216,7 +216,7 @@ describe('what is published', () => {
       });
     await api.observeUpload(b, { state: 'ready', media, renditions: [rendition] });
     await expect.poll(async () => (await read(id)).publication).toMatchObject({ state: 'ready', progress: 1 });
-    // Nothing plays the first any more; the version that had it can no longer be published.
+    // Nothing plays the first any more; the version with it can no longer be published.
     expect((await ada.call('DELETE', `/v1/uploads/${a}`)).status).toBe(204);
     for (const action of ['publish', 'rollback'])
       expect((await post(id, action, { version: 1 })).body).toMatchObject({

@@ -23,7 +23,7 @@ afterAll(() => s3?.close());
 
 type Room = Awaited<ReturnType<typeof room>>;
 
-/** What the Job answers, with the exit code of its process. */
+/** Returns the Job's result, with the exit code of its process. */
 async function prepared(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
   const config = prepareConfig({
     LOOPSTREAM_TASK: JSON.stringify(task),
@@ -68,7 +68,7 @@ test.each([
   ['a bucket that is missing', 'nowhere', undefined, /There is no bucket nowhere in the S3 storage: create it\./],
 ])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
-  // What is no media is never put into storage, so it has to be some.
+  // The storage only receives media, so the file has to be some.
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));
   const content = await readFile(place.path('in.mp4'));
   await rm(place.path('in.mp4'));

@@ -96,7 +96,7 @@ describe('S3', () => {
   });
 });
 
-describe('what is wrong with the configuration is said', () => {
+describe('configuration errors are reported', () => {
   test.each(uses)('%s with wrong credentials', async (_, use) => {
     const { accessKeyId } = server.credentials;
     for (const credentials of [

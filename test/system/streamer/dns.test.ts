@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
-/** A user namespace lets those who are not root mount as well. */
+/** A user namespace allows mounts without root. */
 const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 
-/** A streamer in a process of its own, for which this file is /etc/hosts: what the C library asks first. */
+/** Runs a streamer in a process whose /etc/hosts is this file: the C library reads it first. */
 async function onAirWithHosts(hosts: string, destinations: Record<string, [url: string, key: string]>) {
   const dir = await mkdtemp(join(studio.root, 'pod-'));
   const names = Object.keys(destinations);

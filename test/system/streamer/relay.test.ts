@@ -1,4 +1,4 @@
-/** RTMPS by name, to the address that was checked: the server sees the name, and nobody else is asked for it. */
+/** Tests RTMPS by name, to the checked address: the server sees the name, and no other lookup happens. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connected, destination, expectUntouched, failed } from '../../kit/make/destinations.ts';

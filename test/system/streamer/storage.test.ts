@@ -43,7 +43,7 @@ async function upload({ rendition }: ProgramItem): Promise<void> {
   }
 }
 
-/** A streamer whose media is in S3, and who asks about changes all the time. */
+/** Runs a streamer whose media is in S3, and that checks for changes all the time. */
 async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.root, `cache-${++caches}`)) {
   const env = {
     LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
@@ -64,7 +64,7 @@ const seams = async (stream: Running) => (await stream.stats()).seam.count;
 test('S3 gone does not touch a stream whose items are cached, and the metrics say so', async () => {
   const stream = await onAir(studio.items, 'outage');
   await live(stream);
-  // A round of 5.5 s: everything has been read once.
+  // After a round of 5.5 s everything has been read once.
   await until('a round', async () => (await seams(stream)) >= 3, 30_000);
   const before = await cacheOf(stream);
   expect(before).toMatchObject({ errors: {}, writable: true });
@@ -72,7 +72,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   await s3.stop();
   const [from, since] = [await stream.stats(), performance.now()];
   await until('a minute', () => performance.now() - since > 60_000, 90_000);
-  // At the pace of the clock: the timestamps of what arrives would not show a pause.
+  // The wall clock measures it: the timestamps of the media would not show a pause.
   const seconds = (performance.now() - since) / 1000;
   expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
   const away = await cacheOf(stream);
@@ -97,7 +97,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
 
 test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
   await s3.stop();
-  // One item: of several, those that can be read first would be played first, and the clock begin with them.
+  // The list has one item: of several, readable ones would play first, and start the clock.
   const stream = await onAir(studio.items.slice(0, 1), 'late');
   await until('not playable', async () => !(await stream.stats()).playable);
   const seenAt = Date.now();
@@ -116,7 +116,7 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
   await until('away for longer than a round', () => Date.now() - seenAt > awayMs);
   await s3.start();
   await live(stream);
-  // Had it begun anew when S3 came back, its epoch would be of that moment or after it.
+  // A restart of the list when S3 came back would have set an epoch of that moment or later.
   const { clock } = await stream.stats();
   expect(Date.parse(clock.video?.epoch ?? '')).toBeLessThan(seenAt);
 }, 120_000);
