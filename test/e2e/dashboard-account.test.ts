@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** An account as a person lives with it in a browser: signing up by mail, keys, sessions, leaving; and how signing in fails. */
+/** Tests a person's account in a browser: signing up by mail, keys, sessions, leaving; and failed sign-ins. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mailbox, mailbox, newAccount } from '../kit/make/account.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => leaveBrowser(browser));
 
-/** A browser that nobody has signed in with. */
+/** Opens a browser without a session. */
 async function open(path: string): Promise<Page> {
   context = await openWindow(browser);
   page = await context.newPage();
@@ -48,7 +48,7 @@ async function signIn(email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(password);
   await button('Sign in').click();
 }
-/** In a browser of its own. */
+/** Signs in, in a browser of its own. */
 async function openAs(email: string, path: string): Promise<void> {
   await open(path);
   await signIn(email);
@@ -75,7 +75,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await page.getByText(email).waitFor();
   await expectForEverybody(page);
 
-  // Its password is right, and its address is not confirmed.
+  // The password is right, and the address is not confirmed.
   const link = await mails.link(email, /Confirm/);
   expect(await mails.count(email)).toBe(1);
   await page.getByRole('link', { name: 'Back to sign-in' }).click();
@@ -143,7 +143,7 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   await button('Set the new password').click();
   await page.getByText('was already used').waitFor();
 
-  // The session from before is over: it asks, over the page.
+  // The earlier session is over: the page asks for a sign-in above its content.
   await first.reload();
   await first.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
   await closeWindow(before);

@@ -1,4 +1,4 @@
-/** Playlists as a person makes, orders, saves, publishes and takes them back in the dashboard. */
+/** Tests how a person makes, orders, saves, publishes and reverts playlists in the dashboard. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -95,8 +95,8 @@ test('put in order by the mouse and by the keyboard, added to and taken from, an
   await clip(page, 'Alpha').getByRole('button', { name: 'Move Alpha' }).focus();
   await page.keyboard.press('Space');
   await page.getByText('Alpha is picked up, at place 3 of 3.').waitFor({ state: 'attached' });
-  // The library listens for arrow keys from a timer that it set with the pick-up, some 15 ms that only a machine types in.
-  // Timers of one delay fire in the order they were set (HTML, timer initialization steps), so it listens when this one fires.
+  // The library listens for arrow keys from a timer that it sets at the pick-up, some 15 ms that only a machine types in. Timers of one
+  // delay fire in the order they were set (HTML, timer initialization steps), so it listens when this one fires.
   await page.evaluate(() => new Promise((fired) => setTimeout(fired)));
   await page.keyboard.press('ArrowUp');
   await page.getByText('Alpha is at place 2 of 3.').waitFor({ state: 'attached' });
@@ -116,7 +116,7 @@ test('put in order by the mouse and by the keyboard, added to and taken from, an
   expect(saved).toMatchObject({ version: 2, mode: 'shuffle', publishedVersion: 1 });
 });
 
-test('what was changed and not saved outlives a reload, and can be thrown away', async () => {
+test('unsaved changes outlive a reload, and can be discarded', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await clip(page, 'Alpha').getByRole('button', { name: 'Take out Alpha' }).click();
@@ -152,11 +152,11 @@ test('changed elsewhere meanwhile: it shows what, and my changes go on top of it
   expect([after.version, ...namesOf(after)]).toEqual([3, 'Beta', 'Gamma']);
 });
 
-test('saved in two windows at once, the later one is told and loses nothing', async () => {
+test('two windows save at once: the later one gets a message and loses nothing', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await page.getByLabel('Name').fill('Mine');
-  // The page does not hear of the other one's version before it saves its own.
+  // The page learns of the other version only after its own save.
   let before: Promise<unknown> | undefined;
   await page.route(`**/v1/playlists/${id}`, async (route) => {
     if (route.request().method() === 'PATCH') {
@@ -208,7 +208,7 @@ test('versions tell what each changed; one is taken back, and published after a 
   await destinations.delete(to.id);
 });
 
-test('an address that leads to no playlist says so, and a server that is away is told, with what to do', async () => {
+test('an address without a playlist shows that, and an unavailable server shows the next step', async () => {
   const page = await open('/playlists/pl-none');
   await page.getByRole('heading', { name: 'Playlist not found' }).waitFor();
   await expectForEverybody(page);

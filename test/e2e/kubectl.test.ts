@@ -1,4 +1,4 @@
-/** The resources are the truth: with no API server and no PostgreSQL, kubectl alone puts a stream on air. */
+/** Tests that the resources are the truth: without an API server and PostgreSQL, kubectl alone puts a stream on air. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** `make run` as a person lives with it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
+/** Tests `make run` as a person uses it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** Processes that carry this system's state directory in their arguments or environment, but for `except`. */
+/** Returns processes with this system's state directory in their arguments or environment, other than `except`. */
 function processesOf(stateDir: string, except: number[] = []): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)))
@@ -46,7 +46,7 @@ function processesOf(stateDir: string, except: number[] = []): string[] {
 
 const status = async (id: string) => (await system.client.streams.get(id)).status;
 
-// First, since they are those of a system on which nothing else has happened yet.
+// The metrics come first: they are those of an unused system.
 describe('the numbers', () => metricsSuite(() => system));
 
 describe('make run', () => {
@@ -67,7 +67,7 @@ describe('make run', () => {
 
   test('the page plays the stream: the time of its video advances; nothing on it or /docs breaks their own policy', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    // Only ends what would never end.
+    // This limit only ends what would never end.
     page.setDefaultTimeout(90_000);
     const refused: string[] = [];
     page.on('console', (message) => {
@@ -129,11 +129,11 @@ describe('make run', () => {
     await close();
   });
 
-  /** With its address: what the customer pays is credited. */
+  /** Pays to a new deposit's address, and waits for the credit. */
   async function payDeposit(ether: string, credits: string): Promise<string> {
     const { client, stateDir } = system;
     const wish = { asset: 'ETH', network: 'local' };
-    // No address is given before the chain is read.
+    // The API gives no address before a scanner reads the chain.
     const { id, address } = await until('an address', () => client.crypto.create(wish).catch(() => undefined));
     await run(process.execPath, [LOCAL_MAIN, 'pay', address, ether, '--state-dir', stateDir]);
     await expect.poll(() => client.crypto.get(id)).toMatchObject({ state: 'credited', credits });
@@ -155,7 +155,7 @@ describe('make run', () => {
     expect(await status(facts.demoStreamId ?? '')).toBe('live');
     const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
     expect(streamers).toHaveLength(1);
-    // The chain goes on, too: what was paid is there, and the next deposit has another address.
+    // The chain continues too: earlier payments are there, and the next deposit has another address.
     for (const address of paidTo) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [address, 'latest'] });
       const headers = { 'content-type': 'application/json' };

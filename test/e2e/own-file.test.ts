@@ -1,4 +1,4 @@
-/** `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
+/** Tests `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

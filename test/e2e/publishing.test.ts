@@ -1,4 +1,4 @@
-/** What is published is prepared, and on air when it is: real parts, and what an independent receiver got in the end. */
+/** Tests that a published version is prepared, and on air when it is ready, on real parts, with an independent receiver. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { freePort, until } from '../kit/wait.ts';
 
-/** Each is known by its tone, and by its colour. */
+/** Each clip has a tone and a colour of its own. */
 const CLIPS = {
   film: { seconds: 3, hertz: 440, colour: 'red' },
   short: { seconds: 2, hertz: 660, colour: 'green' },
@@ -24,7 +24,7 @@ let dir: string;
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: ChildProcess;
-/** Their objectIDs. None is prepared for any stream yet. */
+/** The objectIDs of the uploads. None is prepared for any stream yet. */
 const ids = { film: '', short: '', long: '', song: '' };
 
 async function importAll(): Promise<void> {
@@ -64,7 +64,7 @@ const itemsOf = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploa
 
 type Media = Partial<Record<'playlistIDs' | 'audioPlaylistIDs', string[]>> & { videoUploadObjectID?: string };
 
-/** Makes a stream of this and puts it on air; what the receiver gets has the name for its key. */
+/** Makes a stream of this media and puts it on air; its key is the name. */
 async function putOnAir(name: string, media: Media): Promise<string> {
   const { destinations, streams } = system.client;
   const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
@@ -81,14 +81,14 @@ async function plays(stream: string, ...names: (keyof typeof ids)[]): Promise<vo
   await until(`it plays ${names}`, async () => wanted.includes(await current()), 90_000);
 }
 
-/** Waits for so many seconds of it more. */
+/** Waits for this many more seconds of it. */
 async function goesOn(stream: string, seconds: number): Promise<void> {
   const sent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
   const before = await sent();
   await until(`${seconds} s more`, async () => (await sent()) >= before + seconds * 30, 90_000);
 }
 
-/** Stops it, and answers with what the receiver has of it: all in one publish, in which no time goes back. */
+/** Stops the stream and returns the receiver's recording: one publish, in which no time goes back. */
 async function recordingOf(stream: string, name: string): Promise<string> {
   expect((await system.client.streams.stop(stream, { wait: 60 })).status).toBe('stopped');
   await until('the receiver saw it leave', async () => (await receiver.log()).includes(name));
@@ -102,14 +102,14 @@ async function recordingOf(stream: string, name: string): Promise<string> {
   return recording;
 }
 
-test('what is published is prepared while the version before stays on air, and follows it without a reconnect', async () => {
+test('a published version is prepared while the earlier one stays on air, and follows it without a reconnect', async () => {
   const { playlists, uploads } = system.client;
   const list = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('film') });
   const stream = await putOnAir('published', { playlistIDs: [list.id] });
   const { version } = await playlists.update(list.id, { version: 1, items: itemsOf('short', 'long') });
   const { publication } = await playlists.publish(list.id, { version });
   expect(publication).toMatchObject({ version, state: 'preparing', itemsReady: 0, itemsTotal: 2, progress: 0 });
-  // What is on air is referred to by nothing but the stream itself now.
+  // The stream alone refers to its present items now.
   await expect(uploads.delete(ids.film)).rejects.toMatchObject({
     problem: { code: 'upload_in_use', streamIDs: [stream], playlistIDs: [] },
   });
@@ -126,7 +126,7 @@ test('what is published is prepared while the version before stays on air, and f
   expect(progress.length).toBeGreaterThan(2);
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   expect(progress.at(-1)).toBe(1);
-  // Which of them comes first is a matter of where the loop stands.
+  // The playhead decides which of them comes first.
   await plays(stream, 'short', 'long');
   await goesOn(stream, 2);
   const isDeleted = async () => {
