@@ -1,4 +1,4 @@
-/** Isolation: an account can neither see nor touch what another account has, whichever door it takes. */
+/** Attacks isolation: an account can neither see nor change another account's objects, through any API. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
@@ -26,7 +26,7 @@ const both = (): [string, Stranger][] => [
   ['accomplice', strangers.accomplice],
 ];
 
-describe('what another account has', () => {
+describe('another account’s objects', () => {
   test('is not there for anybody else, whatever is asked of it', async () => {
     const requests: [string, string, object?][] = [
       ['GET', `/streams/${ids.stream}`],
@@ -53,7 +53,7 @@ describe('what another account has', () => {
     }
   });
 
-  test('is in nobody else’s list', async () => {
+  test('are in nobody else’s list', async () => {
     for (const [name, stranger] of both()) {
       for (const noun of ['streams', 'destinations', 'playlists', 'uploads'])
         expect((await stranger.call('GET', `/${noun}`)).body.data, `${name}: ${noun}`).toEqual([]);

@@ -1,4 +1,4 @@
-/** Media that claims to be long, large or involved, so that one account's preparation keeps everybody else's waiting. */
+/** Attacks preparation with media that claims to be long, large or involved, so that one account's work delays all others. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Makes a file of lavfi sources, once. */
+/** Makes a file from lavfi sources once. */
 async function made(name: string, ...args: string[]): Promise<string> {
   await ffmpeg(...args, path(name));
   return path(name);
@@ -32,7 +32,7 @@ const refusal = (code: string, ...words: string[]) => {
   return expect.objectContaining({ code, message });
 };
 
-/** It ends with a code of its own, or as media of at most a minute. */
+/** Expects a code of its own, or media of at most a minute. */
 async function expectHarmless(importing: Promise<MediaInfo>): Promise<void> {
   const outcome = await importing.then(
     ({ durationSeconds }) => durationSeconds,
@@ -98,7 +98,7 @@ describe('a picture that is larger than a screen', () => {
     await writeFile(path('grows.ts'), Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
     const small = { ...DEFAULT_LIMITS, pixels: 320 * 180 };
     const outcome = await rendition(place, path('grows.ts'), 'video', '720p30', small).catch((error) => error.code);
-    // What is left of it is the small picture, or nothing.
+    // The remaining media is the small picture, or nothing.
     if (typeof outcome !== 'object') expect(outcome).toBe('prepare_failed');
     else expect(outcome.index.durationSeconds).toBeLessThanOrEqual(4.1);
   });
@@ -131,7 +131,7 @@ describe('a header that claims more than a file holds', () => {
 });
 
 describe('reading a file ends', () => {
-  /** A program in ffprobe's place that tells of a small film, and then runs `packets`. */
+  /** Makes a program in ffprobe's place that reports a small film, and then runs `packets`. */
   async function prober(name: string, packets: string): Promise<string> {
     const header =
       '{"streams":[{"index":0,"codec_name":"h264","codec_type":"video","width":64,"height":64}],"format":{"size":"100000"}}';
@@ -162,7 +162,7 @@ describe('reading a file ends', () => {
     await hasEnded('endless');
   });
 
-  test('after a time, where nothing is told of it', async () => {
+  test('after a time, without any report', async () => {
     const ffprobe = await prober('silent', 'exec sleep 600');
     await expect(importOf(await film(), { ffprobe, limits: { probeSeconds: 1 } })).rejects.toEqual(
       refusal('prepare_timeout', '1 s'),
@@ -201,7 +201,7 @@ test('an encoder that goes on for ever is ended where the source was promised to
   await expect(making).rejects.toThrow(new BrokenPromiseError('more than 40 s come out'));
 });
 
-describe('what people really make is taken', () => {
+describe('real people’s media is accepted', () => {
   test('a picture with a song, of which there is one frame', async () => {
     const song = ['-f', 'lavfi', '-i', 'sine=d=120', '-c:a', 'aac', '-b:a', '24k'];
     const file = await made('song.mp4', ...picture('640x360', 'r=1:d=1'), ...song);

@@ -1,4 +1,4 @@
-/** Servers that keep an import waiting: by a byte now and then, by headers without end, by redirects, by bytes without end. */
+/** Attacks an import with slow servers: a byte now and then, headers without end, redirects, bytes without end. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch
 import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
 import { quiet, room, serve } from '../kit/make/prepare.ts';
 
-/** As an installation has them, but shorter. */
+/** An installation's limits, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };
 
 async function fetched(link: string, options: Partial<FetchOptions> = {}) {
@@ -27,7 +27,7 @@ async function fetchedFrom(handler: RequestListener, options: Partial<FetchOptio
   return await fetched(`${server.url}/film.mp4`, options);
 }
 
-/** A server below HTTP, for answers that no HTTP server gives. */
+/** Starts a TCP server, for answers that no HTTP server gives. */
 async function rawServer(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -59,7 +59,7 @@ describe('a server that sends too slowly is given up', () => {
     await expect(slow).rejects.toEqual(refused('link_too_slow', 'It sent \\d+ bytes a second .* 1000 are the least'));
   });
 
-  test('when it answers at once, and then sends next to nothing', async () => {
+  test('when it answers at once, and then sends almost nothing', async () => {
     const slow = fetchedFrom((_, res) => {
       res.write(Buffer.alloc(10_000));
       drip(res, () => 'x', 20);

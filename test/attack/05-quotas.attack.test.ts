@@ -1,6 +1,6 @@
 /**
- * Filling the cluster's database: an account makes objects until everybody's Kubernetes is read-only. Two API servers, each asked
- * many times at once, on a real Kubernetes and a real PostgreSQL.
+ * Attacks the cluster's database: an account makes objects until everybody's Kubernetes is read-only. Two API servers get many requests at
+ * once, on a real Kubernetes and a real PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
@@ -9,9 +9,9 @@ import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { giveCredit } from '../kit/make/ledger.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
 
-/** Room for one answer that is kept, with a name of 200 characters. */
+/** Room for one stored answer, with a name of 200 characters. */
 const KEPT = { idempotencyKeys: 3, keptAnswerBytes: 900 };
-/** Small, so that a test meets them; the ways that lead to them are the same. */
+/** Small limits, so that a test meets them; the code is the same. */
 const LIMITS = {
   trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, ...KEPT },
   full: { streams: 30, destinations: 40, playlists: 50, recordBytes: 1_000_000, uploads: 60, linkImports: 50 },
@@ -32,11 +32,11 @@ const DESTINATION = {
   body: { name: 'd', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'key' },
 };
 const PLAYLIST = { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } };
-/** The same for GraphQL. */
+/** The same input for GraphQL. */
 const INPUT = '{ name: "d", rtmpUrl: "rtmp://live.example.com/app", rtmpKey: "key" }';
 type Wish = { path: string; body: object };
 
-/** The same wish so many times at once, by turns at each server. */
+/** Sends the same request this many times at once, to each server in turn. */
 const flood = (as: Client, times: number, { path, body }: Wish): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: times }, (_, i) =>
@@ -133,10 +133,10 @@ describe('bytes without end, in few objects', () => {
       if (last.status !== 200) break;
     }
     expect(last).toMatchObject({ status: 403, body: { code: 'quota_exceeded', limit: 'recordBytes', class: 'trial' } });
-    // Twice for the playlist, once for each version.
+    // The playlist counts twice, each version once.
     expect(Number(last?.body.used)).toBeLessThanOrEqual(LIMITS.trial.recordBytes);
     expect((version + 2) * 500 * 40).toBeLessThan(LIMITS.trial.recordBytes);
-    // It can still be made smaller, and that is all.
+    // A smaller version is still possible, and nothing else.
     const smaller = { version, items: [] };
     expect((await mallory.call('PATCH', `/v1/playlists/${made.body.id}`, smaller)).status).toBe(200);
     const another = await mallory.call('POST', PLAYLIST.path, { ...PLAYLIST.body, items: items(objectID, 500) });
@@ -144,8 +144,8 @@ describe('bytes without end, in few objects', () => {
   });
 });
 
-describe('what is kept for idempotency keys', () => {
-  /** Refused, with an answer that is kept. */
+describe('answers stored for idempotency keys', () => {
+  /** This request is refused, with an answer that is stored. */
   const NOWHERE = { ...PLAYLIST, body: { ...PLAYLIST.body, items: [{ uploadObjectID: 'upl-none' }] } };
   const keyed = (as: Client, key: string, { path, body }: Wish) =>
     as.call('POST', path, body, { 'idempotency-key': key });
@@ -157,7 +157,7 @@ describe('what is kept for idempotency keys', () => {
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 403, 403]);
     expect(answers.at(-1)?.body).toMatchObject({ code: 'quota_exceeded', limit: 'idempotencyKeys', used: 3 });
     expect((await mallory.call('POST', PLAYLIST.path, PLAYLIST.body)).status).toBe(201);
-    // A key that is known is no new one.
+    // A known key is no new one.
     expect((await keyed(mallory, 'key-0', NOWHERE)).status).toBe(422);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Limits of uploads, where a client does not say how much will come, or sends it in parts: neither is a way around what an account
- * may keep. Two API servers, on a real Kubernetes and a real PostgreSQL.
+ * Attacks the limits of uploads through a deferred length and through parts: neither is a way around an account's quota. Two API servers
+ * run on a real Kubernetes and a real PostgreSQL.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,7 +56,7 @@ test('uploads of no length, sent at once to two servers, end at the bytes that t
   expect(total).toBeGreaterThan(0);
   expect(total).toBeLessThanOrEqual(QUOTA.uploadBytes);
   expect(await usedBy(mallory, 'uploadBytes')).toBeLessThanOrEqual(QUOTA.uploadBytes);
-  // Nor is any longer than one may be.
+  // No upload may exceed its own limit either.
   const [one = '', ...others] = ids;
   for (const id of others) expect((await wires[0]?.send('DELETE', id))?.status).toBe(204);
   const rest = Buffer.alloc(QUOTA.largestUploadBytes, 'y');

@@ -1,6 +1,6 @@
 /**
- * A pod's word is money: a streamer that was taken over reports what it likes of its time on air. What its account pays is
- * bounded by what Kubernetes recorded of the pod, whatever the pod says and however often it says something else.
+ * Attacks the bill through a pod's reports: a hijacked streamer reports any time on air. Kubernetes' own record of the pod bounds the
+ * charge, whatever the pod reports, and however often it changes.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { at, podOf, step, stream, world } from '../kit/make/operator.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 
-/** The pod of a stream that was made at NOW and reports `runs` when it is asked `seconds` later. */
+/** Returns the stream, made at NOW, after its pod reported `runs` `seconds` later. */
 function report(runs: unknown, seconds: number, before: LoopStream = stream()) {
   const pod = podOf(before, { ready: true });
   const book = computeSessions(before, [readPodTime(pod, parseRuns({ runs }))], true, at(seconds));
@@ -102,7 +102,7 @@ describe('a pod that reports more than it can have had', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         let [now, loopStream] = [0, stream()];
-        // What a meter has counted, by the number of the session.
+        // A meter's counts by the number of the session.
         const charged = new Map<number, number>();
         for (const { lies, wait } of list) {
           now += wait;
@@ -115,7 +115,7 @@ describe('a pod that reports more than it can have had', () => {
           const { sessions } = report(runs, now, loopStream);
           for (const session of sessions) charged.set(lastNumber(session), session.onAirSeconds);
           expect(sessions.length).toBeLessThanOrEqual(MAX_SESSIONS);
-          // Whatever is closed is acknowledged at once, so that it may be forgotten.
+          // Closed sessions are acknowledged at once, so that they may be forgotten.
           const open = sessions.find(({ endedAt }) => endedAt === undefined)?.number ?? Number.POSITIVE_INFINITY;
           const acknowledgedSession = Math.max(0, ...sessions.map(lastNumber).filter((number) => number < open));
           loopStream = { ...loopStream, status: { ...loopStream.status, sessions, acknowledgedSession } };

@@ -1,4 +1,4 @@
-/** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
+/** Attacks through a prepare Job that a file has taken over: it may report anything, and only possible values are stored. */
 import { describe, expect, test } from 'vitest';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { importWish, renditionWish } from '../../src/operator/upload/job.ts';
@@ -7,7 +7,7 @@ import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/opera
 
 const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
 
-/** The status of an upload after its Job has reported a result. */
+/** Returns the status of an upload after its Job has reported a result. */
 function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
   const bare = task === 'import' ? upload('film', {}) : imported();
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
@@ -32,7 +32,7 @@ const FAILED = { state: 'failed', error: { code: 'prepare_failed' } };
 const { video, audio } = MEDIA;
 
 describe('an import that reports', () => {
-  test('what can be true is believed', () => {
+  test('a possible value is accepted', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import')).toMatchObject({ media: MEDIA });
   });
 

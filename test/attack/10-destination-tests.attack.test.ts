@@ -1,4 +1,4 @@
-/** Tests of destinations: one account that asks for many, against a server that keeps silent, must not hold up another one’s. */
+/** Attacks tests of destinations: one account with many tests, against a silent server, must not delay another account's. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const sockets = new Set<Socket>();
 
 beforeAll(async () => {
   strangers = await makeStrangers();
-  // Takes the connection, and says nothing: a test waits for as long as it may.
+  // The server accepts the connection and stays silent: a test waits for its full time.
   silent = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
   await once(silent, 'listening');
 });
@@ -28,7 +28,7 @@ const destinationOf = async (stranger: Stranger, port: number): Promise<string> 
   return body.id;
 };
 
-/** Milliseconds of one test of a port at which nobody listens, which is answered at once when it is its turn. */
+/** Returns the milliseconds of one test of a closed port, which ends at once when it is its turn. */
 async function timeOf(stranger: Stranger, id: string): Promise<number> {
   const began = performance.now();
   const { status, body } = await stranger.call('POST', `/destinations/${id}/test`);
@@ -36,7 +36,7 @@ async function timeOf(stranger: Stranger, id: string): Promise<number> {
   return performance.now() - began;
 }
 
-test('an account that asks for forty tests at once is told to wait, and another account’s test takes as long as alone', async () => {
+test('an account that requests forty tests at once has to wait, and another account’s test takes as long as alone', async () => {
   const { mallory, victim } = strangers;
   const mine = await destinationOf(victim, 9);
   const aloneMs = await timeOf(victim, mine);
@@ -47,7 +47,7 @@ test('an account that asks for forty tests at once is told to wait, and another 
   );
   await expect.poll(() => sockets.size).toBeGreaterThan(0);
   const besideMs = await timeOf(victim, mine);
-  // The machine has more to do as well; what it is about is a queue, which took four times as long.
+  // The machine has other work too; the fault was a queue, which took four times as long.
   expect(besideMs).toBeLessThan(1.5 * aloneMs + 2000);
   const answers = await Promise.all(attack);
   const refused = answers.filter(({ status }) => status === 429);

@@ -1,4 +1,4 @@
-/** Secrets in a destination's URL go in and never come out, whoever asks and by whichever door. */
+/** Attacks secrets in a destination's URL, which never come out again, for any client and through any API. */
 import { beforeAll, expect, test } from 'vitest';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
@@ -23,7 +23,7 @@ test('a passphrase and a stream id in an SRT URL are in no answer, and what is s
   });
   const answers = [
     ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
-    // As the form sends it back, with another name.
+    // The form sends the URL back like this, with another name.
     await mallory.call('PATCH', path, { name: 'y', rtmpUrl: shown }),
     { status: graphql.status, body: await graphql.json() },
   ];
@@ -32,7 +32,7 @@ test('a passphrase and a stream id in an SRT URL are in no answer, and what is s
     expect(JSON.stringify(body)).not.toMatch(/SuperSecret|SECRETKEY/);
     expect(JSON.stringify(body)).toContain(shown);
   }
-  // A hidden value cannot be sent to somewhere else.
+  // A hidden value cannot be sent to another server.
   const moved = await mallory.call('PATCH', path, { rtmpUrl: shown.replace('9000', '9001') });
   expect(moved).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path: '/rtmpUrl' }] } });
   expect((await mallory.call('DELETE', path)).status).toBe(204);
@@ -73,7 +73,7 @@ test('a login, given in its fields or within the URL, is in no answer of any doo
     expect(JSON.stringify(body)).not.toContain('SuperSecret');
     expect(body).toMatchObject(shown);
   }
-  // What is wrong with one is said without it.
+  // An error about a secret does not contain it.
   const refused = await mallory.call('PATCH', path, { rtmpUrl: `rtmp://${rtmpUser}2:x@127.0.0.1/live`, rtmpUser });
   expect(refused).toMatchObject({ status: 422, body: { errors: [{ path: '/rtmpUrl' }] } });
   expect(JSON.stringify(refused.body)).not.toContain('SuperSecret');

@@ -1,4 +1,4 @@
-/** Renditions that are made of the same bytes for two accounts: neither their time nor their content tells or harms another. */
+/** Attacks renditions of the same bytes in two accounts: neither their time nor their content reveals or harms anything of the other. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/opera
 import { media, room } from '../kit/make/prepare.ts';
 import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
 
-/** An imported upload of an account; every one of them has the same content. */
+/** Builds an imported upload of an account; all have the same content. */
 function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {
   const imported = upload(`film-of-${account}`, {
     observedGeneration: 1,
@@ -48,11 +48,11 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
   });
 }
 const MADE = { state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
-/** As every installation had them before accounts were kept apart. */
+/** The key of installations before accounts had separate renditions. */
 const SHARED = renditionKey(MEDIA.sha256, 'video', '720p30');
 
 describe('a file that another account has too', () => {
-  test('is prepared anew, so that its time tells nobody that it was there', () => {
+  test('is prepared anew, so that the time does not reveal the other copy', () => {
     expect(keyOf(of('mallory'))).not.toBe(keyOf(of('victim')));
     expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([keyOf(of('mallory'))]);
   });

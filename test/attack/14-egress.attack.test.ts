@@ -1,6 +1,6 @@
 /**
- * What a pod may connect to that was taken over, or that was sent somewhere by a destination or a link: the chart's
- * NetworkPolicies as they are rendered. That they hold on the wire is tested in test/cluster.
+ * Attacks the network from a hijacked pod, or through a destination or a link: the tests check the chart's rendered NetworkPolicies.
+ * test/cluster tests that they hold on the wire.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(() => {
 
 const S3 = (endpoint = '') => ({ type: 's3', s3: { bucket: 'media', endpoint, existingSecret: 's3' } });
 
-/** Egress rules of the pods with these labels; undefined where no policy selects them, which is no bound at all. */
+/** Returns the egress rules of pods with these labels; undefined where no policy selects them, which is no limit at all. */
 async function rulesOf(labels: Labels, values: Values = {}): Promise<Rule[] | undefined> {
   const objects = await helm.render({ ...INLINE, ...values });
   const policies = objects

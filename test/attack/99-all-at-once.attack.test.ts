@@ -1,4 +1,4 @@
-/** Everything at once: two accounts without credit attack in every way they have, and a third goes on air as on any other day. */
+/** Attacks with everything at once: two accounts without credit attack in every way, and a third goes on air as usual. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
