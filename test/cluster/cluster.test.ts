@@ -1,7 +1,7 @@
 /**
- * The product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and kept on air
- * while nodes, kubelets, operators and pods go away. It is one installation and one stream, and so the tests follow upon each
- * other; what other streams are for is tried meanwhile, where neither is in the other's way (`sideBySide`).
+ * Tests the product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and on air while nodes,
+ * kubelets, operators and pods fail. There is one installation and one stream, so the tests run in sequence; tests of other streams run
+ * beside them where neither disturbs the other (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeErrors, packetsOf } from '../kit/make/media.ts';
@@ -118,7 +118,7 @@ describe('the main job', () => {
   });
 });
 
-// What follows is beside each other, as far as neither minds: other streams, and what is only looked at.
+// The next tests run side by side where that is possible: other streams, and read-only checks.
 sideBySide('the main job, as it goes on', () => {
   test('nothing at all, to compare with', () =>
     unseen('nothing (media comes in bursts of this size)', async () => undefined));
@@ -141,7 +141,7 @@ sideBySide('a stream that ends', () => endingTests(those));
 sideBySide('what pods may connect to', () => networkTests(those));
 sideBySide('what the release may do is what it did', () => usageTests(those));
 
-describe('what the stream does not notice', () => {
+describe('invisible faults', () => {
   test('the operator that leads is killed', () =>
     unseen('operator that leads killed', async () => {
       const lease = () =>
@@ -181,7 +181,7 @@ sideBySide('what leaves its pod where it is', () => {
   test('the container is killed for want of memory, and started again', async () => {
     const before = await stream.pod();
     const name = before.metadata.name;
-    // It makes itself the last that the kernel would choose, so that the streamer is what goes.
+    // The process makes itself the kernel's last choice, so that the streamer is killed.
     const eat =
       'echo 0 > /proc/self/oom_score_adj; exec node -e "const a = []; for (;;) a.push(Buffer.alloc(4 << 20, 1))"';
     const gap = await stream.gap(async () => {
@@ -246,7 +246,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
   });
 });
 
-describe('what takes its pod', () => {
+describe('faults that replace the pod', () => {
   test('its node is drained', async () => {
     const { nodeName } = (await stream.pod()).spec;
     const how = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=180s'];
@@ -254,7 +254,7 @@ describe('what takes its pod', () => {
       await replaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
       expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
     } finally {
-      // The tests that follow need both nodes, whatever came of this one.
+      // The next tests need both nodes, whether this one passes or not.
       await release.kubectl(['uncordon', nodeName]);
     }
   });
@@ -281,7 +281,7 @@ sideBySide('more streams', () => siblingTests(those));
 
 disruptionTests(those);
 
-describe('what keeps another stream off air is said in its conditions', () => {
+describe('conditions show why another stream is off air', () => {
   test('an image that is nowhere; and the stream that is on air stays', async () => {
     const operator = 'deployment/loopstream-operator';
     const set = async (image: string) => {
@@ -293,7 +293,7 @@ describe('what keeps another stream off air is said in its conditions', () => {
     expect(before).toContain(':');
     try {
       await unseen('image missing, for another stream', async () => {
-        // Where nobody answers, which is known at once.
+        // The destination has no listener, which shows at once.
         const [id] = await Promise.all([
           create('third-key-of-the-cluster', upload),
           set(`${cluster.layout.gateway}:1/loopstream:gone`),
@@ -308,7 +308,7 @@ describe('what keeps another stream off air is said in its conditions', () => {
         await release.call('POST', `/streams/${id}/stop?wait=60`);
       });
     } finally {
-      // What comes after needs Jobs.
+      // The next tests need Jobs.
       await set(before);
     }
   });
