@@ -1,4 +1,4 @@
-/** What N streams cost beside N bare ffmpeg that run at the same time, so that both meet the same machine. */
+/** Measures the cost of N streams beside N bare ffmpeg at the same time, so that both meet the same machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
 import { cpuSecondsOf, pssMibOf } from './processes.ts';
@@ -6,7 +6,7 @@ import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
 
-/** The medians of this many windows are what counts. */
+/** The result is the median of this many windows. */
 const WINDOWS = 5;
 const WARM_UP_MS = 15_000;
 

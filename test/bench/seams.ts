@@ -1,6 +1,6 @@
 /**
- * What a receiver sees at seams: three clips of different length, and what people do without us, all at the same time. Half
- * way ours is handed another version of its list, for which the peers would have to be restarted.
+ * Measures a receiver's view of seams: three clips of different length, and the alternatives without us, all at the same time. Halfway ours
+ * gets another version of its list, for which the peers would need a restart.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packetsOf, stepsOf } from '../kit/make/streamer.ts';
