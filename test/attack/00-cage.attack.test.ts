@@ -59,7 +59,7 @@ async function inCage(script: string, needs: Needs = {}): Promise<string> {
 }
 
 describe.runIf(available)('a program that has taken over ffmpeg while it decodes', () => {
-  test('reads the file that it is to decode, and no other: no credentials, no other media, no passwords', async () => {
+  test('reads its input file and no other: no credentials, no other media, no passwords', async () => {
     const reads = [secret, '/etc/passwd', join(dir, 'input'), '/root', '/proc/self/environ', '/var'].map(
       (path) =>
         `attempt(() => fs.statSync(${JSON.stringify(path)}).isDirectory() ? fs.readdirSync(${JSON.stringify(path)}) : fs.readFileSync(${JSON.stringify(path)}));`,

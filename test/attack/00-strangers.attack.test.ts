@@ -27,7 +27,7 @@ const both = (): [string, Stranger][] => [
 ];
 
 describe('another account’s objects', () => {
-  test('is not there for anybody else, whatever is asked of it', async () => {
+  test('do not exist for anybody else, whatever the request', async () => {
     const requests: [string, string, object?][] = [
       ['GET', `/streams/${ids.stream}`],
       ['PATCH', `/streams/${ids.stream}`, { name: 'stolen' }],
@@ -60,7 +60,7 @@ describe('another account’s objects', () => {
     }
   });
 
-  test('cannot be used in a stream of one’s own, in the same words as what does not exist', async () => {
+  test('cannot be used in a stream of one’s own, with the error of a missing object', async () => {
     const wish = { name: 'thief', quality: 'q_720p', framerate: 'f_30' };
     for (const [name, stranger] of both()) {
       const refusal = async (destinationID: string, videoUploadObjectID: string) => {
@@ -77,7 +77,7 @@ describe('another account’s objects', () => {
     }
   });
 
-  test('is untouched after all of it', async () => {
+  test('are untouched after all of it', async () => {
     for (const [noun, id] of Object.entries(ids))
       expect((await strangers.victim.call('GET', `/${noun}s/${id}`)).status, noun).toBe(200);
   });

@@ -91,7 +91,7 @@ describe('a destination whose URL', () => {
     await expectUntouched();
   });
 
-  test.each(attacks)('%s is refused by the API, which says what may be set', async (_what, query) => {
+  test.each(attacks)('%s is refused by the API, which names the allowed options', async (_what, query) => {
     const rtmpUrl = `srt://127.0.0.1:9000?${query('/tmp/victim')}`;
     const refusals = [await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k' })];
     const good = await mallory.call('POST', '/destinations', {

@@ -43,7 +43,7 @@ async function expectHarmless(importing: Promise<MediaInfo>): Promise<void> {
 }
 
 describe('a file of a few bytes that lasts for years', () => {
-  test('by frames that are far apart is refused, with what it lasts and what is allowed', async () => {
+  test('by frames that are far apart is refused, with its length and the limit', async () => {
     const spread = ['-vf', 'setpts=N*100000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
     const bomb = await made('spread.mp4', ...picture('64x64', 'r=25:d=40'), '-enc_time_base', '1', ...spread);
     await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s', 'playlist'));
@@ -55,7 +55,7 @@ describe('a file of a few bytes that lasts for years', () => {
     ['the length of the track', 'mdhd', { 16: 0x7fffffff }],
     ['the length of the file', 'mvhd', { 16: 0x7fffffff }],
     ['its clock', 'mdhd', { 12: 1 }],
-  ])('by a number in its header, %s, is refused, or taken as what it really lasts', async (_, box, numbers) => {
+  ])('by a number in its header, %s, is refused, or imported with its true length', async (_, box, numbers) => {
     await expectHarmless(importOf(withNumbers(await readFile(await film()), box, numbers)));
   });
 
@@ -118,7 +118,7 @@ describe('a header that claims more than a file holds', () => {
     ['100,000 boxes in each other', async () => nestedBoxes('moov', 100_000)],
     ['4 GHz of sound', async () => wav(4_000_000_000, 2)],
     ['65,535 channels', async () => wav(8000, 65_535)],
-  ])('%s: it is refused, or taken as what it really holds', async (claim, make) => {
+  ])('%s: it is refused, or imported with its true content', async (claim, make) => {
     const type = /sound|channels/.test(claim) ? 'audio' : 'video';
     await expectHarmless(importOf(await make(), { type }));
   });

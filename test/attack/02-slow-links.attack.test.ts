@@ -78,7 +78,7 @@ describe('a server that sends too slowly is given up', () => {
     await expect(slow).rejects.toEqual(refused('link_too_slow'));
   });
 
-  test('and one that is slower than its storage takes is not: a storage that stands still is not the server’s fault', () => {
+  test('and one that is only slower than its storage is not: a stalled storage is not the server’s fault', () => {
     const speed = new ServerSpeed(1000, 1);
     expect(speed.add(10, 1500)).toBeUndefined();
     for (let piece = 0; piece < 100; piece++) expect(speed.add(10_000, 100)).toBeUndefined();
@@ -131,7 +131,7 @@ describe('a server that sends more than was said', () => {
     ['zstd', () => zstdCompressSync(ZEROS)],
     ['deflate, gzip', () => gzipSync(deflateSync(ZEROS))],
     ['gzip, gzip, gzip', () => gzipSync(gzipSync(gzipSync(ZEROS)))],
-  ])('packed as %s is given up at the limit of what is in it, long before its end', async (encoding, pack) => {
+  ])('packed as %s is given up at the limit of its unpacked content, long before its end', async (encoding, pack) => {
     const bomb = pack();
     const before = process.memoryUsage().rss;
     const packed = fetchedFrom((_, res) => res.writeHead(200, { 'content-encoding': encoding }).end(bomb));

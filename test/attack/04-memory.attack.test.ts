@@ -161,7 +161,7 @@ describe('uploads that are sent in part and held', () => {
   });
 });
 
-test('a person who drops thirty files into a stock client at once has all of them sent', async () => {
+test('a person’s thirty files, dropped into a stock client at once, are all sent', async () => {
   const server = await startServer();
   await Promise.all(Array.from({ length: 30 }, () => sendByStockClient(server, victim, 3 * MIB)));
 });

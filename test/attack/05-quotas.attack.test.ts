@@ -150,7 +150,7 @@ describe('answers stored for idempotency keys', () => {
   const keyed = (as: Client, key: string, { path, body }: Wish) =>
     as.call('POST', path, body, { 'idempotency-key': key });
 
-  test('ends at so many keys, before anything is done; a request without one goes on', async () => {
+  test('end at so many keys, before anything is done; a request without one goes on', async () => {
     const mallory = await api.client('mallory-keys');
     const answers: Answer[] = [];
     for (let i = 0; i < 5; i += 1) answers.push(await keyed(mallory, `key-${i}`, NOWHERE));
@@ -161,7 +161,7 @@ describe('answers stored for idempotency keys', () => {
     expect((await keyed(mallory, 'key-0', NOWHERE)).status).toBe(422);
   });
 
-  test('ends at so many bytes, and what was answered beyond them is never done twice', async () => {
+  test('end at so many bytes, and a request whose answer was too much is never done twice', async () => {
     const mallory = await api.client('mallory-answers');
     const wish = { ...PLAYLIST, body: { ...PLAYLIST.body, name: 'x'.repeat(200) } };
     for (const key of ['one', 'two']) expect((await keyed(mallory, key, wish)).status).toBe(201);
@@ -173,7 +173,7 @@ describe('answers stored for idempotency keys', () => {
   });
 });
 
-test('an account sees what it has, may have, and how that is lifted', async () => {
+test('an account sees its usage, its limits, and how to lift them', async () => {
   const ada = await api.client('ada-looks');
   await ada.call('POST', PLAYLIST.path, PLAYLIST.body);
   const { body } = await ada.call<AccountLimits>('GET', '/v1/limits');

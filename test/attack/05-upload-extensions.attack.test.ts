@@ -79,7 +79,7 @@ test('a length that is said late is no more than there is room for', async () =>
   expect(await usedBy(mallory, 'uploadBytes')).toBe(QUOTA.largestUploadBytes);
 });
 
-test('parts count as what they are, and put together at once in many ways they are still no more', async () => {
+test('parts count with their own size, and concurrent concatenations are no way around it', async () => {
   const mallory = await api.client('mallory-parts');
   const wires = wiresOf(mallory);
   const part = async (bytes: number) => {

@@ -247,7 +247,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect([await set(late, NEW), await set(early, HIS)]).toEqual([200, 400]);
   });
 
-  test('a new password by the old one can end them too, and says what is left where it does not', async () => {
+  test('a change of password can end them too, and reports the remaining ones otherwise', async () => {
     const change = (person: Person, more: object) =>
       post(
         `${url}/api/auth/change-password`,

@@ -69,7 +69,7 @@ async function settle(): Promise<void> {
 const many = (times: number, attack: (i: number) => Promise<unknown>) =>
   Promise.all(Array.from({ length: times }, (_one, i) => attack(i)));
 
-describe('letters to somebody who has no account', () => {
+describe('mails to an address without an account', () => {
   test('signing up, asking again, for a new password and signing in: five letters an hour in all, and none by signing in', async () => {
     const email = 'bomb@example.com';
     const [owner, address] = [openBrowser(site.url, { from: '203.0.113.7' }), { email }];
@@ -155,10 +155,10 @@ describe('letters to somebody who has no account', () => {
   });
 });
 
-describe('letters to somebody who has an account', () => {
+describe('mails to an address with an account', () => {
   const page = (person: Person) => pageHeaders(site.url, person);
 
-  test('five an hour in all, one of them that there is an account already, and one that leads to a new password', async () => {
+  test('are five an hour in all: one about the existing account, and one with a link to a new password, among them', async () => {
     const { email } = await site.person('owner');
     await many(12, () => signUp(email));
     await many(12, () => ask('/send-verification-email', { email }));

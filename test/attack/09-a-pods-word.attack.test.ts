@@ -76,7 +76,7 @@ describe('a pod that reports more than it can have had', () => {
     expect(doubt?.reason).toBe('MoreThanPossible');
   });
 
-  it('is seen in the conditions of its stream until a pod reports what can be so, and writes nothing anew meanwhile', () => {
+  it('shows in the conditions of its stream until a pod’s report is possible again, without further writes', () => {
     const lie = claim(1e15);
     const [first, second] = [100, 200].map((seconds) => report(lie, seconds));
     expect(first?.doubt).toEqual(second?.doubt);
@@ -88,7 +88,7 @@ describe('a pod that reports more than it can have had', () => {
     expect(report(claim(9), 300, doubted).doubt).toBeUndefined();
   });
 
-  it('cannot have its account charged for more than its age, whatever it reports and however often', () => {
+  it('never has its account charged for more than its age, for any reports in any number', () => {
     const lie = fc.record({
       run: fc.integer({ min: 0, max: 60 }),
       from: fc.integer({ min: -1000, max: 8000 }),
@@ -128,7 +128,7 @@ describe('a pod that reports more than it can have had', () => {
   });
 });
 
-describe('a pod that tells the truth', () => {
+describe('an honest pod', () => {
   it('is believed where the clock of its node is an hour off', () => {
     for (const off of [-3600, 3600]) {
       const pod = podOf(stream(), { ready: true });
@@ -141,7 +141,7 @@ describe('a pod that tells the truth', () => {
     }
   });
 
-  it('is believed of each process, whatever restarts it', () => {
+  it('is believed about each process, through any restart', () => {
     const runs = Array.from({ length: 24 }, (_, i) => ({
       run: i + 1,
       startedAt: kubeTime(at(i * 10)),
@@ -169,14 +169,14 @@ describe('a pod that reports too little', () => {
     return new Set(found);
   };
 
-  it('is found by what the operator sees, and one that had a bad link is not', () => {
+  it('is found by the operator’s own observations, and one with a bad link is not accused', () => {
     expect(watch(0)).toEqual(new Set([undefined, true]));
     expect(watch(0.4)).toEqual(new Set([undefined, true]));
     expect(watch(0.6)).toEqual(new Set([undefined, false]));
     expect(watch(1)).toEqual(new Set([undefined, false]));
   });
 
-  it('is charged what it reports, and its stream says so', () => {
+  it('is charged by its report, and its stream says so', () => {
     const pod = podOf(stream(), { ready: true });
     const { doubt, sessions } = computeSessions(stream(), [readPodTime(pod, [], true)], true, at(600));
     expect(doubt).toMatchObject({ reason: 'LessThanSeen', status: 'False' });
@@ -184,7 +184,7 @@ describe('a pod that reports too little', () => {
   });
 });
 
-describe('whatever else a pod says', () => {
+describe('any other report of a pod', () => {
   it('cannot make a status that Kubernetes refuses', () => {
     for (const startedAt of ['Thu, 01 Jan 1970 00:00:00 GMT', '1', '+275760-09-13T00:00:00Z', 'June 1 2026'])
       expect(parseRuns({ runs: claim(1, startedAt) })).toEqual([]);

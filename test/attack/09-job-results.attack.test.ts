@@ -59,7 +59,7 @@ describe('an import that reports', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', more)).toMatchObject(FAILED);
   });
 
-  test('a length beyond what the account may have has failed', () => {
+  test('a length beyond the account’s limit has failed', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 5 })).toMatchObject(FAILED);
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 10 })).toMatchObject({
       media: MEDIA,

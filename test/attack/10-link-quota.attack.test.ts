@@ -100,7 +100,7 @@ test('uploads of kubectl, which belong to no account, are not limited', () => {
   expect(grantRoom({ ...link(0), spec }, [], MAX_SOURCE)).toEqual({});
 });
 
-test('prepared media counts with its bytes, whatever the source had', () => {
+test('prepared media counts with its own bytes, independent of its source', () => {
   const renditions = [
     { profile: '2160p60', state: 'ready' as const, durationSeconds: 3600, bitrateKbps: 40_000 },
     { profile: '720p30', state: 'pending' as const },

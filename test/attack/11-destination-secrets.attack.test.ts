@@ -10,7 +10,7 @@ beforeAll(async () => {
   ({ mallory } = await makeStrangers());
 });
 
-test('a passphrase and a stream id in an SRT URL are in no answer, and what is shown can be sent back', async () => {
+test('a passphrase and a stream id in an SRT URL are in no answer, and the shown URL can be sent back', async () => {
   const rtmpUrl = `srt://127.0.0.1:9000?latency=200000&passphrase=${PASSPHRASE}&streamid=${STREAM_ID}`;
   const shown = 'srt://127.0.0.1:9000?latency=200000&passphrase=…&streamid=…';
   const made = await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k3y' });
@@ -45,7 +45,7 @@ test('a token in the query of an RTMP URL is in no answer', async () => {
   await mallory.call('DELETE', `/destinations/${made.body.id}`);
 });
 
-test('a login, given in its fields or within the URL, is in no answer of any door', async () => {
+test('a login, given in its fields or within the URL, is in no answer of any API', async () => {
   const [rtmpUser, rtmpPassword] = ['SuperSecretUser', 'SuperSecretPass1'];
   const shown = { rtmpUrl: 'rtmp://127.0.0.1/live', hasLogin: true };
   const pasted = { name: 'x', rtmpUrl: `rtmp://${rtmpUser}:${rtmpPassword}@127.0.0.1/live`, rtmpKey: 'k3y' };

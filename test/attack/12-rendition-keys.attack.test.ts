@@ -57,7 +57,7 @@ describe('a file that another account has too', () => {
     expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([keyOf(of('mallory'))]);
   });
 
-  test('is prepared once within an account, and once for all who work with kubectl in a namespace', () => {
+  test('is prepared once within an account, and once for all kubectl users of a namespace', () => {
     expect(keyOf(of('victim'))).toBe(keyOf(of('victim')));
     expect(keyOf(of(undefined))).toBe(keyOf(of(undefined)));
     expect(keyOf(of(undefined))).not.toBe(keyOf(of(undefined, 'news')));
@@ -73,7 +73,7 @@ describe('a file that another account has too', () => {
     expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => workKey(task))).toEqual([SHARED]);
   });
 
-  test('is whole for one account after the rendition of the other has been replaced', async () => {
+  test('is complete for one account after the rendition of the other has been replaced', async () => {
     await using place = await room();
     const { storage } = place;
     const tone = await readFile(await media(place.path('tone.m4a'), { audio: TONE }));
@@ -94,7 +94,7 @@ describe('a file that another account has too', () => {
 });
 
 describe('an installation that shared everything before', () => {
-  test('keeps what is ready: on air, in the status, and in the storage', () => {
+  test('keeps ready renditions: on air, in the status, and in the storage', () => {
     const before = of('victim', 'tv', [{ key: SHARED }]);
     expect(renditionOf(before, '720p30')).toMatchObject({ state: 'ready', key: SHARED });
     const { create, remove, status } = decide(before);
@@ -104,7 +104,7 @@ describe('an installation that shared everything before', () => {
     expect(mayDelete(nextSweep(referredTo(seen), 60))(SHARED)).toBe(false);
   });
 
-  test('and one that goes back to sharing keeps what each account has', () => {
+  test('keeps each account’s renditions when it goes back to sharing', () => {
     const own = keyOf(of('victim'));
     const { create, status } = decide(of('victim', 'tv', [{ key: own }]), { shared: true });
     expect(create).toEqual([]);

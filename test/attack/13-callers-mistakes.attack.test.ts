@@ -126,7 +126,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
     expect(errorLines()).toEqual([]);
   });
 
-  test('the same at each door of signing in and OAuth', async () => {
+  test('the same at each path of signing in and OAuth', async () => {
     const requests = DOORS.flatMap(({ path, methods }) =>
       methods.flatMap((method) =>
         [JSON_TYPE, { 'content-type': 'application/x-www-form-urlencoded' }].flatMap((type) => {

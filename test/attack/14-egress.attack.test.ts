@@ -110,7 +110,7 @@ describe.each(Object.entries(PODS))('%s', (_, labels) => {
     for (const address of PUBLIC) expect(allows(rules, address), address).toBe(true);
   });
 
-  test('reaches what the values name besides, at those ports alone', async () => {
+  test('reaches the further addresses of the values, at those ports alone', async () => {
     const mediaAlsoTo = [{ to: [{ ipBlock: { cidr: '10.9.0.5/32' } }], ports: [{ port: 1935 }] }];
     const rules = await rulesOf(labels, { networkPolicy: { mediaAlsoTo, privateNetworks: ['142.250.0.0/16'] } });
     expect(allows(rules, '10.9.0.5')).toBe(true);

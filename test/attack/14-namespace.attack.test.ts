@@ -306,7 +306,7 @@ describe('a person with kubectl, where the template is bounded', () => {
       { resources: { limits: { cpu: '1', memory: '1Gi', 'example.com/gpu': '8' } } },
       'cpu, memory and ephemeral-storage alone',
     ],
-  ])('%s is refused with a sentence that says what to do', async (_, template, says) => {
+  ])('%s is refused with a sentence that names the next step', async (_, template, says) => {
     const { status, message } = await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template));
     expect(status, message).toBe(422);
     expect(message).toContain(says);

@@ -60,7 +60,7 @@ test('a third account imports, tests its destination and is on air', async () =>
   await client.streams.delete(id);
 });
 
-test('the attackers are told what they did wrong, and nothing of it is our fault', async () => {
+test('the attackers’ errors name their own mistakes, and no failure of the service', async () => {
   await onslaught.sent;
   const faults = [...onslaught.answers.keys()].filter((answer) => / 5\d\d/.test(answer) && !/server_busy/.test(answer));
   expect(faults, JSON.stringify([...onslaught.answers])).toEqual([]);

@@ -123,7 +123,7 @@ sideBySide('the main job, as it goes on', () => {
   test('nothing at all, to compare with', () =>
     unseen('nothing (media comes in bursts of this size)', async () => undefined));
 
-  test('the receiver got each packet in its order, and pictures and sound are whole', async () => {
+  test('the receiver got each packet in its order, and pictures and sound are complete', async () => {
     await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
     const [recording = ''] = await outside.recordings(KEY);
     const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];

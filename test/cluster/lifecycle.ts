@@ -14,7 +14,7 @@ const OURS = ['-l', 'app.kubernetes.io/instance=loopstream'];
 const CREDENTIALS = 'credentials';
 
 export function lifecycleTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
-  describe('a release goes and another comes, and what is on air stays there', () => {
+  describe('a stream on air survives the change of releases', () => {
     const left = async () => {
       const { release } = getContext().scene;
       const found = await Promise.all([

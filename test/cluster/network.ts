@@ -116,7 +116,7 @@ const MEDIA = ['a web server', 'the internet', 'the receiver'];
 
 export function networkTests(getContext: Those): void {
   test(
-    'streams, imports and destination tests reach public addresses and what the values name, renditions storage alone',
+    'streams, imports and destination tests reach public addresses and those of the values, renditions storage alone',
     async () => {
       const { scene, stream } = getContext();
       const { kubectl } = scene.release;

@@ -7,7 +7,7 @@ import { until } from '../kit/wait.ts';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 export function powerTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
-  test('its node loses its power: another pod publishes when somebody says that the node is out of service, and not before', async () => {
+  test('its node loses its power: another pod publishes when the node is marked out of service, and not before', async () => {
     const { scene, stream } = getContext();
     const { release, outside, results } = scene;
     const before = await stream.pod();

@@ -165,7 +165,7 @@ export function rightsTests(getContext: () => { scene: Scene }): void {
       expect([...used].filter((right) => !granted.has(right)).sort(), 'allowed by other roles').toEqual([]);
     });
 
-    test('no other account of the namespace asked for anything', () => {
+    test('no other account of the namespace sent a request', () => {
       expect([...asked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
     });
   });

@@ -156,7 +156,7 @@ test('a private link is refused where the setting does not allow it', async () =
   expect(await refusal(importFrom(url))).toMatchObject({ status: 422, code: 'link_forbidden' });
 });
 
-test('a secret is found in whatever it is hidden', () => {
+test('a secret is found in any encoding', () => {
   const secret = 'planted/key+one&two=ü?';
   const around = ['', 'x', 'xy', 'xyz'].flatMap((before) => [before, `${before}/`].map((text) => text + secret));
   const hidden = around.flatMap((text) => [

@@ -150,7 +150,7 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   await leave();
 });
 
-test('an address that is not known is answered as one that is, and nothing is sent to it', async () => {
+test('an unknown address gets the answer of a known one, and no mail', async () => {
   await open('/forgot-password');
   await page.getByLabel('E-mail address').fill('nobody@example.com');
   await button('Send the link').click();
@@ -170,7 +170,7 @@ test('an address that is not known is answered as one that is, and nothing is se
   await leave();
 });
 
-test('a session that ends in the middle comes back to where it was, and what was typed is still there', async () => {
+test('a session that ends in the middle resumes on the same page, with its input', async () => {
   const { email } = await newAccount(site(), mails, PASSWORD);
   await openAs(email, '/destinations');
   await button('Add destination').click();
@@ -191,7 +191,7 @@ test('a session that ends in the middle comes back to where it was, and what was
   await leave();
 });
 
-test('two tabs: signing out in one is noticed in the other; going back shows nothing of who was here', async () => {
+test('two tabs: signing out in one reaches the other; the back button shows nothing of the earlier user', async () => {
   const { email } = await newAccount(site(), mails, PASSWORD);
   await openAs(email, '/account');
   const other = await context.newPage();
@@ -255,7 +255,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await leave();
 });
 
-test('an API key does instead of a password, and shows nothing of what only its owner may see', async () => {
+test('an API key replaces a password, and shows nothing that is for the owner alone', async () => {
   await open('/account/keys');
   await button('Use an API key instead').click();
   await expectForEverybody(page);

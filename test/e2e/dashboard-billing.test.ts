@@ -73,7 +73,7 @@ test('used-up credit shows on every page, with the way to more of it', async () 
   expect(await page.getByTestId('credit-banner').count()).toBe(0);
 });
 
-test('usage by day and by stream, and as a file, is what was booked, to the credit', async () => {
+test('usage by day and by stream, and as a file, equals the ledger, to the credit', async () => {
   await have(1_000_000n);
   // A deleted stream still shows with its id.
   await charge('str-of-yesterday', 12_345n, 3600);
@@ -137,7 +137,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   expect(asked).toEqual([{ amountMinor: '1250', currency: 'USD' }]);
 });
 
-test('invoices say that there is none yet; whom they are sent to is kept, and what is wrong stands at its field', async () => {
+test('the page says that there are no invoices yet; the recipient is kept, and an error stands at its field', async () => {
   const page = await open('/billing?form=address');
   await page.getByText('The first invoice follows a month').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Invoice address' });

@@ -33,7 +33,7 @@ const remove = async () => {
   for (const { id } of await all()) await system.client.destinations.delete(id);
 };
 
-test('an empty page says what to do; a platform’s address is filled in, and the way to its key is shown', async () => {
+test('an empty page shows the next step; a platform’s address is filled in, and the way to its key is shown', async () => {
   const page = await open();
   await page.getByText('No destination yet').waitFor();
   await expectForEverybody(page);
@@ -75,7 +75,7 @@ test('an error stands at its field, the server’s too; a double click makes one
   await leave();
 });
 
-test('a test tells each step that it passed, or the one it came to and what to do', async () => {
+test('a test shows each passed step, or the failed one and the next step', async () => {
   const page = await open();
   const row = page.getByTestId('destination').first();
   await row.getByRole('button', { name: /^Test / }).click();

@@ -85,7 +85,7 @@ test('markup in every name is text wherever it is shown', async () => {
   await Promise.all([destinations.delete(destination.id), playlists.delete(playlist.id)]);
 });
 
-test('a session that is over when the page is loaded anew: signed in again, the form is open as it was left, but for its secret', async () => {
+test('a session has ended before the page is reloaded: after signing in, the form is open as before, except for its secret', async () => {
   await open('/destinations');
   await button('Add destination').click();
   await dialog().getByLabel('Name').fill('Half typed');

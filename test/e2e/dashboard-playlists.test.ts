@@ -59,7 +59,7 @@ const order = (page: Page) => page.getByTestId('clip-name').allTextContents();
 const total = (page: Page) => page.getByTestId('total');
 const bar = (page: Page) => page.getByRole('region', { name: 'Unsaved changes' });
 
-test('an empty page says what to do; a playlist is made of clips in the order in which they are chosen', async () => {
+test('an empty page shows the next step; a playlist has its clips in the order of their choice', async () => {
   const page = await open('/playlists');
   await page.getByText('No playlist yet').waitFor();
   await expectForEverybody(page);
@@ -134,7 +134,7 @@ test('unsaved changes outlive a reload, and can be discarded', async () => {
   expect((await system.client.playlists.get(id)).version).toBe(1);
 });
 
-test('changed elsewhere meanwhile: it shows what, and my changes go on top of it', async () => {
+test('a change elsewhere is shown, and my changes go on top of it', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await clip(page, 'Alpha').getByRole('button', { name: 'Take out Alpha' }).click();
@@ -173,7 +173,7 @@ test('two windows save at once: the later one gets a message and loses nothing',
   expect(await system.client.playlists.get(id)).toMatchObject({ name: 'Mine', mode: 'shuffle', version: 3 });
 });
 
-test('versions tell what each changed; one is taken back, and published after a question where a stream plays it', async () => {
+test('versions show their changes; one is restored, and published after a question where a stream plays it', async () => {
   const { id } = await make('Alpha', 'Beta');
   await system.client.playlists.update(id, { version: 1, items: items('Beta', 'Gamma') });
   const { playlists, destinations, streams } = system.client;

@@ -35,7 +35,7 @@ const withStream = async (name: string, use: (id: string) => Promise<void>) => {
   await system.client.streams.delete(id).catch(() => undefined);
 };
 
-test('streams are found by name and state; the address keeps what was asked for', () =>
+test('streams are found by name and state; the address keeps the search', () =>
   withStream('Lighthouse', async () => {
     const page = await open('/streams');
     const cards = page.getByTestId('stream-card');
@@ -138,7 +138,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await leave();
   }));
 
-test('readiness is ticked off, with what mends it beside what is missing', async () => {
+test('readiness is ticked off, with the remedy beside each gap', async () => {
   const upload = await system.client.uploads.fromLink({
     type: 'VIDEO',
     url: new URL('/none.mp4', system.facts.apiUrl).href,
@@ -159,7 +159,7 @@ test('readiness is ticked off, with what mends it beside what is missing', async
   await leave();
 });
 
-test('a list tells which items it goes without, and waits for all of them where that is chosen', async () => {
+test('a list names its unplayable items, and waits for all of them where that is chosen', async () => {
   const { client, facts } = system;
   const { destinationID, videoUploadObjectID } = await client.streams.get(demo());
   const url = new URL('/none.mp4', facts.apiUrl).href;

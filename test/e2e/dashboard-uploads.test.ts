@@ -73,7 +73,7 @@ async function slow(uploadThroughput: number): Promise<() => Promise<unknown>> {
   return () => devtools.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: -1 });
 }
 
-test('an empty page says what to do, and a link becomes an upload that is ready, with what it is', async () => {
+test('an empty page shows the next step, and a link becomes a ready upload with its details', async () => {
   await page.getByText('No uploads yet.').waitFor();
   await expectForEverybody(page);
   await page.getByRole('button', { name: 'Add from a link' }).click();

@@ -30,7 +30,7 @@ const kubectl = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-test('kubectl apply -f manifests/samples puts a stream on air, and get and describe tell its story', async () => {
+test('kubectl apply -f manifests/samples puts a stream on air, and get and describe show its events', async () => {
   const samples = join(dir, 'samples');
   await cp(join(ROOT, 'manifests/samples'), samples, { recursive: true });
   // The samples name the default ports; this system chose free ones.

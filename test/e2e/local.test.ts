@@ -110,7 +110,7 @@ describe('make run', () => {
     await page.close();
   });
 
-  test('after the API server died, a page says so, and then shows what happened meanwhile, by itself', async () => {
+  test('a page shows the death of the API server, and then the changes in between, by itself', async () => {
     const { stateDir, facts } = system;
     const { id } = await streamLikeDemo(system, 'Meanwhile');
     const { page, complaints, close } = await visit(browser, system, '/streams');

@@ -188,7 +188,7 @@ export function metricsSuite(fresh: () => System): void {
   describe.each(METRIC_ROLES)('metrics of the %s', (role) => {
     const documented = allMetrics().filter(({ roles }) => roles.includes(role));
 
-    test('is what docs/metrics.md says, all of it and nothing else', () => {
+    test('are those of docs/metrics.md, all of them and no others', () => {
       const shown = [...scrapes[role].types].map(([name, type]) => `${name} ${type}`);
       expect(shown.sort()).toEqual(documented.map(({ name, type }) => `${name} ${type}`).sort());
       for (const { name, labels } of scrapes[role].samples) {
@@ -199,7 +199,7 @@ export function metricsSuite(fresh: () => System): void {
       }
     });
 
-    test('is read by Prometheus’ own tool', async () => {
+    test('are read by Prometheus’ own tool', async () => {
       const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input: scrapes[role].text });
       expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
     });
@@ -211,7 +211,7 @@ export function metricsSuite(fresh: () => System): void {
     /** Labels that name a resource; each has as many values as there are resources. */
     const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
 
-    test('tells nothing of people, and is no more than a bounded number of series', async () => {
+    test('reveal nothing of people, and are a bounded number of series', async () => {
       const me = await system.client.me();
       const streams = await kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
       const accounts = streams.flatMap(({ metadata }) => metadata.labels?.[ACCOUNT_LABEL] ?? []);

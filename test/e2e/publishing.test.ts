@@ -145,7 +145,7 @@ test('a published version is prepared while the earlier one stays on air, and fo
   expect([after.length, next.length]).not.toContain(0);
 });
 
-test('an audio playlist is heard over one video and over a video playlist, which take turns without a reconnect', async () => {
+test('an audio playlist plays over one video and over a video playlist, which alternate without a reconnect', async () => {
   const { playlists, streams } = system.client;
   const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: itemsOf('song') });
   const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('long', 'short') });

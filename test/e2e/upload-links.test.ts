@@ -88,7 +88,7 @@ const DOORS: Record<string, (id: string) => Promise<unknown>> = {
   },
 };
 
-test('a link that has failed is tried again by each door, and becomes ready under its objectID', async () => {
+test('a failed link is retried by each API, and becomes ready under its objectID', async () => {
   const uploads = await Promise.all(
     Object.keys(DOORS).map(async (door, index) => {
       const path = `/gone-${index}.mp4`;

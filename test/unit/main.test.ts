@@ -12,7 +12,7 @@ const loopstream = (...args: string[]) =>
     );
   });
 
-test('--help tells all roles', async () => {
+test('--help lists all roles', async () => {
   const { status, stdout } = await loopstream('--help');
   expect(status).toBe(0);
   for (const role of ['api', 'operator', 'streamer', 'prepare', 'probe', 'billing', 'migrate'])
@@ -20,7 +20,7 @@ test('--help tells all roles', async () => {
 });
 
 test.each(['streamers', 'constructor', 'toString', '__proto__'])(
-  '"%s" is no role, which is said with what there is',
+  '"%s" is no role, and the error lists the roles',
   async (role) => {
     const { status, stdout, stderr } = await loopstream(role);
     expect(status).toBe(2);

@@ -28,7 +28,7 @@ describe('the house is tidy', () => {
     expect(offenders(reads)).toEqual([]);
   });
 
-  test('every file of src/ but the page says first what it is', () => {
+  test('every file of src/ but the page begins with its purpose', () => {
     const silent = ({ path, text }: { path: string; text: string }) =>
       path.startsWith('src/') && !path.startsWith('src/dashboard/') && !/^(#![^\n]*\n)?\/\*\*/.test(text);
     expect(offenders(silent)).toEqual([]);

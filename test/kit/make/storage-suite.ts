@@ -44,7 +44,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
   const text = (key: string, range?: ReadRange) => textOf(storage(), key, range);
 
   describe(`${name} keeps objects`, () => {
-    test('an object is read back whole and by half-open ranges', async () => {
+    test('an object is read back completely and by half-open ranges', async () => {
       await storage().write('sources/a', Readable.from([Buffer.from('hello '), Buffer.from('world')]));
       expect(await text('sources/a')).toBe('hello world');
       expect(await text('sources/a', { start: 6 })).toBe('world');
@@ -144,7 +144,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
     const joined = async () =>
       Buffer.concat(await Readable.from(joinedPieces(storage(), 'incoming/a', signal)).toArray());
 
-    test('is as long as what has come without a gap, and is read in order', async () => {
+    test('is as long as its bytes without a gap, and is read in order', async () => {
       expect(await arrivedBytes(storage(), 'incoming/a')).toBe(0);
       const content = randomBytes(9 * MIB + 5);
       const told: number[] = [];
@@ -158,7 +158,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await keysOf(storage(), '')).toEqual([]);
     });
 
-    test('keeps what came before its body broke off', async () => {
+    test('keeps the bytes that came before its body broke off', async () => {
       const broken = async function* () {
         yield Buffer.from('half');
         throw new Error('the line dropped');

@@ -132,7 +132,7 @@ describe('API keys', () => {
 });
 
 describe('sessions', () => {
-  test('are seen without what lets one in, and ended one by one or all but this one', async () => {
+  test('are shown without their secrets, and ended one by one or all but this one', async () => {
     const eve = await site.person('eve');
     const [second, third] = [await signIn(site.url, eve), await signIn(site.url, eve)];
     const list = async () => (await ask<Listed<PersonSession>>(eve, 'GET', '/sessions')).body.data;
@@ -157,7 +157,7 @@ describe('sessions', () => {
 });
 
 describe('connected apps', () => {
-  test('are listed with what was allowed, and cut off: no token is good, and none is given any more', async () => {
+  test('are listed with their permissions, and cut off: no token is valid, and no new one is issued', async () => {
     const person = await site.person('una');
     const client = await register(site.url, {
       client_name: '<script>x</script>',
@@ -202,7 +202,7 @@ async function giveMore({ accountId: id }: Person): Promise<void> {
   for (const statement of statements) await query(site.databaseUrl, statement);
 }
 
-test('the account as a document has what is the account’s, and no secret', async () => {
+test('the account as a document has all its data, and no secret', async () => {
   const person = await site.person('mo');
   const destination = { name: 'Mine', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'se-cr-et-key-wxyz' };
   expect((await ask(person, 'POST', '/destinations', destination)).status).toBe(201);

@@ -67,7 +67,7 @@ describe('the same key', () => {
       expect(await post(key, destination)).toMatchObject(problem('validation_failed'));
   });
 
-  test('is free after 24 hours, when what was kept of it is swept', async () => {
+  test('is free after 24 hours, when its stored answer is swept', async () => {
     const first = await post('old', destination);
     const age = () =>
       pool.query(`update loopstream.idempotency set created_at = now() - interval '25 hours' where key = 'old'`);

@@ -302,7 +302,7 @@ describe('GraphQL', () => {
   const ask = async (query: string, variables?: Record<string, unknown>, client = ada) =>
     (await client.call<Result>('POST', '/graphql', { query, variables })).body;
 
-  test('me and the lists say what REST says, as Relay connections', async () => {
+  test('me and the lists match REST, as Relay connections', async () => {
     const { id: destinationID } = await make('/v1/destinations', target);
     const { objectID: videoUploadObjectID } = await link();
     for (const name of ['One', 'Two', 'Three']) await stream({ name, destinationID, videoUploadObjectID });

@@ -30,7 +30,7 @@ describe.each([true, false])('with billing: %s, and no way to pay', (billing) =>
   });
   afterAll(() => site?.stop());
 
-  test('no page asks for what is not there, and each is sound', async () => {
+  test('no page requests a missing part, and each is sound', async () => {
     const { email, password } = ada;
     const failures: string[] = [];
     for (const path of PATHS) {

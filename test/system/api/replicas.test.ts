@@ -34,7 +34,7 @@ const at =
     call(`${url}${path}`, method, body, { 'x-api-key': ada.key, ...headers });
 
 describe('replicas', () => {
-  test('show within a second what another one has written', async () => {
+  test('show another’s writes within a second', async () => {
     const other = await api.replica();
     const there = at(other.url);
     const took: number[] = [];
@@ -101,7 +101,7 @@ describe('replicas', () => {
     await stop();
   });
 
-  test('know what another one made a moment ago by its id, before they hear of it', async () => {
+  test('return another’s new object by its id, before its event arrives', async () => {
     const { proxy, there, stop } = await startBehindProxy();
     proxy.set('half-open');
     const [one, two, three] = await Promise.all([create(), create(), create()]);
@@ -126,7 +126,7 @@ describe('replicas', () => {
     await stop();
   });
 
-  test('say how old what they know is while Kubernetes takes requests and says nothing, and refuse writes in time', async () => {
+  test('report the age of their data while Kubernetes is silent, and refuse writes in time', async () => {
     const { proxy, there, stop } = await startBehindProxy();
     const { id } = await create();
     await expect.poll(async () => (await there('GET', `/v1/streams/${id}`)).status).toBe(200);

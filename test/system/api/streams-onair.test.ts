@@ -324,7 +324,7 @@ describe('live', () => {
     await expect.poll(() => closed).toBeGreaterThan(0);
   });
 
-  test('events of the stream are told newest first, in pages', async () => {
+  test('events of the stream are listed newest first, in pages', async () => {
     const { id } = await create();
     const { metadata } = await resource(id);
     for (const [i, reason] of ['PodCreated', 'StreamLive'].entries()) {

@@ -206,7 +206,7 @@ describe('reading', () => {
 });
 
 describe('changing', () => {
-  test('sets what is given and nothing else; playlists and a video take each other’s place', async () => {
+  test('sets the given fields and no others; playlists and a video replace each other', async () => {
     const { id } = await create();
     const patch = async (body: unknown) => (await ada.call('PATCH', `/v1/streams/${id}`, body)).body;
     expect(await patch({ quality: '1440p' })).toMatchObject({ name: 'Night loop', quality: 'q_1440p' });

@@ -67,7 +67,7 @@ describe('an upload that has failed', () => {
   });
 });
 
-test('an upload whose server is away says what it waits for and until when', async () => {
+test('an upload whose server is away reports its wait and the end of it', async () => {
   const link = { type: 'VIDEO', url: 'https://example.com/b.mp4' };
   const id = String((await ada.call('POST', '/v1/uploads/from-link', link)).body.objectID);
   const soon = new Date(Date.now() + 600_000).toISOString();

@@ -119,7 +119,7 @@ describe('one upload, sent to two servers', () => {
     }
   });
 
-  test('a sender that hangs at one server gives way at the other one, and what it sent is kept', async () => {
+  test('a sender that hangs at one server gives way at the other one, and its bytes are kept', async () => {
     const id = await anUpload(100);
     let hung = patch(urls[0], id, 0, 100);
     onTestFinished(() => hung.destroy());

@@ -70,7 +70,7 @@ const keysBelow = async (prefix: string) => {
   return keys;
 };
 
-test('a file arrives whole although its client is killed at 30 % and at 60 %, and then the server is', async () => {
+test('a file arrives complete although its client is killed at 30 % and at 60 %, and then the server is', async () => {
   const content = randomBytes(SIZE);
   const path = join(dir, 'film.mp4');
   await writeFile(path, content);
@@ -194,7 +194,7 @@ test('a server that died before it could say that all had come is made up for', 
   expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
 });
 
-test('an Idempotency-Key makes one upload, and stands for what was said of it', async () => {
+test('an Idempotency-Key makes one upload, and belongs to its metadata', async () => {
   const again = (length: string) =>
     tus('POST', '', { 'Idempotency-Key': 'one', 'Upload-Length': length, 'Upload-Metadata': meta({ type: 'VIDEO' }) });
   const ids = (await Promise.all([again('7'), again('7')])).map(idOf);
@@ -205,7 +205,7 @@ test('an Idempotency-Key makes one upload, and stands for what was said of it', 
 });
 
 describe('the protocol', () => {
-  test('says what is possible to everybody', async () => {
+  test('tells its features to everybody', async () => {
     const { status, headers } = await tus('OPTIONS', '', { 'X-API-Key': '' });
     const told = ['tus-version', 'tus-extension', 'tus-max-size'].map((name) => headers.get(name));
     expect([status, ...told]).toEqual([
@@ -216,7 +216,7 @@ describe('the protocol', () => {
     ]);
   });
 
-  test('takes the first bytes with the creation, says when it expires, and gives back what was said of the file', async () => {
+  test('takes the first bytes with the creation, has an expiry, and returns the file’s metadata', async () => {
     const metadata = meta({ type: 'AUDIO', name: 'Song', colour: 'blue' });
     const headers = { ...BYTES, 'Upload-Length': '10', 'Upload-Metadata': metadata };
     const made = await tus('POST', '', headers, { body: 'hello' });

@@ -159,8 +159,8 @@ describe('the session', () => {
   });
 });
 
-describe('clickjacking (RFC 9700 §4.16) and addresses that tell (§4.2)', () => {
-  test('nothing of this service is shown in a frame, or tells another site where a person comes from', async () => {
+describe('clickjacking (RFC 9700 §4.16) and referrers (§4.2)', () => {
+  test('no page of this service appears in a frame, or sends a referrer to another site', async () => {
     const { location } = await begin(url, {}, await register(url));
     for (const path of ['/api/auth/oauth2/authorize?client_id=x', '/api/auth/get-session', `${location.pathname}`]) {
       const { headers } = await fetch(`${url}${path}`, { redirect: 'manual', headers: { accept: 'text/html' } });
@@ -258,7 +258,7 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
       expect(await refusedFor({ redirect_uris: [uri] }), uri).toBeUndefined();
   });
 
-  test('takes no name that cannot be seen, or looks like another, and no addresses that run', async () => {
+  test('takes no invisible or lookalike name, and no executable address', async () => {
     for (const client_name of ['', '   ', 'x'.repeat(101), 'a\u202eb', 'a\u0000b', 'a\nb', 'a\u200bb', 7])
       expect(await refusedFor({ client_name }), JSON.stringify(client_name)).toBe('invalid_client_metadata');
     for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'])

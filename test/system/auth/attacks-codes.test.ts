@@ -50,7 +50,7 @@ const askWith = async (asked: Asked, code: string, changes: Record<string, strin
 };
 
 describe('authorization codes', () => {
-  test('OAuth 2.1 §4.1.3, RFC 9700 §4.5: a code is good once, and the second try ends what came of the first', async () => {
+  test('OAuth 2.1 §4.1.3, RFC 9700 §4.5: a code is valid once, and the second try revokes the first one’s tokens', async () => {
     const { asked, code } = await getCode(url, ada, client, { scope: 'service:read offline_access' });
     const tokens = await exchange(url, client, asked, code);
     expect(await askWith(asked, code, {})).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -58,7 +58,7 @@ describe('authorization codes', () => {
     expect(await again.json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('RFC 9700 §4.5: of many who bring the same code at once, one gets tokens', async () => {
+  test('RFC 9700 §4.5: of many concurrent uses of a code, one gets tokens', async () => {
     const { asked, code } = await getCode(url, ada, client);
     const answers = await Promise.all(Array.from({ length: 10 }, () => askWith(asked, code, {})));
     expect(answers.filter(({ status }) => status === 200).length).toBe(1);
@@ -164,7 +164,7 @@ describe('redirect URIs', () => {
       await stays(other);
   });
 
-  test('OAuth 2.1 §4.1.3: the code is given only to who names the same one again', async () => {
+  test('OAuth 2.1 §4.1.3: a code needs the same redirect URI again', async () => {
     for (const redirect_uri of ['http://127.0.0.1:7778/callback', '']) {
       const { asked, code } = await getCode(url, ada, client);
       expect((await askWith(asked, code, { redirect_uri })).status, redirect_uri).toBe(400);
@@ -189,7 +189,7 @@ describe('redirect URIs', () => {
 });
 
 describe('mixed-up answers', () => {
-  test('RFC 9207 §2.4, RFC 9700 §4.4 (mix-up): every answer says who has issued it', async () => {
+  test('RFC 9207 §2.4, RFC 9700 §4.4 (mix-up): every answer names its issuer', async () => {
     const { back, asked } = await getCode(url, ada, client);
     expect(back.searchParams.get('iss')).toBe(url);
     expect(back.searchParams.get('state')).toBe(asked.state);
@@ -208,7 +208,7 @@ describe('mixed-up answers', () => {
     expect([location.origin, location.searchParams.get('code')]).toEqual([url, null]);
   });
 
-  test('RFC 8707 §2: a resource that is not ours is refused, when asked for and when the code is brought', async () => {
+  test('RFC 8707 §2: a foreign resource is refused, in the request and at the exchange', async () => {
     expect(await refusedWith({ resource: 'https://bank.example' })).toBe('invalid_target');
     const { asked, code } = await getCode(url, ada, client);
     const other = await askWith(asked, code, { resource: `${url}/mcp` });

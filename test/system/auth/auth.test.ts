@@ -87,7 +87,7 @@ describe('users and keys', () => {
     await expect(withKey(undefined, 'Bearer abc')).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('eight-byte integers arrive whole', async () => {
+  test('eight-byte integers arrive exactly', async () => {
     const { rows } = await pool.query('select 9007199254740993::int8 as a, 123456789012345678901::numeric as b');
     expect(rows[0]).toEqual({ a: 9007199254740993n, b: 123456789012345678901n });
   });

@@ -186,7 +186,7 @@ const counts = async () => {
   return Object.fromEntries(tables.map((name, i) => [name, rows[i]?.length]));
 };
 
-test('each door is in one of the two tables', () => {
+test('each path is in one of the two tables', () => {
   expect([...Object.keys(FIELDS), ...Object.keys(PARAMETERS)].sort()).toEqual(DOORS.map(({ path }) => path).sort());
 });
 
@@ -199,7 +199,7 @@ describe.each(Object.entries(FIELDS))('%s', (path, right) => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
-  test('says what is wrong with each field', async () => {
+  test('reports the fault of each field', async () => {
     const before = await counts();
     const cookie = path === '/update-user' ? other.cookie : path.startsWith('/sign-') ? '' : ada.cookie;
     for (const name of Object.keys(right))
@@ -240,7 +240,7 @@ describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
   const methods = DOORS.find((door) => door.path === path)?.methods ?? [];
   const isNavigation = ['/oauth2/authorize', '/callback/oidc'].includes(path);
 
-  test.each(methods)('%s says what is wrong with each parameter', async (method) => {
+  test.each(methods)('%s reports the fault of each parameter', async (method) => {
     const before = await counts();
     const url = `${site.url}/api/auth${path}`;
     const cookie = isNavigation ? '' : ada.cookie;

@@ -132,7 +132,7 @@ describe('objects of another account', () => {
     playlists: 'playlist',
   };
 
-  test('is not there, for every operation that names it', async () => {
+  test('do not exist, for every operation that names them', async () => {
     const streams = await streamsOf(site, ada);
     const made = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
     const items = [{ uploadObjectID: streams.videoUploadObjectID }];

@@ -92,7 +92,7 @@ describe('a program', () => {
     expect(exp).toBe(iat + 900);
   });
 
-  test('that names no scope gets the one that can do the least', async () => {
+  test('that names no scope gets the smallest one', async () => {
     const tokens = await authorize(site.url, await site.person('ada'), await register(site.url), { scope: '' });
     expect(tokens.scope).toBe('service:read');
   });

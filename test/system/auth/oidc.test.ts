@@ -90,7 +90,7 @@ describe('a real provider', () => {
     expect(providers).toEqual([{ id: 'oidc', name: 'Example Company' }]);
   });
 
-  test('the request goes with PKCE, a state and a nonce, and asks for no more than who it is', async () => {
+  test('the request has PKCE, a state and a nonce, and asks only for the identity', async () => {
     const { address } = await start(site.url, {
       scopes: ['all'],
       additionalParams: { prompt: 'none' },
@@ -229,7 +229,7 @@ describe('a callback', () => {
     return arrive(back, cookie);
   };
 
-  test('is good when nothing is wrong with it, and the code is redeemed with the verifier and the secret', async () => {
+  test('succeeds when all of it is right, and the code is redeemed with the verifier and the secret', async () => {
     const { session, location } = await withLies({});
     expect([location.pathname, session]).toEqual(['/streams', expect.stringContaining('session')]);
     const { form, authorization } = liar.redeemed;
@@ -254,7 +254,7 @@ describe('a callback', () => {
     expect(await arrive(whole.back, whole.cookie)).toMatchObject({ session: undefined, error: 'state_mismatch' });
   });
 
-  test('names the provider that was asked (RFC 9207)', async () => {
+  test('must name the same provider (RFC 9207)', async () => {
     const wrong = await withLies({}, ({ searchParams }) => searchParams.set('iss', 'https://evil.example'));
     expect(wrong).toMatchObject({ session: undefined, error: 'issuer_mismatch' });
     const none = await withLies({}, ({ searchParams }) => searchParams.delete('iss'));
@@ -292,7 +292,7 @@ describe('a callback', () => {
     expect(['unable_to_get_user_info', 'invalid_code']).toContain(error);
   });
 
-  test('is not waited for where the provider is not who the settings name: the page says so', async () => {
+  test('is impossible where the provider is not the one in the settings: the page says so', async () => {
     for (const discovery of [{ issuer: 'https://evil.example' }, { token_endpoint: 'javascript:1' }, { jwks_uri: 1 }]) {
       liar.lies = { discovery };
       const third = await site.replica({ publicUrl: other.url, outside: liar.settings });

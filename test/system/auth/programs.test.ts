@@ -140,7 +140,7 @@ describe('a client that is not the one it says', () => {
 });
 
 describe('authorization', () => {
-  test('with prompt=none needs a person who has signed in, and one who need not be asked', async () => {
+  test('with prompt=none needs a signed-in person whose consent exists', async () => {
     const native = await register(site.url);
     const web = await register(site.url, { redirect_uris: ['https://app.example.com/cb'] });
     const error = async (client: OAuthClient, who: { cookie?: string }) =>
@@ -162,7 +162,7 @@ describe('authorization', () => {
   });
 
   test.each(['fragment', 'form_post', 'query.jwt'])(
-    'refuses the response mode %s, by the one that there is',
+    'refuses the response mode %s, in the only supported mode',
     async (mode) => {
       const client = await register(site.url);
       const { location, state } = await begin(site.url, ada, client, { response_mode: mode });
@@ -212,7 +212,7 @@ describe('userinfo', () => {
 });
 
 describe('registration', () => {
-  test('takes the schemes of apps, and leaves out what cannot be used where the rest can', async () => {
+  test('accepts the schemes of apps, and leaves out unusable values where the rest is usable', async () => {
     const uris = [
       'cursor://anysphere.cursor-mcp/oauth/callback',
       'http://evil.example/cb',

@@ -129,7 +129,7 @@ describe('an outside provider', () => {
     await leave();
   });
 
-  test('goes on with what a program asked for', async () => {
+  test('keeps a program’s request', async () => {
     oidc.people.set('per', { email: 'per@example.com', email_verified: true });
     oidc.next = 'per';
     const allowed = await openForProgram();
@@ -235,7 +235,7 @@ describe('a program', () => {
   const clients = (...args: string[]) =>
     promisify(execFile)(process.execPath, [MAIN, 'clients', ...args], { env: site.environment });
 
-  test('that somebody here has looked into is marked so; the command shows where it sends people to', async () => {
+  test('that staff have verified is marked so; the command shows its redirect addresses', async () => {
     const one = await register(url, { client_name: 'Checked \u0435', redirect_uris: ['https://app.example.com/cb'] });
     const { cookie } = await site.person('asked');
     const consentPage = async () => {
@@ -316,7 +316,7 @@ describe('a program’s request survives every way to sign in', () => {
     await leave();
   });
 
-  test('when the address has an account already: the letter leads back to the program, the page says no more than it', async () => {
+  test('when the address has an account already: the mail leads back to the program, the page reveals no more than the mail', async () => {
     const { email, password } = await site.person('known');
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
@@ -357,7 +357,7 @@ describe('a program’s request survives every way to sign in', () => {
     await leave();
   });
 
-  test('but who confirms an address for no program at all is sent to none', async () => {
+  test('but a confirmation without a program leads to none', async () => {
     const email = 'alone@example.com';
     await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).waitFor();

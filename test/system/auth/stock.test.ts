@@ -26,7 +26,7 @@ const me = async (token: string) =>
   (await call(`${site.url}/v1/me`, 'GET', undefined, { authorization: `Bearer ${token}` })).body;
 
 describe('openid-client', () => {
-  test('discovers, registers, lets a person sign in, reads who it is, refreshes and revokes', async () => {
+  test('discovers, registers, signs a person in, reads the identity, refreshes and revokes', async () => {
     const options = { execute: [openid.allowInsecureRequests] };
     const metadata = {
       redirect_uris: [REDIRECT],

@@ -54,7 +54,7 @@ async function onAir(id: string): Promise<void> {
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-test('a locked account is off air by every door until it is unlocked', async () => {
+test('a suspended account is off air through every API until the suspension ends', async () => {
   const destinationID = await made('/v1/destinations', {
     name: 'TV',
     rtmpUrl: 'rtmp://127.0.0.1/live',

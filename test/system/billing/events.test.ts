@@ -91,7 +91,7 @@ test('top-ups, invoices and deposits, each payment and each block that confirms 
   );
 });
 
-test('a connection that breaks is made anew, and what was told meanwhile is not missed: all is to be read again', async () => {
+test('a broken connection is replaced, and missed notifications are made up: everything has to be read again', async () => {
   await run(`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'loopstream-news' and datname = current_database()`);
   await expect.poll(() => heard).toEqual(['reset']);

@@ -75,14 +75,14 @@ describe('posting', () => {
     expect(await it.ledger.post(grant('undone', 500n))).toMatchObject({ posted: true });
   });
 
-  test('keeps numbers far beyond what a double can hold', async () => {
+  test('keeps numbers far beyond the range of a double', async () => {
     const credits = 10n ** 30n + 1n;
     expect(await it.ledger.post(grant('large', credits))).toMatchObject({ balance: credits });
   });
 });
 
 describe('charging', () => {
-  test('takes what is there and writes off the rest, and says the same when asked again', async () => {
+  test('takes the available credit and writes off the rest, and a retry returns the same', async () => {
     await it.ledger.post(grant('short', 100n));
     const full = await it.ledger.charge(use('short', 60n, 'charge:short:1'));
     expect(full).toMatchObject({ posted: true, balance: 40n, charged: 60n, writtenOff: 0n });
@@ -167,5 +167,5 @@ describe('the database refuses, for every user', () => {
     expect(await it.ledger.balance('hand')).toBe(505n);
   });
 
-  test('and what it has kept adds up', async () => expect(await readLedgerFaults(it.db)).toEqual([]));
+  test('and all it has kept adds up', async () => expect(await readLedgerFaults(it.db)).toEqual([]));
 });

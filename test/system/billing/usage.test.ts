@@ -37,7 +37,7 @@ const billing = (rate = { creditsPerHour: 0n, available: 0n }, enabled = true) =
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Los_Angeles', 'Pacific/Kiritimati'];
 const ms = (text: string) => Date.parse(text);
 
-test('sums of days and of streams are the charges, whatever they are and wherever one lives', async () => {
+test('sums of days and of streams equal the charges, in any zone', async () => {
   const charge = fc.record({
     at: fc.integer({ min: ms('2027-03-20T00:00:00Z'), max: ms('2027-04-05T00:00:00Z') }),
     streamID: fc.constantFrom('str-a', 'str-b', 'str-c'),
@@ -273,7 +273,7 @@ describe('invalid requests are refused', () => {
   });
 });
 
-test('the last thirty days are told unless others are asked for', async () => {
+test('the last thirty days are the default period', async () => {
   const { from, to, lines } = await billing().usage(buildPrincipal('other'), {
     groupBy: 'day',
     timeZone: 'Pacific/Kiritimati',

@@ -109,7 +109,7 @@ const books = async () => {
 };
 
 describe('a page to pay at', () => {
-  test('is made once for a request, however often it is sent and whatever is lost on the way', async () => {
+  test('is made once for a request, for any number of retries and lost answers', async () => {
     const before = stripe.made();
     const send = () =>
       ask(
@@ -198,7 +198,7 @@ describe('a payment', () => {
     expect(await books()).toEqual({ customer: 70_000, 'cash:card': -100_000, 'revenue:streaming': 30_000 });
   });
 
-  test('is what Stripe says when asked, not what an event says', async () => {
+  test('has the state that Stripe returns, not that of an event', async () => {
     const { id, session } = await begin();
     const event = structuredClone(stripe.pay(session, { amount: 600 }));
     Object.assign(event.data.object, { amount_total: 99_999_999, payment_status: 'paid' });
@@ -229,7 +229,7 @@ describe('a payment', () => {
     expect(await balance()).toBe(100_000n);
   });
 
-  test('is known before the page is: Stripe may be quicker than its own answer', async () => {
+  test('is known before its page is: Stripe may be quicker than its own answer', async () => {
     const { id, session } = await begin();
     await query(postgres.url, `update loopstream.topups set session_id = null where id = '${id}'`);
     await deliver(stripe.pay(session));
@@ -238,7 +238,7 @@ describe('a payment', () => {
 });
 
 describe('money that goes back', () => {
-  test('refunds in parts, out of order and before the payment was heard of', async () => {
+  test('refunds come in parts, out of order and before their payment was known', async () => {
     const { id, session } = await begin();
     const payment = stripe.pay(session);
     const first = stripe.refund(session, 300);

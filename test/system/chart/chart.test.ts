@@ -131,7 +131,7 @@ describe('permissions', () => {
     inCluster('', 'pods', 'list', 'patch'),
   ];
 
-  test('is what manifests/rbac.yaml grants, for the same accounts', async () => {
+  test('are those of manifests/rbac.yaml, for the same accounts', async () => {
     const text = readFileSync(join(CHART, '../../manifests/rbac.yaml'), 'utf8');
     const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
     const bare = (objects: Manifest[]) =>

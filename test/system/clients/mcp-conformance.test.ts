@@ -118,7 +118,7 @@ async function runSuite(revision: string): Promise<Map<string, Check[]>> {
 test.each([
   ['2025-11-25', 30],
   ['2026-07-28', 40],
-])('of what %s requires, all holds that needs nothing of the suite’s own server', async (revision, scenarios) => {
+])('all requirements of %s hold that need nothing of the suite’s own server', async (revision, scenarios) => {
   const results = await runSuite(revision);
   expect(results.size).toBeGreaterThan(scenarios);
   const broken = [...results].flatMap(([scenario, checks]) =>

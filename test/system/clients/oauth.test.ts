@@ -105,7 +105,7 @@ describe.each(['sdk-1.12', 'sdk-1.20', 'sdk-1.32'])('the TypeScript SDK, %s', (v
   });
 });
 
-test('openid-client 5 discovers, registers, lets a person in, reads who it is, refreshes and revokes twice', async () => {
+test('openid-client 5 discovers, registers, signs a person in, reads the identity, refreshes and revokes twice', async () => {
   const { Issuer, generators } = await import(
     pathToFileURL(join(oidc, 'node_modules/openid-client/lib/index.mjs')).href
   );

@@ -151,7 +151,7 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     await expectWhole((await send(given)).url);
   });
 
-  test('remembers what it has begun, and forgets it', async () => {
+  test('remembers an unfinished upload, and forgets it', async () => {
     const urlStorage = new tus.FileUrlStorage(join(dir, `memory-${version}`));
     const options = { urlStorage, fingerprint: async () => path, removeFingerprintOnSuccess: true };
     const upload = await send({ options });
@@ -159,7 +159,7 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     await expectWhole(upload.url);
   });
 
-  test('gives up what it has begun', async () => {
+  test('aborts an unfinished upload', async () => {
     const begun = Promise.withResolvers<void>();
     const upload = new tus.Upload(createReadStream(path), {
       endpoint,

@@ -98,7 +98,7 @@ function lists(scene: () => Scene, query: Query): void {
     }
   });
 
-  test('where: only what it says is listed and counted, page after page', async () => {
+  test('where: only matching rows are listed and counted, page after page', async () => {
     for (const [where, expected] of [
       [{ name: { eq: 'Two' } }, ['Two']],
       [{ name: { contains: 'T' } }, ['Three', 'Two']],

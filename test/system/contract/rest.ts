@@ -89,7 +89,7 @@ function fields(scene: () => Scene): void {
   test('Problem: type, title, status, detail and code, as application/problem+json', async () =>
     expectProblem(await scene().ask('GET', '/streams/none'), 404));
 
-  test('Destination: name, rtmpUrl and rtmpKey, which is a secret and not told again', async () => {
+  test('Destination: name, rtmpUrl and rtmpKey, which is a secret and never returned', async () => {
     const { made, ask } = scene();
     const wanted = { name: 'Second', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'never-to-be-told' };
     const { id } = await made('/destinations', wanted);
@@ -261,7 +261,7 @@ function errors(scene: () => Scene): void {
     }
   });
 
-  test('Errors return the matching status and a Problem, whatever is wrong', async () => {
+  test('Errors return the matching status and a Problem, for any mistake', async () => {
     const { ask, made, wish } = scene();
     const { id } = await made('/destinations', { name: 'd', rtmpUrl: 'rtmp://live.example.com/a', rtmpKey: 'abc' });
     await made('/streams', wish({ destinationID: id }));

@@ -151,7 +151,7 @@ test('the list is of the account, newest first, in pages', async () => {
   ]);
 });
 
-test('GraphQL tells the same', async () => {
+test('GraphQL returns the same', async () => {
   const deposit = await make();
   const query = `{ cryptoDeposits(first: 5, where: { state: { eq: waiting } }) { totalCount edges { node { id address } } }
     node(id: "${deposit.id}") { id ... on CryptoDeposit { quote { rate } } } cryptoAssets { asset } }`;

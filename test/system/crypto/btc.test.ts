@@ -96,7 +96,7 @@ test('a payment seen in time keeps its rate, also when its block comes late', as
   expect(await it.ledger.balance(who)).toBe(10_000n * CREDITS_OF_SATOSHI);
 });
 
-test('a reorganisation before the credit puts the payment into another block; one after it takes back what does not return', async () => {
+test('a reorganisation before the credit puts the payment into another block; one after it takes back payments that do not return', async () => {
   const [who, other] = [account(), account()];
   const [deposit, lost] = [await it.deposit(who), await it.deposit(other)];
   const txid = esplora.pay({ address: deposit.address, value: 10_000 });

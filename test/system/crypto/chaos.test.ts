@@ -240,7 +240,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       ['before', false],
       ['after', true],
     ])(
-      'killed at any statement, %s the database has heard of it, is gone on with by the next one',
+      'a scanner killed at any statement, %s the database has it, is continued by the next one',
       async (_when, after) => {
         const who = account();
         const deposit = await it.deposit(who, { asset: 'USDT' });

@@ -40,7 +40,7 @@ const answer = (id: string, test: string, told: Omit<TestStatus, 'id' | 'finishe
 };
 
 describe('the answer', () => {
-  test('is what came of it, whether it was passed or not', async () => {
+  test('is the result of the test, passed or not', async () => {
     const id = await make();
     const passing = ask(id);
     await answer(id, await asked(id), PASSED);
@@ -58,7 +58,7 @@ describe('the answer', () => {
     expect((await asking).body).toEqual({ data: { testDestination: { test: REFUSED } } });
   });
 
-  test('of one that could not be made is an error with the reason, and the same key asks for another', async () => {
+  test('is an error with the reason when the test could not run, and the same key asks for another', async () => {
     const id = await make();
     const key = { 'idempotency-key': randomUUID() };
     const first = ask(id, key);

@@ -123,7 +123,7 @@ describe.each(ways)('Redis by %s', (way) => {
     expect(await (await client()).get('kept')).toBeNull();
   });
 
-  test('paused: it takes connections and what is sent, and says nothing until it is resumed', async () => {
+  test('paused: it accepts connections and data, and answers nothing until it is resumed', async () => {
     const other = await startTestRedis('processes');
     onTestFinished(() => other.kill());
     const clock = await client(other.url);

@@ -119,7 +119,7 @@ describe('mutations', () => {
     expect(await rest()).toMatchObject({ code: 'stream_not_found' });
   });
 
-  test('start tells what is in the way, and skip that nothing is on air', async () => {
+  test('report obstacles of start, and for skip that nothing is on air', async () => {
     const id = await makeStream();
     await api.observe(id, { phase: 'idle' }, [{ type: 'MediaReady', reason: 'MediaPreparing', message: 'Not yet.' }]);
     await expect
@@ -196,7 +196,7 @@ describe('wrong inputs', () => {
       '/v1/streams',
       { name: 'S', quality: 'q_720p', framerate: 'f_30', scheduleEndAt: '2020-01-01T00:00:00Z' },
     ],
-  ] as const)('is said of a %s in the words of REST, under /input', async (noun, path, input) => {
+  ] as const)('of a %s have the words of REST, under /input', async (noun, path, input) => {
     const rest = await ada.call<{ errors: { path: string; message: string }[] }>('POST', path, input);
     expect(rest.status).toBe(422);
     const { errors } = await ask(CREATE[noun], { input });
@@ -215,7 +215,7 @@ describe('wrong inputs', () => {
       '/input/recurrence/durationSeconds',
     ],
     [{ name: 'S', quality: 'q_720p', framerate: 'f_30', extra: 1 }, '/input/extra'],
-  ])('%j: the part of the variable that is not of its type is named', async (input, path) => {
+  ])('%j: the error names the part of the variable with the wrong type', async (input, path) => {
     const { errors } = await ask(CREATE.stream, { input });
     expect(errors?.[0]?.extensions).toMatchObject({
       code: 'validation_failed',

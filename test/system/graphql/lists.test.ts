@@ -77,7 +77,7 @@ describe('lists', () => {
     expect(wrong.errors?.[0]?.extensions.errors).toMatchObject([{ path: '/after' }]);
   });
 
-  test('a cursor stays right when what it points at is deleted and others come', async () => {
+  test('a cursor stays right when its row is deleted and others come', async () => {
     const before = await page({ first: 3, orderBy: byName });
     const [gone, extra] = [await makeStream('Stream 02a'), await makeStream('Stream 00a')];
     const at = await page({ first: 100, orderBy: byName });
@@ -170,7 +170,7 @@ describe('the cost of a query', () => {
     return counts.reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  test('fifty streams with their readiness ask nothing of Kubernetes, and wait for none one after another', async () => {
+  test('fifty streams with their readiness send no request to Kubernetes, and do not wait one after another', async () => {
     for (const id of ids.slice(10)) await api.observe(id, { phase: 'idle' });
     const query = `{ streams(first: 50) { edges { node {
       id name state readiness { ready issues { code } } destinationIDs nextStartAt } } } }`;

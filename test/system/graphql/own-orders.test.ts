@@ -61,7 +61,7 @@ describe('the events of a stream', () => {
   const reasons = async (args?: string) => (await events(args)).edges.map(({ node }) => node.reason);
   const order = (field: string, direction: string) => `orderBy: { field: ${field}, direction: ${direction} }`;
 
-  test('comes as REST has it, or in the order that is asked for', async () => {
+  test('come in the order of REST, or in the requested order', async () => {
     const rest = await started.ada.call<List>('GET', `/v1/streams/${stream}/events`);
     expect(await reasons()).toEqual(rest.body.data.map(({ reason }) => reason));
     expect(await reasons()).toEqual(['Reconnecting', 'Live', 'Starting']);
@@ -82,7 +82,7 @@ describe('the events of a stream', () => {
     expect([totalCount, edges.map(({ node }) => node.reason)]).toEqual([found.length, found]);
   });
 
-  test('is paged in that order, and a cursor of another order is refused', async () => {
+  test('are paged in that order, and a cursor of another order is refused', async () => {
     const byCount = order('COUNT', 'ASC');
     const first = await events(`first: 1, ${byCount}`);
     expect(first.edges.map(({ node }) => node.reason)).toEqual(['Live']);

@@ -138,7 +138,7 @@ async function ask(field: GraphQLField, rows: number) {
 }
 
 describe('one query for everything that a list shows', () => {
-  test('reaches deep: nested fields are among what is asked', () => {
+  test('reaches deep: nested fields are among them', () => {
     expect(lists.length).toBeGreaterThanOrEqual(10);
     const all = lists.map(queryOf).join('\n');
     for (const nested of [
@@ -151,7 +151,7 @@ describe('one query for everything that a list shows', () => {
   });
 
   test.each(lists.map((field) => [field.name, field] as const))(
-    '%s: for fifty rows what it is for one',
+    '%s: the same requests for fifty rows as for one',
     async (_name, field) => {
       const [one, many] = [await ask(field, 1), await ask(field, MANY)];
       expect(many.kubernetes).toEqual(one.kubernetes);

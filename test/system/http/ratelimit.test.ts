@@ -81,7 +81,7 @@ function wholeWindow(): unknown {
   });
 }
 
-test('two replicas count together, and say exactly what is left and how long the window is', async () => {
+test('two replicas count together, and report exactly the remaining requests and the window', async () => {
   const [one, two] = await Promise.all([replica(), replica()]);
   const left = wholeWindow();
   for (let i = 1; i <= LIMIT; i += 1) {
@@ -144,7 +144,7 @@ test('a wrong key is counted by the address it comes from, so that keys cannot b
   expect(await ask('right', { remoteAddress: '192.0.2.77' })).toMatchObject({ status: 200, remaining: LIMIT - 1 });
 });
 
-test('two processes that are told of one Redis by a setting count together', async () => {
+test('two processes with one Redis in their settings count together', async () => {
   const api = await startTestApi();
   onTestFinished(() => api.stop());
   const { key } = await api.client('ada');
@@ -178,7 +178,7 @@ describe('a client without a key is counted by its address', () => {
     expect(await from('2001:db8:0:2::1')).toMatchObject({ remaining: LIMIT - 1 });
   });
 
-  test('behind a proxy that is trusted by what that proxy has added', async () => {
+  test('behind a trusted proxy by the address that the proxy has added', async () => {
     const { ask } = await replica({ settings: { TRUST_PROXY: '10.0.0.0/8' } });
     const by = (remoteAddress: string, forwarded: string) =>
       ask(undefined, { remoteAddress, headers: { 'x-forwarded-for': forwarded } });

@@ -128,7 +128,7 @@ describe('months', () => {
     expect(total(await invoices())).toBe(await charged());
   });
 
-  test('are billed when they are over, and what came late stands on the next invoice', async () => {
+  test('are billed when they are over, and later charges stand on the next invoice', async () => {
     await charge('2027-01-10T12:00', 100n);
     await issuer.issueDue(at('2027-01-31T23:30'), never);
     expect(await invoices()).toEqual([]);
@@ -301,7 +301,7 @@ describe('an invoice', () => {
   });
 });
 
-test('all of them are what the ledger has charged, as reconciling finds', async () => {
+test('all of them equal the ledger’s charges, as reconciling finds', async () => {
   const found = (await reconcile(db)).find(({ name }) => name === 'invoices');
   expect(found?.differences).toEqual([]);
   expect(found?.checked).toBeGreaterThan(24);

@@ -159,7 +159,7 @@ test('a name of 57 characters is accepted', async () => {
   expect((await post(LOOPSTREAMS as Resource, body)).status).toBe(201);
 });
 
-test('kubectl get shows what an SRE asks first, and more with -o wide', async () => {
+test('kubectl get shows the first facts that an SRE needs, and more with -o wide', async () => {
   const liveSince = new Date(Date.now() - 120_000).toISOString();
   const status = {
     phase: 'live',
@@ -261,7 +261,7 @@ describe('the roles', () => {
   const here = (resource: Resource<never>) => collectionPath(resource as Resource, 'loopstream');
   const secret = { metadata: { name: 's' }, stringData: { rtmpKey: 'x' } };
 
-  test('let billing say what is counted and whether there is credit, and neither make a stream nor see a Secret', async () => {
+  test('let billing write counts and credit, and neither make a stream nor see a Secret', async () => {
     const one = `${here(LOOPSTREAMS as Resource<never>)}/none`;
     expect(await as('loopstream-billing', 'PATCH', `${one}/status`, { status: {} })).toBe(404);
     expect(await as('loopstream-billing', 'PATCH', one, { metadata: {} })).toBe(404);

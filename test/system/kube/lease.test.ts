@@ -141,7 +141,7 @@ describe('of two that want a lease', () => {
   });
 });
 
-test('never do two act, whatever happens to their ways to the API server', async () => {
+test('two candidates never act at once, whatever happens to their ways to the API server', async () => {
   const faults: Fault[] = [
     'reset',
     'silent',
@@ -190,7 +190,7 @@ test('never do two act, whatever happens to their ways to the API server', async
   expect(leaders(), history.join('\n')).toEqual([...new Set(leaders())]);
 });
 
-test('of two operators one acts; the other takes over with what it knows when the first is cut off', async () => {
+test('of two operators one acts; the other takes over with its knowledge when the first is cut off', async () => {
   const start = async (index: number) => {
     const config = operatorConfig({
       KUBECONFIG: way(index).kubeconfig,

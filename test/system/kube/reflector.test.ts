@@ -93,7 +93,7 @@ const caughtUp = (reflector: Pick<Reflector<KubeObject<LoopStreamSpec, LoopStrea
 describe('the client', () => {
   beforeAll(newNamespace);
 
-  test('reads long collections in pages, writes, patches and deletes, with Kubernetes’ own reasons for what fails', async () => {
+  test('reads long collections in pages, writes, patches and deletes, with Kubernetes’ own reasons for failures', async () => {
     await Promise.all(Array.from({ length: 12 }, (_, i) => create(`s${i}`)));
     const first = await direct.page(LOOPSTREAMS, { namespace, limit: 5 });
     expect([first.items.length, typeof first.continue]).toEqual([5, 'string']);
@@ -122,7 +122,7 @@ describe('the client', () => {
   });
 });
 
-test('a reflector tells each change once, reads our own writes at once, and finds by index', async () => {
+test('a reflector reports each change once, reads our own writes at once, and finds by index', async () => {
   await newNamespace();
   await create('before');
   const { reflector, changes } = reflect(direct);

@@ -151,7 +151,7 @@ describe('immutable fields', () => {
   const make = (resource: Resource<never>, spec: object) =>
     api.kube.create(resource as Resource, NAMESPACE, object({ kind: resource, name: 'kept', spec }));
 
-  test('says what to do instead, and all else can be changed', async () => {
+  test('name the alternative in their error, and all others can be changed', async () => {
     await make(UPLOAD, { source });
     await make(PLAYLIST, { items: [] });
     const change = async (resource: Resource<never>, spec: object) =>
@@ -196,7 +196,7 @@ describe('objects stored before a rule existed', () => {
     return (await api.kube.raw('POST', path, body)).status === 201;
   };
 
-  test('can be told of, edited elsewhere and deleted, and is asked about where it is edited', async () => {
+  test('can get a status, metadata edits and a deletion, and fail only where the bad part is edited', async () => {
     // Other files rely on the rules, and do not apply them again.
     onTestFailed(() => applyCrds(api.kube));
     for (const crd of customResourceDefinitions())

@@ -243,7 +243,7 @@ describe('logs through the API server', () => {
     await node.kube.delete(PODS, NS, 'talker');
   });
 
-  it('are refused to who shows no certificate of the cluster', async () => {
+  it('are refused without a certificate of the cluster', async () => {
     const object = (await node.kube.get(NODES, '', 'node-a')) as unknown as {
       status: { daemonEndpoints: { kubeletEndpoint: { Port: number } } };
     };
@@ -262,7 +262,7 @@ describe('an agent', () => {
     return agent;
   }
 
-  it('that was killed is followed by one that runs its pods again, each exactly once', async () => {
+  it('that was killed is followed by one that restarts its pods, each exactly once', async () => {
     const first = await startAgent();
     const script = `require('node:fs').writeFileSync(process.env.SAYS, 'for 7 s'); ${DEAF}`;
     const container = { env: [{ name: 'SAYS', value: '/dev/termination-log' }] };

@@ -180,7 +180,7 @@ describe('make run', () => {
     expect(records()).toEqual([]);
   });
 
-  test('the next run moves the demo to its own ports, and fetches what had not arrived from there', async () => {
+  test('the next run moves the demo to its own ports, and fetches missing files from there', async () => {
     const { facts } = system;
     system = await startSystem([], system.stateDir);
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);

@@ -28,7 +28,7 @@ async function start(): Promise<RunningPostgres> {
   return postgres;
 }
 
-test('state survives a restart, a killed Postgres, and one that an earlier run left behind', async () => {
+test('state survives a restart, a killed Postgres, and a leftover of an earlier run', async () => {
   const first = await start();
   await query(first.url, 'create table kept (n int); insert into kept values (7)');
   await first.stop();

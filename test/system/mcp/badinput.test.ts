@@ -56,7 +56,7 @@ const calls = () =>
 const asJson = (entries: [string, unknown][]): string =>
   `{${[...new Map(entries)].map(([name, it]) => `${JSON.stringify(name)}:${JSON.stringify(it)}`).join(',')}}`;
 
-test('is an answer, or an error that names what is wrong', async () => {
+test('the result is an answer, or an error that names the fault', async () => {
   await fc.assert(
     fc.asyncProperty(calls(), async ({ name, entries }) => {
       const text = asJson(entries);

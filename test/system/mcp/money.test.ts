@@ -84,7 +84,7 @@ const CALLS: Record<string, { good: (ids: Record<string, string>) => Args; bad: 
   },
 };
 
-test('each does what its operation does, and says what to do about what it refuses', async () => {
+test('each tool runs its operation, and has a next step for each refusal', async () => {
   const ids: Record<string, string> = {};
   for (const [name, { good, bad }] of Object.entries(CALLS)) {
     const { isError, output, text } = await agent.call(name, good(ids));

@@ -139,7 +139,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
   });
 });
 
-test('every tool, with every kind of credentials, does what the table of scopes says', async () => {
+test('every tool, with every kind of credentials, follows the table of scopes', async () => {
   const resource = `${site.url}/mcp`;
   const bearer = async (...scopes: Scope[]) => {
     const scope = scopes.map((one) => `service:${one}`).join(' ');

@@ -244,7 +244,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect(await done('get_upload', { id, wait: 60 })).toMatchObject({ state: 'failed' });
   });
 
-  test('diagnose_stream tells all at once, as a tool and as a prompt', async () => {
+  test('diagnose_stream reports everything at once, as a tool and as a prompt', async () => {
     const { done, call, client } = agent();
     const { id } = await started.create();
     const message = 'The destination has no Secret.';

@@ -173,7 +173,7 @@ async function live(streams: readonly LoopStream[], effects: number): Promise<bo
 
 const read = async (): Promise<LoopStream[]> => (await kube.list(LOOPSTREAMS, { namespace: NS })) as LoopStream[];
 
-it('counts what was on air, whatever happens to it', async () => {
+it('the meter counts the time on air, whatever happens to it', async () => {
   const scenes = await Promise.all(
     ACCOUNTS.map(async (account, i) => {
       const name = `stream-${i}`;

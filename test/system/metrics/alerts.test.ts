@@ -24,7 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const promtool = (...args: string[]) => run('promtool', args, { env: environment(), timeoutMs: 60_000, cwd: dir });
 
-test('rules and runbooks are what they are made of (mend with `make generate`)', () => {
+test('rules and runbooks are current (fix with `make generate`)', () => {
   for (const [path, files] of monitoringFiles()) {
     expect(readdirSync(join(ROOT, path)).sort(), path).toEqual([...files.keys()].sort());
     for (const [name, text] of files) expect(readFileSync(join(ROOT, path, name), 'utf8'), name).toBe(text);

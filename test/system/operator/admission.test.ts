@@ -94,7 +94,7 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
   expect(failed.error?.code).toBe('prepare_timeout');
 });
 
-it('a try that fails is followed by another; a Job that is done is cleared away, and what it made is not made again', async () => {
+it('a failed try is followed by another; a finished Job is removed, and its result is not made again', async () => {
   await createUpload();
   const first = (await jobPod('film-import')).metadata.name;
   await kubelet.bind(first);

@@ -51,7 +51,7 @@ const finalizers = async () => [
   (await getPod())?.metadata.finalizers ?? [],
 ];
 
-it('a namespace goes whose operator runs elsewhere, with a stream on air and one that never was', async () => {
+it('a namespace can be deleted whose operator runs elsewhere, with a stream on air and one that never was', async () => {
   await goLive();
   await createStream({ replicas: 0 }, 'idle');
   await deleteNamespace();

@@ -150,7 +150,7 @@ async function measure(act: (podName: string) => Promise<unknown>): Promise<{ ga
 const cordon = (name: string, unschedulable: boolean) =>
   cluster.kube.mergePatch(NODES, '', name, { spec: { unschedulable } });
 
-test('one pod takes over from another with next to no dead air, whatever made it go', async () => {
+test('one pod takes over from another with almost no gap, for every cause', async () => {
   const { kube } = cluster;
   await goOnAir();
   const gaps: Record<string, number> = {};

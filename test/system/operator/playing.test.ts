@@ -33,7 +33,7 @@ async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
   });
 }
 
-it('a pod that is lost while another upload is prepared is made again with what it played, and then plays the other', async () => {
+it('a pod lost during the preparation of another upload is replaced with its old items, and then plays the other', async () => {
   expect((await goLive()).status).not.toHaveProperty('playing');
   const pod = (await getPod()) as Pod;
   const program = programOfPod(pod);

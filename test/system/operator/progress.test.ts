@@ -30,7 +30,7 @@ async function workingPod() {
   });
 }
 
-it('an upload shows how far its Job is in steps, and what a pod says wrong or not at all changes nothing', async () => {
+it('an upload shows its Job’s progress in steps, and a wrong or missing report changes nothing', async () => {
   await using pod = await workingPod();
   const film = () => kube.get(UPLOADS, NS, 'film');
   const shows = (progress: number) =>

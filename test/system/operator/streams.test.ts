@@ -77,7 +77,7 @@ describe('a stream', () => {
     expect(JSON.stringify(await events())).not.toContain(KEY);
   });
 
-  it('says what is missing, one thing after the other, also while it is stopped', async () => {
+  it('reports its gaps, one after the other, also while it is stopped', async () => {
     await createStream({ replicas: 0 });
     const idle = await phase('idle');
     expect(idle.status?.ready).toBe(false);

@@ -93,7 +93,7 @@ describe('an upload that is on air', () => {
     await losePod(id);
   });
 
-  test('is kept while its pod is lost and made anew, for as long as the stream says that it comes back with it', async () => {
+  test('is kept while its pod is lost and replaced, for as long as the stream will return with it', async () => {
     const [a, b, c, told] = [await upload(), await upload(), await upload('AUDIO'), await upload()];
     const list = await makeList('video', a, told);
     const { id } = await started.create({ videoUploadObjectID: undefined, playlistIDs: [list.id] });

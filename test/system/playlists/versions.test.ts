@@ -264,7 +264,7 @@ describe('a published version', () => {
 });
 
 describe('GraphQL', () => {
-  test('makes, publishes and tells versions as REST does, and names the field of a change that cannot be made', async () => {
+  test('makes, publishes and lists versions as REST does, and names the field of an impossible change', async () => {
     const ask = asker(ada);
     const [a = '', b = ''] = videos;
     const { id } = await make(a);

@@ -66,7 +66,7 @@ test.each([
     /refused the credentials|does not let these/,
   ],
   ['a bucket that is missing', 'nowhere', undefined, /There is no bucket nowhere in the S3 storage: create it\./],
-])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
+])('%s are reported in the result, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
   // The storage only receives media, so the file has to be some.
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));

@@ -107,7 +107,7 @@ test.each([
   expect(performance.now() - started).toBeLessThan(30_000);
 });
 
-test('a program of nothing is not taken; names are shown as they are, whatever they hold', async () => {
+test('an empty program is refused; names are shown as they are, whatever they hold', async () => {
   const name = '"quotes" \'n\' \\back\nline\ttab \u202Eright-to-left 🎬 \u0000 </script> {} %s $x';
   await stream.program({ ...programOf([]), version: ++version });
   await until('it is refused', () => stream.log().includes('the one before stays on air'), 20_000);

@@ -201,7 +201,7 @@ async function expectSamePlace(a: Running, b: Running) {
   expect(Math.abs(nextA.at - nextB.at)).toBeLessThan(2_000 + 4_000);
 }
 
-test('a streamer that is killed in the middle of a shuffled round is followed by one that goes on with the round', async () => {
+test('a streamer killed in the middle of a shuffled round is followed by one that continues the round', async () => {
   const items = [...films, ...studio.items];
   const lengths = [12_000, 12_000, 12_000, 12_000, 2433, 1700, 1400];
   const seed = 11;

@@ -101,7 +101,7 @@ test('a changed key reconnects its destination with the new one', async () => {
   await live(stream);
 });
 
-test('destinations come, go and get another key on air; the others, and what plays, do not notice', async () => {
+test('destinations come, go and get another key on air; the others, and the program, are unaffected', async () => {
   const program = programOf(items);
   const stream = await onAir(program, { main: [rtmp.url, 'stays'] });
   await live(stream);

@@ -70,7 +70,7 @@ async function published(server: RtmpServer, count: number): Promise<void> {
   await until('media in it', async () => (await stat(recording)).size > 2000, 30_000);
 }
 
-test('a name is resolved anew for every connection: it may move, vanish and come back, and no other destination notices', async () => {
+test('a name is resolved for every connection: it may move, vanish and come back, and no other destination is affected', async () => {
   const hosts = join(studio.root, 'hosts');
   const point = (address?: string) => writeFile(hosts, address === undefined ? '' : `${address} ingest.test\n`);
   await point('127.0.0.1');

@@ -74,7 +74,7 @@ describe.each(CLIENTS)('a server that asks for a login as %s does', (style, clie
   });
 });
 
-test('the server of MediaMTX takes ffmpeg and a stream with the right password, and tells a wrong one from a wrong key', async () => {
+test('the server of MediaMTX accepts ffmpeg and a stream with the right password, and distinguishes a wrong one from a wrong key', async () => {
   const server = await startLoginServer(LOGIN);
   studio.cleanups.push(() => server.close());
   const url = `${server.url}/live`;

@@ -93,7 +93,7 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
   expect(await bytes(join(studio.root, 'locked.ts'))).toBe(0);
 });
 
-test('a connection that carries MPEG-TS is made anew before ffmpeg loses its clock, and that is no failure', async () => {
+test('a connection with MPEG-TS is replaced before ffmpeg loses its clock, and that is no failure', async () => {
   const port = await freeUdpPort();
   const [first, second] = [join(studio.root, 'aging.ts'), join(studio.root, 'renewed.ts')];
   const listener = await startListener(port, first);

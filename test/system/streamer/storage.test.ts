@@ -121,7 +121,7 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
   expect(Date.parse(clock.video?.epoch ?? '')).toBeLessThan(seenAt);
 }, 120_000);
 
-test('a streamer that is started again while S3 is away plays what the one before it kept', async () => {
+test('a streamer that restarts while S3 is away plays its predecessor’s cache', async () => {
   const cacheDir = join(studio.root, 'kept');
   const first = await onAir(studio.items, 'first', cacheDir);
   await until('a round', async () => (await seams(first)) >= 3, 30_000);
@@ -134,7 +134,7 @@ test('a streamer that is started again while S3 is away plays what the one befor
   expect(await cacheOf(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
 }, 120_000);
 
-test('without a Secret that can be read the sentence says what it needs, and no more', async () => {
+test('without a readable Secret the error names its requirement, and no more', async () => {
   const empty = join(studio.root, 'no-credentials');
   await mkdir(dirname(empty), { recursive: true });
   const env = {

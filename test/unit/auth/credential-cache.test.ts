@@ -8,7 +8,7 @@ function clockAt() {
 }
 
 describe('a checked credential in the cache', () => {
-  test('is known until it is over, or is to be looked at again, whichever comes first', () => {
+  test('is valid until it expires, or has to be checked again, whichever comes first', () => {
     const clock = clockAt();
     const recent = createCredentialCache<string>(clock);
     recent.keep('looked at again', 'a', { untilMs: 3000, expiresAt: start + 9000 });
@@ -23,7 +23,7 @@ describe('a checked credential in the cache', () => {
     expect(known()).toEqual([undefined, undefined, undefined, 'd']);
   });
 
-  test('is looked for once for all who ask at once, and anew for who asks later, or after it was forgotten', async () => {
+  test('is looked up once for concurrent requests, and again for a later one, or after its removal', async () => {
     const recent = createCredentialCache<string>(clockAt());
     const finds: PromiseWithResolvers<string>[] = [];
     const ask = () =>

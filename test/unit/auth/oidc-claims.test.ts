@@ -13,7 +13,7 @@ const document = {
 };
 
 describe('a discovery document', () => {
-  test('is looked for below the issuer', () => {
+  test('is fetched from below the issuer', () => {
     for (const one of [issuer, `${issuer}/`])
       expect(discoveryUrl(one)).toBe(`${issuer}/.well-known/openid-configuration`);
     expect(discoveryUrl(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
@@ -66,7 +66,7 @@ describe('a person', () => {
       expect(read({ email: wrong, email_verified: true }, true).email).toBeNull();
   });
 
-  test('has a name of what there is, without what cannot be seen', () => {
+  test('has a name from the available claims, without invisible characters', () => {
     const email = { email: 'ada@example.com', email_verified: true };
     expect(read({ ...email, given_name: 'Ada', family_name: 'Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
     expect(read({ ...email, name: 'Ada  King\u0000 Lovelace' })).toMatchObject({

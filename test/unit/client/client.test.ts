@@ -60,7 +60,7 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a call', () => {
-  test('carries the key in its header, escapes ids, and leaves out what is not asked for', async () => {
+  test('carries the key in its header, escapes ids, and leaves out absent parameters', async () => {
     const { client, seen } = await clientOf([json(200, { id: 'x' })]);
     expect(await client.streams.get('a/b?c')).toEqual({ id: 'x' });
     await client.streams.list({ q: 'a&b' }).page('n=');
@@ -75,7 +75,7 @@ describe('a call', () => {
     expect(seen.every(({ headers }) => headers['x-api-key'] === 'lsk_secret')).toBe(true);
   });
 
-  test('asks for an access token anew each time', async () => {
+  test('fetches an access token each time', async () => {
     let count = 0;
     const accessToken = () => `token-${++count}`;
     const { client, seen } = await clientOf([json(200, {})], { apiKey: undefined as never, accessToken });
@@ -159,7 +159,7 @@ test('a list goes on to its last page, and asks for each only when it is needed'
 });
 
 describe('an error', () => {
-  test('has a class for each code of the table, with what its document tells', () => {
+  test('has a class for each code of the table, with the content of its document', () => {
     const names = Object.keys(problems);
     expect(names).toHaveLength(Object.keys(ERRORS).length);
     for (const [i, [code, { status, title, fix }]] of Object.entries(ERRORS).entries()) {

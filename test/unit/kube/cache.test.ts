@@ -46,7 +46,7 @@ describe('the cache', () => {
     expect(cache.upsert(thing('a', 15))).toEqual([]);
   });
 
-  test('does not bring back what our own deletion has ended while lists and watch lag behind it', () => {
+  test('does not bring back an object after our own deletion while lists and watch lag behind it', () => {
     const cache = createCache<Thing>();
     cache.replace([thing('a', 1)], '1');
     expect(told(cache.forget(thing('a', 1)))).toEqual([['uid-a', null]]);
@@ -63,7 +63,7 @@ describe('the cache', () => {
     expect(told(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
   });
 
-  test('does not bring back what we have created and deleted since a late list was read', () => {
+  test('does not bring back an object that was created and deleted since a late list was read', () => {
     const cache = createCache<Thing>();
     cache.replace([], '1');
     cache.upsert(thing('a', 2));
@@ -90,7 +90,7 @@ describe('the cache', () => {
     expect(told(cache.advance('12'))).toEqual([['uid-a', null]]);
   });
 
-  test('tells a deletion and a creation when a name has a new UID', () => {
+  test('reports a deletion and a creation when a name has a new UID', () => {
     const cache = createCache<Thing>();
     cache.replace([thing('a', 1, 'first')], '1');
     expect(told(cache.replace([thing('a', 9, 'second')], '10'))).toEqual([
@@ -113,7 +113,7 @@ describe('the cache', () => {
     expect(told(cache.upsert(thing('c', 51)))).toEqual([[null, 'uid-c']]);
   });
 
-  test('finds by index what is there now, and survives an index function that throws', () => {
+  test('finds present objects by index, and survives an index function that throws', () => {
     const errors: string[] = [];
     const cache = createCache<Thing>(
       {

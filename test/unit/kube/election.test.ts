@@ -17,7 +17,7 @@ const held = (version: string, spec: LeaseSpec = {}) => ({
 });
 
 describe('a lease', () => {
-  test('is waited for from the moment it was seen to change, whatever times stand in it', () => {
+  test('is waited for from the moment of its observed change, independent of the times in it', () => {
     const seen = sight(undefined, held('1', { renewTime: '1999-01-01T00:00:00.000000Z' }), 1000);
     expect(waitMs(seen, 'b', 1000, 1)).toBe(15_000);
     expect(waitMs(seen, 'b', 15_999, 1)).toBe(1);
@@ -35,7 +35,7 @@ describe('a lease', () => {
     expect(waitMs(undefined, 'b', 0, 1)).toBe(0);
   });
 
-  test('tells who took it when and how often it changed hands, in Kubernetes’ MicroTime', () => {
+  test('has its holder, its time and the number of its transitions, in Kubernetes’ MicroTime', () => {
     const first = heldBy('a', undefined, NOW, 15_000);
     const time = '2026-01-02T03:04:05.678000Z';
     expect(first).toEqual({

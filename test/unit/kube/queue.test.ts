@@ -64,7 +64,7 @@ describe('the queue', () => {
     expect([runs.length, queue.delayed]).toEqual([before + 1, 0]);
   });
 
-  test('requeues after what a run asks for, and later runs decide anew', async () => {
+  test('requeues after the time that a run returns, and later runs decide again', async () => {
     const runs: number[] = [];
     const queue = createQueue({
       workers: 1,

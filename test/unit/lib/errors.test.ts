@@ -18,7 +18,7 @@ beforeAll(async () => {
   docs = listErrorDocs(await describeApi());
 });
 
-test('docs/errors/ is what the code says, a page a code and no other (mend with `make generate`)', async () => {
+test('docs/errors/ matches the code, a page for each code and no other (fix with `make generate`)', async () => {
   const expected = [...apiFiles(await describeApi())].filter(([name]) => name.startsWith('errors/'));
   expect(readdirSync(join(DOCS, 'errors')).sort()).toEqual(expected.map(([name]) => name.slice(7)).sort());
   for (const [name, text] of expected) expect(readFileSync(join(DOCS, name), 'utf8'), name).toBe(text);
@@ -35,7 +35,7 @@ test('docs/errors/ is what the code says, a page a code and no other (mend with 
   );
 });
 
-test('every code says what it means and what to do about it, in sentences', () => {
+test('every code has a meaning and a next step, in sentences', () => {
   for (const { code, meaning, fix, title } of docs) {
     for (const text of [meaning, fix]) expect(text, code).toMatch(/^[A-Z].*\.$/);
     expect(title, code).not.toMatch(/\.$/);
@@ -58,7 +58,7 @@ test('a code says where it stands when that is not in a problem, or not only the
   expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);
 });
 
-test('the page that the server shows says what the file in docs/errors says', () => {
+test('the server’s page has the content of the file in docs/errors', () => {
   const words = (text: string) =>
     text
       .replace(/<style>.*<\/style>|<!--.*-->|<[^>]+>|[`#*-]/g, ' ')

@@ -65,7 +65,7 @@ describe('places', () => {
     expect(await flood[0]).toBeUndefined();
   });
 
-  test('are given up by the owner with the most when one comes who has none', async () => {
+  test('are taken from the owner with the most for an owner without any', async () => {
     const places = new Places({ total: 4, each: { account: 4 }, waiting: { total: 4, each: 4, ms: 60_000 } });
     const asked: number[] = [];
     for (let i = 0; i < 4; i++) {

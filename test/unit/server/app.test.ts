@@ -95,7 +95,7 @@ describe('security headers', () => {
     }
   });
 
-  test('only what is public over TLS asks for nothing but TLS from then on (RFC 6797)', async () => {
+  test('only a server that is public over TLS requires TLS from then on (RFC 6797)', async () => {
     const [overTlsOf, headersOf] = [
       await servedAt('https://loops.example.com'),
       await servedAt('http://loops.example.com'),

@@ -135,7 +135,7 @@ describe('the settings about people', () => {
     return join(dir, name);
   };
 
-  test('limits are whole numbers of at least one, and strangers may sign up unless told otherwise', () => {
+  test('limits are whole numbers of at least one, and strangers may sign up by default', () => {
     const { authLimits, unusedClientDays, signUp } = apiConfig(required);
     expect({ ...authLimits, unusedClientDays, signUp }).toEqual({
       attempts: 20,

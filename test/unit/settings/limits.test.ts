@@ -39,12 +39,12 @@ describe('the table of limits', () => {
     ['{"full":{"streams":-1}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":', 'must be JSON'],
-  ])('names what is wrong with %s', (text, problem) => {
+  ])('names the fault of %s', (text, problem) => {
     expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(ConfigError);
     expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(problem);
   });
 
-  test('takes what it gives', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));
+  test('accepts its own output', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));
 });
 
 test('a trial account’s error names the limit, its usage, and how to lift it', () => {

@@ -83,7 +83,7 @@ describe('a payment', () => {
       expect(seen(before, paid())).toMatchObject({ known: { state: 'paid' }, moves: [{ do: 'credit' }] });
   });
 
-  test('of another amount is credited as it came, and staff look at it', () => {
+  test('of another amount is credited as it came, and reported to staff', () => {
     expect(seen(paid({ receivedMinor: 400n }))).toMatchObject({
       known: { state: 'paid', paidMinor: 400n, review: 'amount_differs' },
       moves: [{ do: 'credit', amountMinor: 400n }],
@@ -119,7 +119,7 @@ describe('money that goes back', () => {
   });
 });
 
-test('however often, late and in whichever order looks come, all ends as after the last one, and nothing is done twice', () => {
+test('for any number, delay and order of reports, all ends as after the last one, and nothing is done twice', () => {
   // The events of a payment, in order; each fetch is at one of these moments.
   const history = [
     facts(),

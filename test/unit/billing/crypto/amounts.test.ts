@@ -62,7 +62,7 @@ describe('amounts', () => {
     creditsPerUnit: fc.constantFrom(100n, 10_000n, 100_000n),
   });
 
-  test('a customer never loses a whole credit, and is never given one', () => {
+  test('a customer never loses a full credit, and never gains one', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, value) => {
         const credits = creditsFor(amount, value);

@@ -100,7 +100,7 @@ describe('recorded answers are understood', () => {
     expect([await esplora.feeRate(5), await esplora.feeRate(7)]).toEqual([10, undefined]);
   });
 
-  test('a refusal is one, whatever it says', async () => {
+  test('a refusal is recognized, with any text', async () => {
     await expect(esplora.transactions('bc1qsomething', 0)).rejects.toThrow(
       'The Esplora server of bitcoin answered 400.',
     );
@@ -125,7 +125,7 @@ describe("the tests' server answers in the shape of the recorded answers", () =>
     return { status: answer.status, body: type === 'text/plain' ? await answer.text() : await answer.json() };
   };
 
-  test('blocks, transactions, outputs and fees, field by field; and what is not there', async () => {
+  test('blocks, transactions, outputs and fees, field by field; and missing objects', async () => {
     const txid = server.pay({ address: 'bcrt1qours', value: 5 });
     const waiting = await ask(`/tx/${txid}`);
     expect(must(shape(waiting.body))).toEqual(must(shape(pending)));

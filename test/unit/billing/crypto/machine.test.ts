@@ -56,7 +56,7 @@ function run(all: readonly Step[]) {
 }
 
 describe('a payment', () => {
-  test('is credited and taken back by turns, never twice in a row, and in the end as the chain has it', () => {
+  test('is credited and taken back in turns, never twice in a row, and ends as the chain has it', () => {
     fc.assert(
       fc.property(steps, (all) => {
         // Enough blocks follow to decide every payment.
@@ -82,7 +82,7 @@ describe('a payment', () => {
     expect(judge(payment, 100, NEEDED)).toBe('wait');
   });
 
-  test('that was in a block is not taken for one that waits, because a server still lists it as waiting', () => {
+  test('that was in a block does not count as pending because a server still lists it so', () => {
     const credited: Payment = { ...begin({ height: 10 }, undefined), state: 'credited' };
     for (const one of [begin({ height: 10 }, undefined), credited, lose(credited)])
       expect(seeAgain(one, 'pending')).toEqual(one);
@@ -122,7 +122,7 @@ describe('a deposit', () => {
     expect(view(deposit, payments, 11, at).state).toBe(state);
   });
 
-  test('tells the fewest confirmations of what is on its way', () => {
+  test('shows the fewest confirmations of its pending payments', () => {
     expect(view(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now)).toEqual({
       state: 'confirming',
       confirmations: 1,

@@ -24,7 +24,7 @@ const now = new Date('2027-01-31T12:00:00Z');
 const clock = { now: () => new Date(now.getTime() + passed), monotonicMs: () => passed };
 const prices = (more: object = {}) => JSON.stringify({ currency: 'USD', prices: { ETH: '3000' }, ...more });
 
-test('it is asked once for all who ask within half a minute, and told apart from what it does not have', async () => {
+test('the source is asked once for all requests within half a minute, and a missing price differs from a failure', async () => {
   answer = { body: prices({ at: now.toISOString() }) };
   const rates = httpRates(url, 'USD', clock);
   const all = await Promise.all([

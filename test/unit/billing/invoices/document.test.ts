@@ -127,7 +127,7 @@ test('a sum in the customer’s favour is a credit note', () => {
   expect(content).toMatchObject({ kind: 'credit_note', totalCredits: '-150', totalMinor: '-2' });
 });
 
-test('the buyer is the address that was set, and what is known of the account where that says nothing', () => {
+test('the buyer is the chosen address, completed by the account’s data', () => {
   const user = { name: 'Ada', email: 'ada@example.com' };
   expect(buildBuyer('acc', user, { name: '', postalCode: '75008', city: 'Paris', line2: '', country: 'FR' })).toEqual({
     name: 'Ada',

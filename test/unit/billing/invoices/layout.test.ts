@@ -108,7 +108,7 @@ describe('text on paper', () => {
     expect(dayText('2027-02-01')).toBe('1 Feb 2027');
   });
 
-  test('names lose what cannot be seen, and show what no font has', () => {
+  test('names lose invisible characters, and show letters that no font has', () => {
     const faceOf: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
     let missing = 0;
     const print = (text: string) => printable(text, faceOf, () => (missing += 1));

@@ -21,7 +21,7 @@ test('the cost of time is never above the exact price, and less than a credit be
     }),
   ));
 
-test('charged bit by bit it is what it is at once', () =>
+test('partial charges add up to the charge of the total', () =>
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 10 ** 6 })), fc.bigInt(0n, 10n ** 6n), (parts, perHour) => {
       let seconds = 0;

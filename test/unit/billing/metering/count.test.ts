@@ -46,7 +46,7 @@ const said = (charges: readonly SessionCharge[] = []) =>
   charges.map(({ n, tenths, credits, profile }) => [n, tenths / 10, Number(credits), profile]);
 
 describe('the charges of a session', () => {
-  it('is what it has had beyond what is counted, to the tenth of a second, in whole credits and rounded down', () => {
+  it('are its usage beyond the counted part, to the tenth of a second, in whole credits and rounded down', () => {
     const first = countEntry(given({ entry: session({ onAirSeconds: 61.9, endedAt: at(70).toISOString() }) }));
     expect(said(first?.charges)).toEqual([[1, 61.9, 61, '1080p30']]);
     expect(first?.charges[0]).toMatchObject({ from: at(0), to: at(70) });
@@ -59,7 +59,7 @@ describe('the charges of a session', () => {
     ]);
   });
 
-  it('that does not cost a whole credit yet is counted, and stands in the next charge', () => {
+  it('wait for a whole credit: a smaller cost is counted, and is in the next charge', () => {
     const cheap = (onAirSeconds: number, known: CountedSession[] = []) =>
       countEntry(given({ prices: PRICES, entry: session({ onAirSeconds }), known }));
     const one = cheap(11);
@@ -69,7 +69,7 @@ describe('the charges of a session', () => {
     expect(said(two?.charges)).toEqual([[1, 25, 2, '1080p30']]);
   });
 
-  it('is divided where the price changes, at the times between which it was', () => {
+  it('are divided where the price changes, at the exact times', () => {
     const whole = session({ onAirSeconds: 5000, endedAt: at(7200).toISOString() });
     expect(said(countEntry(given({ entry: whole }))?.charges)).toEqual([
       [1, 2500, 2500, '1080p30'],
@@ -89,7 +89,7 @@ describe('the charges of a session', () => {
     ]);
   });
 
-  it('is of one day, wherever one lives: each second in the day in which it was, and none lost', () => {
+  it('are of one day, in any zone: each second in its own day, and none lost', () => {
     // From 17:30 UTC: midnight in Yangon, then in Kathmandu, in Kolkata and at whole hours.
     const [from, seconds] = [17.5 * 3600, 2 * 3600];
     const entry = session({
@@ -113,7 +113,7 @@ describe('the charges of a session', () => {
     expect(mad?.charges).toHaveLength(1);
   });
 
-  it('is of the profile that its pod was seen to play in, from when it was; a later wish counts for nothing', () => {
+  it('are of the profile in which its pod was seen, from that time on; a later request counts for nothing', () => {
     const entry = session({ onAirSeconds: 3000, endedAt: at(3000).toISOString() });
     const seen = (podUID: string, seconds: number, profile: Played['profile']) => ({
       podUID,
@@ -130,7 +130,7 @@ describe('the charges of a session', () => {
     expect(count()).toEqual([[1, 3000, 3000, '1080p30']]);
   });
 
-  it('does not depend on the clock of the meter where that cannot be right', () => {
+  it('do not depend on the clock of the meter where that cannot be right', () => {
     const open = session({ onAirSeconds: 3000 });
     // The clock was set back by a day: a stream cannot be on air for longer than it exists.
     expect(countEntry(given({ entry: open, now: at(-86_400) }))?.charges[0]).toMatchObject({
@@ -149,7 +149,7 @@ describe('the charges of a session', () => {
 describe('the acknowledged part of a session', () => {
   const closed = (number: number, through?: number) =>
     session({ number, endedAt: at(1).toISOString(), ...(through !== undefined && { through }) });
-  it('is all up to the first session that is open, and is said once', () => {
+  it('ends at the first open session, and is reported once', () => {
     expect(acknowledgeable([], undefined)).toBeUndefined();
     expect(acknowledgeable([session()], undefined)).toBeUndefined();
     const book = [closed(1, 4), closed(5), session({ number: 6 }), closed(7)];
@@ -172,7 +172,7 @@ const step = fc.oneof(
   }),
 );
 
-it('whatever is grown, closed, joined, looked at late, twice or by a wrong clock: counted is what was on air, never more', () => {
+it('for any growth, closing, merging, delay, repetition or clock: the count is the time on air, never more', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       let clock = 0;

@@ -33,7 +33,7 @@ it('names the API version that it writes under', () => expect(API_VERSION).toBe(
 describe('the uncounted usage of a stream', () => {
   const iso = (seconds: number) => at(seconds).toISOString();
   const session = { number: 3, podUID: 'p', startedAt: iso(0), onAirSeconds: 0 };
-  it('is the time of an open session since it has been live without a break, beyond what is counted', () => {
+  it('is the time of an open session since it has been live without a break, beyond the counted part', () => {
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
     expect(uncharged(live, [], at(90.7))).toBe(90);
     expect(uncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
@@ -47,7 +47,7 @@ describe('the uncounted usage of a stream', () => {
     expect(uncharged(back, [{ number: 3, tenths: 36_000 }], at(8100))).toBe(3600);
     expect(uncharged(back, [{ number: 3, tenths: 72_000 }], at(8100))).toBe(0);
   });
-  it('is nothing while it reconnects, or by a clock that was set back, or of what is acknowledged', () => {
+  it('is nothing while it reconnects, or by a clock that was set back, or for acknowledged time', () => {
     const away = on({ phase: 'reconnecting', podUID: 'p', sessions: [session] });
     expect(uncharged(away, [], at(900))).toBe(0);
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
@@ -114,7 +114,7 @@ describe('the judgement', () => {
     expect(judge(credit(), left(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
   });
 
-  it('needs more than what is left over when a stream has stopped, before it goes on', () => {
+  it('requires more than the remainder at a stop, before the stream goes on', () => {
     const exhaustedAt = at(-100);
     expect(judge(credit({ exhaustedAt }), left(undefined, 5n), 0, NOW)).toMatchObject({ exhaustedAt, isOver: true });
     expect(judge(credit({ exhaustedAt }), left(undefined, 6n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });

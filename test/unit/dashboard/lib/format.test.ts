@@ -74,7 +74,7 @@ describe('numbers as people read them', () => {
     expect(formatProfile('1080p', 30)).toBe('1080p · 30 fps');
   });
 
-  test('times in the past are told in one unit', () => {
+  test('times in the past are given in one unit', () => {
     const now = new Date('2030-01-10T12:00:00Z');
     const ago = (seconds: number) => formatAgo(new Date(now.getTime() - seconds * 1000), now);
     expect(ago(-60)).toBe('just now');

@@ -52,7 +52,7 @@ const codeOf = (watching: Promise<unknown>) =>
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('previews', () => {
-  test('of one pod share a connection, and each begins with what a decoder needs and a keyframe', async () => {
+  test('of one pod share a connection, and each begins with the decoder’s headers and a keyframe', async () => {
     const { sources, watch } = room();
     const first = await watch();
     sources[0]?.write(picture(true, 0));
@@ -101,7 +101,7 @@ describe('previews', () => {
     expect(await codeOf(watch('s2', 'trial'))).toBe('too_many_previews');
   });
 
-  test('are given up by the account with the most when one comes who has none', async () => {
+  test('are taken from the account with the most for an account without any', async () => {
     const { watch } = room({ perServer: 3 });
     const viewers = [await watch('s1'), await watch('s2'), await watch('s3')];
     for (const viewer of viewers) viewer.resume();

@@ -30,7 +30,7 @@ function kubernetes() {
   };
 }
 
-describe('the token of those who look', () => {
+describe('the token of viewers', () => {
   test('is the same for operator and API server, another one for each stream, and read once', async () => {
     const { kube, key, asked } = kubernetes();
     const operator = kube();

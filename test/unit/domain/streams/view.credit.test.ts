@@ -42,7 +42,7 @@ function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) 
   return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
 }
 
-it('a start without credit is refused as that, whatever else is missing; told to wait it is taken', async () => {
+it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {
   const none = offAir(condition(CREDIT_CONDITION, 'False', 'InsufficientCredits'));
   await expect(serviceOf(none).start('ann', 'bunny')).rejects.toMatchObject({ code: 'insufficient_credits' });
   expect(toReadiness(none).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);

@@ -50,7 +50,7 @@ describe('the phase', () => {
     }
   });
 
-  test('before that it is what the wish will make of it', () => {
+  test('is first the one that the request will lead to', () => {
     const startAt = '2026-01-01T13:00:00Z';
     expect(computePhase(stream({}), now)).toBe('idle');
     expect(computePhase(stream({ replicas: 1, startAt }), now)).toBe('scheduled');

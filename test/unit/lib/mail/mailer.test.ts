@@ -53,7 +53,7 @@ test('a mail arrives as it was meant, from whom the setting says, and says that 
   expect(raw).not.toMatch(/x-mailer|nodemailer/i);
 });
 
-test('an address is one recipient, whatever stands in it', async () => {
+test('an address is one recipient, with any content', async () => {
   const server = await smtp();
   await mailer(server.url)
     .send(mail('ada@example.com, eve@example.com'))

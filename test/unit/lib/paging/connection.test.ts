@@ -21,7 +21,7 @@ const pageOf = (items: readonly Place[], args: PageArgs) => connect('str', inOrd
 const page = (items: readonly Place[], first: number, after?: string | null) => pageOf(items, { first, after });
 
 describe('pages', () => {
-  test('walking through them meets everything once, newest first, whatever their size', () => {
+  test('together hold every object once, newest first, for any page size', () => {
     fc.assert(
       fc.property(places, fc.integer({ min: 1, max: 10 }), (items, first) => {
         const met: Place[] = [];
@@ -82,7 +82,7 @@ describe('in both directions', () => {
   const size = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
   const newestFirst = (items: readonly Place[]) => page(items, 1000).edges.map(({ node }) => node);
 
-  test('a page is what the specification of Relay says, for any first, after, last and before', () => {
+  test('a page follows the specification of Relay, for any first, after, last and before', () => {
     fc.assert(
       fc.property(places, size, size, fc.nat(50), fc.nat(50), (items, first, last, i, j) => {
         const all = newestFirst(items);
@@ -127,7 +127,7 @@ describe('in both directions', () => {
 });
 
 describe('thousands', () => {
-  test('a page looks at no more than what it shows and the way there, wherever it is', () => {
+  test('a page reads only its own rows and the way there, at any place', () => {
     const all = Array.from({ length: 10_000 }, (_, n) => ({
       key: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString().replace('.000', ''),
       id: `str-${n}`,
@@ -149,7 +149,7 @@ describe('thousands', () => {
     }
   });
 
-  test('groups are in order whatever comes, changes and goes', () => {
+  test('groups stay in order through additions, changes and removals', () => {
     type Thing = Place & { group: string | undefined; version: number };
     const step = fc.record({
       id: fc.integer({ min: 0, max: 12 }).map(String),

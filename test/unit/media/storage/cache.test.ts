@@ -103,7 +103,7 @@ test('reads fetch ahead, for the reader with the least data ahead first', async 
   await until('it goes on by itself', () => cache.stats().failure === undefined);
 });
 
-test('a look into an object fetches that and no more', async () => {
+test('a small read of an object fetches that range and no more', async () => {
   await origin.write('a', randomBytes(4 * MB));
   const cache = await cached();
   for (let time = 0; time < 2; time++) {
@@ -127,7 +127,7 @@ test('the cache stays within its bytes, and the least recently used goes first',
   await expect(bytesOf(cache, 'b')).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('an object that has changed is never mixed with what it was, and is seen soon', async () => {
+test('a changed object is never mixed with its old version, and is seen soon', async () => {
   const [old, fresh] = [Buffer.alloc(3 * MB, 'o'), Buffer.alloc(3 * MB, 'n')];
   await origin.write('a', old);
   const cache = await cached({ freshMs: 0, readAheadBytes: 0 });
@@ -162,7 +162,7 @@ test('files that are damaged, cut short or gone are read from the storage again'
   expect((await bytesOf(cache, 'a')).equals(data)).toBe(true);
 });
 
-test('a process that starts while the storage is away plays what the one before it kept', async () => {
+test('a process that starts while the storage is away plays its predecessor’s cache', async () => {
   const data = randomBytes(2 * MB + 5);
   await origin.write('a', data);
   const before = await cached();

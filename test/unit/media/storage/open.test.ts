@@ -22,7 +22,7 @@ describe('the storage URL', () => {
     });
   });
 
-  test('every part can be told', () => {
+  test('has settings in every part', () => {
     const url = 's3://media.example/a/b/?endpoint=http://s3:9000&region=eu-central-1&forcePathStyle=false';
     expect(parseS3Url(new URL(url))).toEqual({
       bucket: 'media.example',

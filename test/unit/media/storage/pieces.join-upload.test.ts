@@ -51,7 +51,7 @@ async function film(place: Room): Promise<Buffer> {
   return content;
 }
 
-test('the source is what was sent, with its hash, and the pieces are gone', async () => {
+test('the source has the sent bytes, with their hash, and the pieces are gone', async () => {
   await using place = await room();
   const content = await film(place);
   const progress: number[] = [];
@@ -79,7 +79,7 @@ test('a file without media is media_unreadable, and no source', async () => {
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
-test('pieces that are missing are told, and nothing is made of the rest', async () => {
+test('missing pieces are reported, and nothing is made of the rest', async () => {
   await using place = await room();
   await sendTo(place.storage, randomBytes(1000));
   await expect(imported(place, 2000)).rejects.toMatchObject({ code: 'prepare_failed' });

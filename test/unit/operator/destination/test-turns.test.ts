@@ -11,7 +11,7 @@ test('forty tests of one account leave places for others at once', () => {
   expect(turns.take('b0', 'B', 1)).toBe(true);
 });
 
-test('a place that becomes free goes to the account with the fewest tests, and of those to who waits for the longest', () => {
+test('a free place goes to the account with the fewest tests, and there to the longest wait', () => {
   const turns = new TestTurns({ total: 4, each: 3, patienceMs: 5000 });
   for (let i = 0; i < 10; i++) turns.take(`a${i}`, 'A', i);
   expect(turns.take('b0', 'B', 100)).toBe(true);

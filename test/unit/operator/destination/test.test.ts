@@ -51,7 +51,7 @@ describe('a test that is asked for', () => {
     expect(decideTest(asked(), world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
   });
 
-  it('is over with what its pod said, which then goes', () => {
+  it('is over with its pod’s result, and the pod goes then', () => {
     const pod = ended(PASSED);
     expect(decideTest(asked(), world({ pod }))).toEqual({
       result: { id: ID, ...PASSED, finishedAt: '2026-06-01T12:00:05Z' },
@@ -73,7 +73,7 @@ describe('a test that is asked for', () => {
     expect(decideTest(later, world({ pod })).result?.id).toBe(`${at(3).toISOString()} tst-2`);
   });
 
-  it('after a change of the Secret is not answered with a test of what was there before', () => {
+  it('after a change of the Secret gets no answer about the old one', () => {
     const pod = ended(PASSED);
     expect(decideTest(asked(), world({ pod, secretVersion: '8' }))).toEqual({ remove: pod, requeueAfterMs: 1000 });
     const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: 'now' } };

@@ -171,7 +171,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
     expect(lines).toContain(wanted);
 });
 
-test('a queue tells of keys that wait, are worked on and are tried again', async () => {
+test('a queue reports waiting, active and retried keys', async () => {
   const own = new Registry();
   const queues = workqueueMetrics(own);
   const open = Promise.withResolvers<void>();

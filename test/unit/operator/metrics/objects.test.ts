@@ -10,7 +10,7 @@ const object = (account: string | undefined, name: string, padding = 0): Stored<
     spec: { items: [], displayName: 'x'.repeat(padding) },
   }) as unknown as Stored<KubeObject>;
 
-test('objects, their bytes with the versions, and the most of one account are told, and no account is named', () => {
+test('objects, their bytes with the versions, and the most of one account are reported, and no account is named', () => {
   const lists = {
     playlists: [object('ada', 'a'), object('ada', 'b', 10_000), object('bob', 'c'), object(undefined, 'd')],
   };

@@ -120,7 +120,7 @@ describe('a schedule goes by', () => {
     expect(channel.until(4800.2).onAir).toBe(false);
   });
 
-  it('through more missed starts than anybody counts, in one look', () => {
+  it('through any number of missed starts, in one reconcile', () => {
     const channel = new Channel({ recurrence: { cron: '* * * * *', timeZone: 'UTC', durationSeconds: 60 } }, -30);
     expect(channel.until(1).onAir).toBe(true);
     const began = performance.now();
@@ -150,7 +150,7 @@ describe('an edit in the middle of a window', () => {
     expect(channel.late).toHaveLength(2);
   });
 
-  it('that takes the schedule away leaves the stream on air, and one that makes no sense too', () => {
+  it('that removes the schedule leaves the stream on air, and an invalid one too', () => {
     expect(inside().edit(undefined).until(5000).onAir).toBe(true);
     const channel = inside().edit({ recurrence: { cron: '0 * * * *', timeZone: 'Mars/Base', durationSeconds: 60 } });
     expect(channel.onAir).toBe(true);
@@ -226,7 +226,7 @@ describe('a wall clock that jumps', () => {
     expect(jump()).toBe(61_000 - 3_600_000);
   });
 
-  it('back over a start leaves what is on air there only if its window is open; forward it begins when it is looked at', () => {
+  it('back over a start leaves a stream on air only if its window is open; forward it begins at the next reconcile', () => {
     const channel = new Channel(HOURLY, -1800).until(60);
     channel.now = -60;
     channel.look();

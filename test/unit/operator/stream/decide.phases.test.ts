@@ -121,7 +121,7 @@ describe('the state machine', () => {
   const table = written();
   const walks = fc.array(scenes, { minLength: 2, maxLength: 12, size: 'max' });
 
-  it('makes no transition that is not written down, whatever happens in whatever order', () => {
+  it('makes no unlisted transition, for any events in any order', () => {
     fc.assert(
       fc.property(walks, (list) => {
         for (const step of walked(list)) expect(table).toContain(step);

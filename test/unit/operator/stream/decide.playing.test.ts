@@ -62,7 +62,7 @@ const edited = (loopStream: LoopStream, spec: Partial<LoopStreamSpec>): LoopStre
 const programIn = (action: object): Program => (action as { program: Program }).program;
 
 describe('a stream whose next version is being prepared', () => {
-  it('says what it plays, and says it once', () => {
+  it('reports its present items, and does so once', () => {
     const { loopStream, pod } = preparing();
     expect(loopStream.status).toMatchObject({
       phase: 'live',
@@ -73,7 +73,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(sameStatus(loopStream.status, again.status ?? {})).toBe(true);
   });
 
-  it('comes back with it where the loop stands when its pod is lost, and still says what it waits for', () => {
+  it('returns with them at the playhead when its pod is lost, and still reports its wait', () => {
     const { loopStream, pod } = preparing();
     const { decision, stream: after } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false, action: { do: 'create', standby: false } });
@@ -113,7 +113,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(after.status).not.toHaveProperty('playing');
   });
 
-  it('waits for what else is against it, and keeps what it played', () => {
+  it('waits for all its other obstacles, and keeps its items', () => {
     const { loopStream } = preparing();
     const lost = step(loopStream, world({ ...PUBLISHED, destinations: [destination('tv', false)] }));
     expect(lost.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
@@ -122,7 +122,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(programIn(back.action)).toMatchObject({ epoch: kubeTime(NOW), video: { items: [{ id: 'film' }] } });
   });
 
-  it('keeps what it played while others shut it off, and while Kubernetes has no room for its pod', () => {
+  it('keeps its items while others shut it off, and while Kubernetes has no room for its pod', () => {
     const { loopStream, pod } = preparing();
     const gate = { type: 'CreditAvailable', status: 'False' as const, reason: 'X', message: 'X' };
     const conditions = [...(loopStream.status?.conditions ?? []), { ...gate, lastTransitionTime: kubeTime(NOW) }];
@@ -148,7 +148,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film' }]);
   });
 
-  it('forgets what it played when it is stopped', () => {
+  it('forgets its items when it is stopped', () => {
     const { loopStream, pod } = preparing();
     const off = step(edited(loopStream, { replicas: 0 }), world({ ...PUBLISHED, pod })).stream;
     expect(off.status).toMatchObject({ phase: 'stopping' });

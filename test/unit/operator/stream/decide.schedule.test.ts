@@ -65,7 +65,7 @@ describe('a window with a starting deadline', () => {
     ).toEqual([]);
   });
 
-  it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
+  it('is used by a pod that was made in time, when the status reports it later than the deadline', () => {
     for (const loopStream of [
       stream({ schedule }),
       stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } }),

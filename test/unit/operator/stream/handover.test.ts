@@ -22,7 +22,7 @@ const live = (loopStream = stream()) => podOf(loopStream, { ready: true });
 
 describe('a node', () => {
   const pod = live();
-  it('is left when it is cordoned, or tainted with what the pod does not bear', () => {
+  it('is left when it is cordoned, or has a taint that the pod does not tolerate', () => {
     expect(findReasonToDrain(node({ unschedulable: true }), pod)).toContain('cordoned');
     expect(findReasonToDrain(taint('spot.example/notice'), pod)).toContain('spot.example/notice:NoSchedule');
     const bears = { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'spot.example/notice', operator: 'Exists' }] } };
@@ -83,14 +83,14 @@ describe('one pod after the other', () => {
     expect(step(stream(), world({ pod: going, other: second() })).decision.action).toEqual({ do: 'nothing' });
   });
 
-  it('takes a next one away that is not needed any more, and makes it anew when it is out of date itself', () => {
+  it('removes a next one that is no longer needed, and replaces it when it is out of date itself', () => {
     const { action } = step(stream(), world({ pod: old, other: second() })).decision;
     expect(action).toMatchObject({ do: 'delete', podUid: 'uid-of-second', retire: false });
     const stale = step(edited, world({ pod: old, other: started(second()) })).decision.action;
     expect(stale).toMatchObject({ do: 'delete', podUid: 'uid-of-second' });
   });
 
-  it('takes both away when the stream is stopped, with little time for what does not answer', () => {
+  it('removes both when the stream is stopped, with little time for one that does not answer', () => {
     const off = stream({ replicas: 0 });
     const going = { ...old, metadata: { ...old.metadata, deletionTimestamp: 'now', deletionGracePeriodSeconds: 30 } };
     const { action } = step(off, world({ pod: going, other: second() })).decision;
@@ -100,7 +100,7 @@ describe('one pod after the other', () => {
     expect(then).toMatchObject({ do: 'delete', podUid: 'uid-of-second', retire: false });
   });
 
-  it('hands the next one what is to be played by then', () => {
+  it('gives the next one the items for its start', () => {
     const more = { ...edited, spec: { ...edited.spec, destinationRefs: ['tv', 'more'] } };
     const objects = { pod: old, other: started(second(edited)), destinations: [destination(), destination('more')] };
     const { action } = step(more, world(objects)).decision;

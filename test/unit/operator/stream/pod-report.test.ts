@@ -12,7 +12,7 @@ const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, bro
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
 describe('the report of a pod', () => {
-  it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no news', (told) => {
+  it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no report', (told) => {
     expect(parsePodReport(told)).toBeUndefined();
   });
 
@@ -91,7 +91,7 @@ describe('a skip', () => {
   };
   const id = `${EPOCH} x`;
 
-  it('is what was not there before, as long as somebody wants it', () => {
+  it('is new while somebody requests it', () => {
     expect(pendingSkip(stream(), program, NOW)).toBeUndefined();
     expect(pendingSkip(asking(id), program, at(5))).toEqual({ track: 'video', id, void: false });
     expect(pendingSkip(asking('by hand'), program, NOW)).toMatchObject({ void: false });
@@ -107,7 +107,7 @@ describe('a skip', () => {
     expect(decision).toMatchObject({ action: { do: 'create', program: { skipped: { video: id, audio: 'a' } } } });
   });
 
-  it('is passed to a pod that can be asked, and waits for one that cannot', () => {
+  it('is passed to a reachable pod, and waits for another one', () => {
     const channel = asking(id);
     const pod = podOf(stream(), { ready: true });
     const seen = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
@@ -128,7 +128,7 @@ describe('a skip', () => {
     });
   });
 
-  it('and a place that moved are what the next pod is given', () => {
+  it('and a moved place go to the next pod', () => {
     const epoch = at(-30).toISOString();
     const pod = podOf(stream(), { ready: true });
     const inWorld = { ...world({ pod }), report: { clock: { video: clock(epoch) }, problems: [], runs: [] } };

@@ -85,7 +85,7 @@ function stage(count: number) {
   return { objects, look };
 }
 
-test('have what their pods need before their time, and all have pods before anything else is done for one', async () => {
+test('have their pods’ dependencies before their time, and all have pods before any has another step', async () => {
   const { objects, look } = stage(20);
   const ahead = await look(0);
   for (const what of ['secrets', 'finalizer', 'status']) expect(ahead.filter((name) => name === what)).toHaveLength(20);

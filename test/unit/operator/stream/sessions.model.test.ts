@@ -135,7 +135,7 @@ class Model {
   }
 }
 
-describe('whatever happens to the pods, to the operator and to the meter', () => {
+describe('for any fate of the pods, the operator and the meter', () => {
   const steps = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 60_000 }).map((n) => (m: Model) => m.air(n)) },
     { weight: 4, arbitrary: fc.constant((m: Model) => m.addPod()) },
@@ -170,7 +170,7 @@ describe('whatever happens to the pods, to the operator and to the meter', () =>
     );
   });
 
-  it('only what a lost node kept to itself is not', () => {
+  it('only the unreported time of a lost node is not', () => {
     const lossy = fc.oneof(
       { weight: 12, arbitrary: steps },
       { weight: 1, arbitrary: fc.constant((m: Model) => m.remove(false)) },

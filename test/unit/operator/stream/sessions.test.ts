@@ -66,7 +66,7 @@ describe('a session', () => {
     expect(isSameReport(news(100), undefined)).toBe(false);
   });
 
-  it('closes with the words that its container left, and a container that begins anew is another one', () => {
+  it('closes with its container’s last message, and a restarted container is another one', () => {
     const restarted = account({ runs: [run(7, 60.5)], endedThrough: 7, onAirSince: kubeTime(at(70)) });
     const { sessions } = computeSessions(holding([open()]), [restarted], false, at(71));
     expect(sessions).toEqual([
@@ -86,7 +86,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('of a pod that is gone without a word has what was written of it', () => {
+  it('of a pod that is gone without a message keeps its recorded time', () => {
     const hour = open({ run: 7, onAirSeconds: 3600 });
     expect(computeSessions(holding([hour]), [], true, at(5000)).sessions).toEqual([
       { ...hour, endedAt: kubeTime(at(5000)) },
@@ -108,7 +108,7 @@ describe('the records of a pod', () => {
     },
   });
 
-  it('is what it told last and what its containers left, whichever is more', () => {
+  it('are its last report or its containers’ messages, whichever is more', () => {
     const pod = podOf(stream(), { ready: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
     expect(readPodTime(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
@@ -122,7 +122,7 @@ describe('the records of a pod', () => {
     });
   });
 
-  it('is final when nothing of it runs any more, and not because somebody wants it gone by force', () => {
+  it('are final when nothing of it runs any more, and not because of a forced deletion', () => {
     const pod = podOf(stream(), { ready: true, deleted: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
@@ -130,7 +130,7 @@ describe('the records of a pod', () => {
     expect(readPodTime(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
   });
 
-  it('is taken as far as it makes sense', () => {
+  it('are taken as far as they make sense', () => {
     expect(parseRuns({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
       run(1, 3),
       run(2, 1),
@@ -166,7 +166,7 @@ describe('the list', () => {
     expect(computeSessions(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
   });
 
-  it('keeps what is needed to know a pod’s words again', () => {
+  it('keeps enough to recognize a pod’s report again', () => {
     const own = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1, { podUID: 'pod' }));
     const runs = own.slice(-24).map(({ run: value = 0 }) => run(value, 10));
     const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });

@@ -46,7 +46,7 @@ describe('an item that becomes ready', () => {
   const seen = (states: Record<string, UploadStatus | undefined>, seconds: number, list: Playlist[] = playlists) =>
     world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
 
-  it('waits for others for half a minute after the last change, and is looked at again then', () => {
+  it('waits for others for half a minute after the last change, and is checked again then', () => {
     const wait = decide({ ...seen(joined, 5), stream: channel }, SETTINGS);
     expect(wait).toMatchObject({ action: { do: 'nothing' }, requeueAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
     expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: channel }, SETTINGS).action).toMatchObject({
@@ -66,14 +66,14 @@ describe('an item that becomes ready', () => {
     expect(decide({ ...seen(joined, 5), report, stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
-  it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
+  it('joins at once without an earlier change, or with only a future one', () => {
     const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
     expect(decide({ ...seen(joined, 5), pod: never, stream: channel }, SETTINGS).action.do).toBe('patch');
     const ahead = changedAt(pod, at(3600));
     expect(decide({ ...seen(joined, 5), pod: ahead, stream: channel }, SETTINGS).action.do).toBe('patch');
   });
 
-  it('joins together with what a person changes, at once: items, order, where it is sent', () => {
+  it('joins together with a person’s changes, at once: items, order, destinations', () => {
     const lists = [playlist('mix', ['c', 'b', 'a'])];
     expect(decide({ ...seen(joined, 5, lists), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
     const removed = [playlist('mix', ['a', 'b'])];

@@ -66,7 +66,7 @@ describe('a list with items that cannot be played', () => {
     expect(program?.video.lists).toEqual([{ id: 'mix', items: 5 }]);
   });
 
-  it('names each in the warnings: where it is, why, and what to do; those that need somebody first', () => {
+  it('names each in the warnings: its place, the reason, and the next step; those that need a person first', () => {
     const { ready, issues, warnings } = readinessOf(listed(), seen);
     expect({ ready, issues }).toEqual({ ready: true, issues: [] });
     expect(
@@ -116,14 +116,14 @@ describe('a list with items that cannot be played', () => {
     expect(action.program.video.items[0]?.rendition).not.toBe('');
   });
 
-  it('waits for all of them with Block, and says what is worst and where', () => {
+  it('waits for all of them with Block, and names the worst and its place', () => {
     const readiness = readinessOf(listed({ onItemFailure: 'Block' }), seen);
     expect(readiness).toMatchObject({ ready: false, warnings: [] });
     expect(readiness.issues).toMatchObject([{ code: 'upload_not_found', field: 'playlistIDs' }]);
     expect(readiness.issues[0]?.message).toContain('4 of 5 items are not ready.');
   });
 
-  it('is not ready while nothing of it plays, and names what is nearest to playing', () => {
+  it('is not ready while nothing of it plays, and names the item nearest to playing', () => {
     const playlists = [mix('bad', 'late')];
     const { ready, issues } = readinessOf(listed(), world({ uploads, playlists }));
     expect(ready).toBe(false);
@@ -206,7 +206,7 @@ describe('the field of an issue', () => {
 });
 
 describe('several playlists', () => {
-  it('go on air without one that is gone, empty or of another kind', () => {
+  it('go on air without a missing, empty or mismatched one', () => {
     const playlists = [mix('good'), playlist('empty', []), radio('good')];
     const loopStream = listed({ playlistRefs: ['gone', 'empty', 'radio', 'mix'] });
     const { ready, warnings } = readinessOf(loopStream, world({ uploads: [upload('good')], playlists }));
@@ -221,14 +221,14 @@ describe('several playlists', () => {
 
 describe('a list of 500', () => {
   const names = Array.from({ length: 500 }, (_, n) => `u${n}`);
-  it('goes on air without one that is broken', () => {
+  it('goes on air without a broken item', () => {
     const uploads = names.map((name) => upload(name, name === 'u250' ? broken : undefined));
     const { ready, warnings } = readinessOf(listed(), world({ uploads, playlists: [mix(...names)] }));
     expect(ready).toBe(true);
     expect(warnings.map(({ item }) => item?.index)).toEqual([250]);
   });
 
-  it('names so many of what is on its way, and counts the rest', () => {
+  it('names so many of its pending items, and counts the rest', () => {
     const uploads = names.map((name) => upload(name, name === 'u0' ? undefined : importing));
     const { ready, warnings } = readinessOf(listed(), world({ uploads, playlists: [mix(...names)] }));
     expect(ready).toBe(true);

@@ -84,7 +84,7 @@ describe('Jobs begin', () => {
     expect(admission.due()).toEqual([key('b')]);
   });
 
-  it('only when nothing is clearing away what they would make', () => {
+  it('only when no sweep may delete their results', () => {
     let swept = true;
     const { ask, admission } = house(4, () => swept);
     expect(ask('a', [making('a')]).made).toEqual([]);

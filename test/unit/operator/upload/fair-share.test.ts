@@ -97,7 +97,7 @@ describe('places', () => {
     );
   });
 
-  it('are found at once by an account that comes, whatever one other account has done', () => {
+  it('are found at once by a new account, whatever one other account has done', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 20 }),
@@ -122,7 +122,7 @@ describe('places', () => {
     );
   });
 
-  it('come to every account, even where others never stop asking for what their streams wait for', () => {
+  it('come to every account, even where others never stop asking for their streams’ media', () => {
     fc.assert(
       fc.property(limits, fc.integer({ min: 1, max: 8 }), (limit, others) => {
         const model = new Model(limit);
@@ -187,7 +187,7 @@ describe('places', () => {
     );
   });
 
-  it('within an account go to what a stream waits for, then to the older upload', () => {
+  it('within an account go to a stream’s media first, then to the older upload', () => {
     const claim = (name: string, since: string, urgent = false): Sized => ({
       name,
       since,

@@ -102,7 +102,7 @@ describe('the import of an upload', () => {
     expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 
-  it('is ready with what the pod answered, before the Job is counted as complete too', () => {
+  it('is ready with the pod’s result, before the Job is counted as complete too', () => {
     const jobs = [jobOf(fresh(), importWish(fresh()))];
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
     expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
@@ -193,7 +193,7 @@ describe('the renditions of an upload', () => {
     expect(create.map(({ urgent }) => urgent)).toEqual([false, true]);
   });
 
-  it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {
+  it('have their Jobs’ progress, and an unreachable one lowers none', () => {
     const jobs = [jobOf(imported(), wish('720p30')), jobOf(imported(), wish('1080p60'))];
     const look = (upload: Upload, ...fractions: (number | undefined)[]) =>
       see(upload, {
@@ -249,7 +249,7 @@ describe('the renditions of an upload', () => {
     expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
   });
 
-  it('add what was changed while they were made to what their import said, once', () => {
+  it('add changes made meanwhile to their import’s warnings, once', () => {
     const told = [warn('picture_held', 'For 10.0 s.')];
     const before = { ...imported(), status: { ...imported().status, warnings: told } };
     const warnings = [warn('silence_added', 'For 2.0 s.'), warn('picture_held', 'For 10.1 s.')];

@@ -40,7 +40,7 @@ describe('a rendition that only streams want which may not go on air', () => {
   const wish = renditionWish(imported(), MEDIA, '720p30');
   const working = jobOf(imported(), wish);
 
-  it('has no Job, and the upload says what is waited for without having failed', () => {
+  it('has no Job, and the upload reports the wait without having failed', () => {
     const { create, status } = see(imported(), { profiles: ['720p30'], held });
     expect(create).toEqual([]);
     expect(status).toMatchObject({ state: 'ready', progress: 1 });
@@ -93,7 +93,7 @@ describe('a Job for a rendition that no stream wants any more', () => {
     expect(see(imported(), { jobs: [others] }).remove).toEqual([]);
   });
 
-  it('stays while somebody wants to see the upload', () => {
+  it('stays while a viewer wants to see the upload', () => {
     const asked = imported();
     asked.metadata.annotations = { [PREVIEW_ANNOTATION]: NOW.toISOString() };
     const preview = jobOf(asked, renditionWish(asked, MEDIA, 'preview'));

@@ -94,7 +94,7 @@ test('a scratch volume of the operator of the service has a limit too', () => {
 });
 
 describe('a streamer', () => {
-  it('sees what is played of the media directory, read-only, and nothing else of it', () => {
+  it('sees its own files of the media directory, read-only, and no others', () => {
     const storage = { storageUrl: 'file:///media/tv', storageMountPath: '/media' };
     const mounts = (settings: PodSettings) =>
       PODS.stream?.(settings).containers[0]?.volumeMounts?.filter(({ name }) => name === 'storage');

@@ -38,7 +38,7 @@ const ended = (retryAfterSeconds?: number) =>
 describe('an import whose server is away', () => {
   const first = see(fresh(), { jobs: [job()], pods: [ended(0)] });
 
-  test('has no Job while it waits, and says what for and until when', () => {
+  test('has no Job while it waits, and reports the reason and the end', () => {
     expect(first.remove.map(({ metadata }) => metadata.name)).toEqual(['film-import']);
     expect(first.create).toEqual([]);
     expect(first.status).toMatchObject({ state: 'importing' });
@@ -81,7 +81,7 @@ describe('an import whose server is away', () => {
     expect(status.error?.message).toContain('503. It was tried 2 times');
   });
 
-  test('and one that minutes do not mend is given up at once', () => {
+  test('fails at once where minutes do not help', () => {
     const { status } = see(fresh(), { jobs: [job()], pods: [ended()] });
     expect(status).toMatchObject({ state: 'failed', error: AWAY });
   });

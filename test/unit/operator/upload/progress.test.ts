@@ -33,7 +33,7 @@ describe('the progress that is shown', () => {
     expect(shown).toBeGreaterThan(0.94);
   });
 
-  it('is looked at when it is first known, and then after each step', () => {
+  it('is read when the pod is first known, and then after each step', () => {
     expect([hasMoved(undefined, 0), hasMoved(0.1, 0.14), hasMoved(0.1, 0.15), hasMoved(0.5, 0)]).toEqual([
       ...[true, false, true, true],
     ]);

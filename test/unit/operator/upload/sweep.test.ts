@@ -8,12 +8,12 @@ const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
 
 describe('the sweep’s list of used objects', () => {
-  it('is the source and every rendition of an upload', () => {
+  it('contains the source and every rendition of an upload', () => {
     expect(referredTo({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
     expect(referredTo({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
   });
 
-  it('is what a client sends, until it is a source', () => {
+  it('contains a client’s parts, until they are a source', () => {
     const spec = { type: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
@@ -33,7 +33,7 @@ describe('the sweep’s list of used objects', () => {
     expect(pieces.map(deletes)).toEqual([false, true]);
   });
 
-  it('is one source of two uploads with the same content, for as long as one of them is there', () => {
+  it('contains one source of two uploads with the same content, for as long as one of them is there', () => {
     const [first, second] = [upload('first'), upload('second', { media: MEDIA, sourceKey: 'sources/uid-of-first' })];
     const deletes = (uploads: Upload[]) => {
       const may = mayDelete(nextSweep(referredTo({ ...nothing, uploads }), 60));
@@ -54,11 +54,11 @@ describe('the sweep’s list of used objects', () => {
     );
   });
 
-  it('is what a pod plays, although its upload has been deleted', () => {
+  it('contains a pod’s items, although their upload has been deleted', () => {
     expect(referredTo({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
   });
 
-  it('is what a stream was on air with when its pod was lost, until what is to follow it can be played', () => {
+  it('contains a stream’s items after its pod was lost, until their successors can be played', () => {
     const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
     expect(referredTo({ ...nothing, streams: [live] })).toEqual(new Set());
     const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
@@ -72,12 +72,12 @@ describe('the sweep’s list of used objects', () => {
 });
 
 describe('a sweep', () => {
-  it('may delete what it was not told to keep, and nothing else', () => {
+  it('may delete unlisted objects, and no others', () => {
     const deletes = mayDelete(nextSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
   });
 
-  it('takes the next part of a large storage each time, and begins anew when the parts change', () => {
+  it('takes the next part of a large storage each time, and begins again when the parts change', () => {
     const bases = new Set(Array.from({ length: 20_000 }, (_, i) => `sources/${i}`));
     const first = nextSweep(bases, 60);
     const second = nextSweep(bases, 60, first);

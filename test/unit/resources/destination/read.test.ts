@@ -45,7 +45,7 @@ test.each([
   expect(read(url, key).read).toMatchObject({ rtmpUrl, streamName });
 });
 
-test('a placeholder with more around it stays in what is kept, so that another key takes its place later', () => {
+test('a placeholder with text around it stays in the stored address, so that another key takes its place later', () => {
   const twitch = read('rtmp://live.twitch.tv/app/{stream_key}?bandwidthtest=true', 'k').read;
   expect(twitch).toMatchObject({ rtmpUrl: 'rtmp://live.twitch.tv/app/{stream_key}?bandwidthtest=true', rtmpKey: 'k' });
   expect(twitch?.streamName).toBe('k?bandwidthtest=true');
@@ -66,7 +66,7 @@ test.each([
   ['srt://u:p@h.example:9000', 'k', 'rtmpUser', /into the stream id/],
   ['live.twitch.tv/app', 'k', 'rtmpUrl', /is not a URL/],
   [`rtmp://h.example/${'{key'.repeat(100_000)}`, 'k', 'rtmpUrl', /at most 4096/],
-])('%.80s with the key %j is refused with what to do', (url, key, field, problem) => {
+])('%.80s with the key %j is refused with the next step', (url, key, field, problem) => {
   expect(read(url, key)).toEqual({ field, problem: expect.stringMatching(problem) });
 });
 

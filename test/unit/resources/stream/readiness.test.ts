@@ -114,7 +114,7 @@ describe('PodScheduled', () => {
     expect(condition(step(scheduled, world()).stream)).toBeUndefined();
   });
 
-  it('is true of a pod that is on a node, whatever the scheduler wrote late', () => {
+  it('is true for a pod on a node, also when the scheduler’s condition is late', () => {
     const live = onNode(podOf(loopStream, { ready: true }));
     const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
     const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];

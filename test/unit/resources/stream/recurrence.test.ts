@@ -157,7 +157,7 @@ describe('a start that is missed', () => {
   });
 });
 
-describe('a recurrence that makes no sense says what to do', () => {
+describe('an invalid recurrence has an error with the next step', () => {
   it.each([
     ['four fields', '0 18 * *', 'UTC', 'is not a cron expression'],
     ['seconds', '0 0 18 * * 5', 'UTC', 'is not a cron expression'],

@@ -17,7 +17,7 @@ describe('a document that was sent before', () => {
     expect(documents.parse('{ b }')).not.toBe(documents.parse('{ a }'));
   });
 
-  test('is checked against the schema once, and against what depends on the request each time', () => {
+  test('is checked against the schema once, and each time against the request’s own values', () => {
     const documents = createDocuments();
     const once = vi.fn(nothing);
     const document = documents.parse('{ a }');

@@ -39,7 +39,7 @@ describe('graphql-js’s errors reach clients without the values in them', () =>
     expect(messages.map(withoutValues).join()).not.toContain(KEY);
   });
 
-  test('also where the value stands in a variable, whatever is around it', () => {
+  test('also where the value is in a variable, in any context', () => {
     const query =
       'mutation($input: DestinationCreateInput!) { createDestination(input: $input) { destination { id } } }';
     const input = fc.record(

@@ -71,7 +71,7 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
     for (const n of [1_000, -1]) expect(against(query(''), { n }) === '').toBe(n < 0);
   });
 
-  test('cost: mutations and what is asked of pods', () => {
+  test('cost: mutations and requests to pods', () => {
     const mutations = (count: number) =>
       `mutation { ${repeat(count, (i) => `m${i}: stopStream(id: "str-${i}") { done }`)} }`;
     expect(against(mutations(19))).toBe('');

@@ -54,7 +54,7 @@ const committed = readFileSync(join(import.meta.dirname, '../../../../docs/schem
 const present = buildSchema(schemaDocument());
 
 describe('docs/schema.graphql', () => {
-  test('is what the code serves (mend with `make generate`)', () => expect(committed).toBe(schemaDocument()));
+  test('matches the served schema (fix with `make generate`)', () => expect(committed).toBe(schemaDocument()));
 
   test('nothing in the code breaks a client of it', () => {
     expect(schemaBreaks(committed, schemaDocument())).toEqual([]);
@@ -74,7 +74,7 @@ describe('docs/schema.graphql', () => {
   });
 });
 
-describe('GraphQL has what REST has', () => {
+describe('GraphQL matches REST', () => {
   const fieldsOf = (name: string): Record<string, { type: unknown }> => {
     const type = present.getType(name);
     expect(isObjectType(type) || isInputObjectType(type), name).toBe(true);
@@ -171,7 +171,7 @@ describe('GraphQL has what REST has', () => {
     expect(mutations.every((name) => name in OPERATION_SCOPES)).toBe(true);
   });
 
-  test('each mutation asks for its own operation before it looks at anything', async () => {
+  test('each mutation checks its own operation’s scope before anything else', async () => {
     const mutations =
       createSchema({} as unknown as Services)
         .getMutationType()

@@ -151,7 +151,7 @@ describe('bodies', () => {
   };
   const MIB = 1024 * 1024;
 
-  test('1 MiB is taken, one byte more is 413, with its length told before and without', async () => {
+  test('1 MiB is accepted, one byte more is 413, with and without a declared length', async () => {
     const { url } = await serve();
     const fill = (size: number) => JSON.stringify({ name: 'x'.repeat(size - 11) });
     expect(fill(MIB)).toHaveLength(MIB);
@@ -202,7 +202,7 @@ describe('time-outs', () => {
     expectProblem(heard(), 'request_timeout');
   });
 
-  test('a connection between two requests, and one that says nothing, are closed after their time', async () => {
+  test('an idle connection, and a silent one, are closed after their time', async () => {
     const { port } = await serve({ settings: { KEEP_ALIVE_TIMEOUT_SECONDS: '1', CONNECTION_TIMEOUT_SECONDS: '2' } });
     const [idle, mute] = await Promise.all([dial(port), dial(port)]);
     idle.socket.write(head('GET', '/v1/status'));

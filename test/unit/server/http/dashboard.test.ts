@@ -33,7 +33,7 @@ afterAll(async () => {
 const get = (url: string, encoding?: string) =>
   server.app.inject({ url, headers: { accept: 'text/html', ...(encoding && { 'accept-encoding': encoding }) } });
 
-test('a browser is sent the smallest that it takes, and who takes none the file itself', async () => {
+test('a browser gets the smallest coding that it accepts, and otherwise the file itself', async () => {
   const asset = '/assets/index-abc123.js';
   const br = await get(asset, 'gzip, deflate, br, zstd');
   expect(br.headers).toMatchObject({ 'content-encoding': 'br', 'content-type': expect.stringContaining('javascript') });
@@ -52,7 +52,7 @@ test('a browser is sent the smallest that it takes, and who takes none the file 
   expect((await get('/assets/small-def456.js', 'br')).body).toBe('export {};');
 });
 
-test('so is the page, at each address of its own, and it is asked for anew each time', async () => {
+test('the same holds for the page, at each address of its own, and it is revalidated each time', async () => {
   for (const path of ['/', '/streams/str-1', '/sign-in?next=/']) {
     const { statusCode, headers, rawPayload } = await get(path, 'br');
     expect({ statusCode, type: headers['content-type'] }).toEqual({

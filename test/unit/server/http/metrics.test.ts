@@ -75,7 +75,7 @@ test('requests are counted and timed by the pattern of their path; an abandoned 
   expect(await shown('http_requests_in_flight ')).toBe(0);
 });
 
-test('operations of GraphQL are told apart by their type and by whether they failed', async () => {
+test('operations of GraphQL are separated by type and by failure', async () => {
   const ask = async (query: string) =>
     (
       await fetch(`${url}/graphql`, {
@@ -110,6 +110,6 @@ test('connections to the database are shown, and those that break are counted', 
   await pool.end();
 });
 
-test('no label tells who asked', async () => {
+test('no label identifies a caller', async () => {
   expect(await metrics.registry.metrics()).not.toMatch(/wilhelmina|str-1|example\.com/);
 });

@@ -52,7 +52,7 @@ describe('a diagnosis', () => {
     }
   });
 
-  test('finds the destination that refuses the stream, and what the platform has to be asked', () => {
+  test('finds the destination that refuses the stream, and the question for the platform', () => {
     const [first] = live.destinations;
     if (!first) throw new Error('the example has no destination');
     const lastError = { code: 'publish_rejected', message: 'The key is not accepted.' };
@@ -69,7 +69,7 @@ describe('a diagnosis', () => {
     ]);
   });
 
-  test('finds items that are left out, and what the stream says of itself', () => {
+  test('finds left-out items, and the stream’s own message', () => {
     const broken = {
       id: 'upl-1',
       name: 'a.mp4',

@@ -87,13 +87,13 @@ describe('scopes', () => {
     },
   );
 
-  test('the prompt needs what it reads', async () => {
+  test('the prompt needs the scopes of its reads', async () => {
     const ask = { jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'diagnose_stream', arguments: {} } };
     expect((await (await serve({ scopes: ['write'] })).post(ask)).status).toBe(403);
     expect((await (await serve({ scopes: ['read'] })).post(ask)).status).toBe(200);
   });
 
-  test('a client without any may see what there is', async () => {
+  test('a client without any may list the tools', async () => {
     const { connect } = await serve({ scopes: [] });
     const { client } = await connect();
     expect((await client.listTools()).tools).toHaveLength(describedTools().size);
@@ -131,7 +131,7 @@ describe('an account that staff have locked', () => {
 });
 
 describe('the caller', () => {
-  test('has to say so: 401, and where to get a token', async () => {
+  test('needs credentials: 401, and where to get a token', async () => {
     const { post } = await serve();
     const refused = await post(callOf('get_me'), { 'x-api-key': '' });
     expect(refused.status).toBe(401);
@@ -140,7 +140,7 @@ describe('the caller', () => {
     );
   });
 
-  test('from a page has to be one of ours, or one that is named', async () => {
+  test('from a page has to be of an allowed origin', async () => {
     const { post } = await serve({
       settings: { CORS_ORIGINS: 'https://app.example.com', PUBLIC_URL: 'https://loop.example.com' },
       me: () => ({ id: 'ada', email: 'a@example.com', firstName: 'Ada', lastName: null, createdAt: '' }),
@@ -168,7 +168,7 @@ describe('the caller', () => {
 });
 
 describe('an invalid message of the protocol', () => {
-  test('is answered with an error of the protocol', async () => {
+  test('gets an error of the protocol', async () => {
     const { post } = await serve();
     const build = async (body: unknown) => {
       const answer = await post(body);
@@ -184,7 +184,7 @@ describe('an invalid message of the protocol', () => {
     expect((await build({ hello: 'there' })).status).toBe(400);
   });
 
-  test('or is too much of one is refused as elsewhere', async () => {
+  test('or a too large one is refused as elsewhere', async () => {
     const { post, url } = await serve();
     const long = await post(callOf('get_me', { text: 'x'.repeat(1024 * 1024) }));
     expect({ status: long.status, body: await long.json() }).toMatchObject({
@@ -202,7 +202,7 @@ describe('an invalid message of the protocol', () => {
     }
   });
 
-  test.each(revisions)('in %s: tools, prompts and methods that there are not', async (revision) => {
+  test.each(revisions)('in %s: unknown tools, prompts and methods', async (revision) => {
     const { connect } = await serve();
     const { client } = await connect(revision);
     const invalid = { code: -32602 };

@@ -64,7 +64,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
   const scopes = operations.map((id) => OPERATION_SCOPES[id]);
   const reads = operations.every(isReading);
 
-  test('is called after its operation, and says what it does', () => {
+  test('has the name of its operation, and a description', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
     const camel = name.replace(/_(.)/g, (_all, letter: string) => letter.toUpperCase());
     if (operations.length === 1) expect(camel).toBe(operations[0]);
@@ -93,7 +93,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect('idempotencyKey' in (listed.inputSchema.properties ?? {})).toBe(isPost);
   });
 
-  test('has schemas that clients can use, and takes what the API takes', () => {
+  test('has schemas that clients can use, and accepts the API’s input', () => {
     expect(listed.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(listed.outputSchema).toMatchObject({ type: 'object' });
     const [id] = operations;
@@ -109,7 +109,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(same(mine)).toEqual(same(theirs));
   });
 
-  test('tells what to do about each error of its operations, in tools that there are', () => {
+  test('has a next step for each error of its operations, with existing tools', () => {
     const codes = operations.flatMap((id) =>
       Object.values(restOf(id)?.operation.responses ?? {}).flatMap((response) =>
         Object.keys(resolveResponse(description, response).content?.[PROBLEM_TYPE]?.examples ?? {}),

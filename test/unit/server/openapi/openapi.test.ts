@@ -19,7 +19,7 @@ const operations = () =>
     Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation })),
   );
 
-test('docs/openapi.json is what the routes are (mend with `make generate`)', () => {
+test('docs/openapi.json matches the routes (fix with `make generate`)', () => {
   const snapshot = readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8');
   expect(JSON.parse(snapshot)).toEqual(JSON.parse(JSON.stringify(doc)));
 });
@@ -34,7 +34,7 @@ test('it is valid OpenAPI 3.1, and every reference leads somewhere', async () =>
     expect((doc.components as Record<string, Json>)[kind], `${kind}/${name}`).toHaveProperty([name]);
 });
 
-test('no server’s address is in it: it is the one that the document was read from', () => {
+test('no server’s address is in it: clients use the one that they read it from', () => {
   expect(doc.servers).toEqual([{ url: '/' }]);
   expect(JSON.stringify(doc)).not.toMatch(/127\.0\.0\.1|localhost/);
 });
@@ -51,7 +51,7 @@ describe('every operation', () => {
     }
   });
 
-  test('declares what the contract declares for the list of playlists', () => {
+  test('declares the contract’s list of playlists', () => {
     const list = doc.paths['/v1/playlists']?.get;
     expect(Object.keys(list?.responses ?? {})).toEqual(
       expect.arrayContaining(['200', '401', '403', '404', '422', '429', '502']),

@@ -81,7 +81,7 @@ describe('ensureBinaries', () => {
     expect([await asked(), counted.built]).toEqual([ALL.length + 1, ALL]);
   });
 
-  test('takes ready-made programs as they are and builds what they lack', async () => {
+  test('uses ready-made programs as they are and builds missing ones', async () => {
     const kubebuilder = join(cacheDir, 'assets');
     for (const key of ['etcd', 'kubeApiserver', 'kubectl'] as const)
       await program(kubebuilder, { file: PROGRAMS[key].file, version: '1.31.0' });
@@ -91,7 +91,7 @@ describe('ensureBinaries', () => {
     expect(binaries).toMatchObject({ etcd: join(kubebuilder, 'etcd'), kubeScheduler: join(entry, 'kube-scheduler') });
   });
 
-  test('says what is wrong with the directory of ready-made programs instead of building around it', async () => {
+  test('reports the fault of the directory of ready-made programs instead of building around it', async () => {
     const assetsDir = join(cacheDir, 'assets');
     const ask = () => ensureBinaries({ cacheDir, env, assetsDir, build: builder().build });
     await expect(ask()).rejects.toThrow(
@@ -101,14 +101,14 @@ describe('ensureBinaries', () => {
     await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*: replace it, or unset/);
   });
 
-  test('says so when what was built does not run', async () => {
+  test('reports a built program that does not run', async () => {
     const { build } = builder(({ dir }, wanted) => program(dir, wanted, wanted.file === 'kubectl' ? 1 : 0));
     await expect(ensureBinaries({ cacheDir, env, build })).rejects.toThrow(
       /^kubectl was built but does not run: remove/,
     );
   });
 
-  test('a failed build leaves no lock and keeps what was finished', async () => {
+  test('leaves no lock after a failed build and keeps finished parts', async () => {
     const { build } = builder(async ({ dir }, wanted) => {
       if (wanted.file === 'kube-scheduler') throw new Error('no space');
       await program(dir, wanted);
@@ -151,7 +151,7 @@ describe('buildPrograms', () => {
     };
   };
 
-  test('compiles what they import at once, links one by one, tells how far it is, and leaves only the programs', async () => {
+  test('compiles the imports at once, links one by one, reports its progress, and leaves only the programs', async () => {
     const compile = `[ -z "$out" ] && echo "$@" > ${join(cacheDir, 'compiled')} && exit`;
     const options = await fakeGo('echo "$@" > "$out"', { compile });
     const steps: string[] = [];
@@ -192,7 +192,7 @@ describe('buildPrograms', () => {
     expect(await readdir(join(entry, 'build', 'pids'))).toEqual([]);
   });
 
-  test('says what to install when there is neither Go nor Python', async () => {
+  test('names the package to install when there is neither Go nor Python', async () => {
     await mkdir(join(cacheDir, 'empty'));
     const options = await fakeGo('', { version: 'go1.20.1' });
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };

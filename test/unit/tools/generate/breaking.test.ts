@@ -170,7 +170,7 @@ describe('seen as a break', () => {
     for (const text of found) expect(text).toMatch(/^POST \/v1\/things/);
   });
 
-  test('a body that is required from now on, and a door that is closed', () => {
+  test('a body that becomes required, and a removed path', () => {
     const open = base();
     open.paths['/v1/things'].post.requestBody.required = false;
     open.paths['/v1/things'].post.security = [];
@@ -181,7 +181,7 @@ describe('seen as a break', () => {
   });
 });
 
-test('of a union of objects, each is compared with the one that it has become', () => {
+test('of a union of objects, each is compared with its successor', () => {
   const op = (name: string, more: object) => ({
     type: 'object',
     required: ['op'],
@@ -202,7 +202,7 @@ test('of a union of objects, each is compared with the one that it has become', 
   ]);
 });
 
-test('of a union of objects each is compared with the one that it is most like', () => {
+test('of a union of objects each is compared with the most similar one', () => {
   const op = (name: string, field: string) => ({
     type: 'object',
     additionalProperties: false,

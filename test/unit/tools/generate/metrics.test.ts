@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allMetrics, metricsDocument } from '../../../../tools/generate/metrics.ts';
 
-test('docs/metrics.md is what the code shows (mend with `make generate`)', () => {
+test('docs/metrics.md matches the code (fix with `make generate`)', () => {
   const path = join(import.meta.dirname, '../../../../docs/metrics.md');
   expect(readFileSync(path, 'utf8')).toBe(metricsDocument());
 });

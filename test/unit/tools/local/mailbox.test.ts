@@ -38,7 +38,7 @@ describe('the local mailbox', () => {
   };
   const site = () => `http://127.0.0.1:${httpPort}`;
 
-  test('shows what was sent, newest first, to people and to programs, also after a restart', async () => {
+  test('shows sent mails, newest first, to people and to programs, also after a restart', async () => {
     await send('ada@example.com', 'http://127.0.0.1:1/first');
     await send('bob@example.com', 'http://127.0.0.1:1/second');
     await mailbox.close();

@@ -82,7 +82,7 @@ describe('ports', () => {
   });
 });
 
-test('the closing lines leave out what an operator-only system does not have, and tell agents where to go', () => {
+test('the closing lines leave out missing parts of an operator-only system, and give agents their address', () => {
   const facts = {
     apiUrl: null,
     graphqlUrl: null,

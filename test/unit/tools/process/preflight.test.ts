@@ -41,7 +41,7 @@ describe('ensurePrograms', () => {
     await expect(ask(true)).rejects.toThrow('ffmpeg cannot be found: install what your system calls ffmpeg.');
   });
 
-  test('as root installs just what is missing, without questions, and says so', async () => {
+  test('as root installs exactly the missing ones, without questions, and reports it', async () => {
     await program('openssl');
     await symlink('/bin/cp', join(dir, 'cp'));
     await aptGet(`[ "$4" = install ] && cp "$0" ${dir}/ffmpeg; exit 0`);

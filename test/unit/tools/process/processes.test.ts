@@ -40,7 +40,7 @@ const logged = (text: string, name = 'sh.log') =>
   });
 
 describe('spawnChild', () => {
-  test('tells how a child ended and what it said last', async () => {
+  test('reports a child’s end and its last output', async () => {
     const child = await start('echo one; echo two >&2; exit 3');
     expect(await child.exited).toEqual({ code: 3, signal: null, expected: false, lastLogLines: ['one', 'two'] });
     expect(await records()).toEqual([]);
@@ -66,14 +66,14 @@ describe('spawnChild', () => {
     );
   });
 
-  test('stop asks politely, and the same answer serves everyone who asks', async () => {
+  test('stop sends a signal, and every caller gets the same promise', async () => {
     const child = await start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done');
     await logged('ready');
     await Promise.all([child.stop(), child.stop()]);
     expect(await child.exited).toMatchObject({ code: 0, expected: true, lastLogLines: ['ready', 'bye'] });
   });
 
-  test('stop kills what does not listen, with everything it started', async () => {
+  test('stop kills a child that ignores the signal, with all its descendants', async () => {
     const child = await start('trap "" TERM; sleep 1000 & echo "grandchild $!"; while :; do sleep 0.05; done');
     await logged('grandchild');
     const grandchild = Number(
@@ -85,7 +85,7 @@ describe('spawnChild', () => {
     await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
   });
 
-  test('a child that ends takes along what it started', async () => {
+  test('a child that ends takes its descendants along', async () => {
     const child = await start('sleep 1000 & echo "grandchild $!"; exit 1');
     const grandchild = Number((await child.exited).lastLogLines[0]?.split(' ')[1]);
     await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
@@ -118,7 +118,7 @@ describe('sweepLeftovers', () => {
     return { parent, pid: Number(pid), kill };
   };
 
-  test('ends what a killed parent left behind, even what ignores the request', async () => {
+  test('ends the leftovers of a killed parent, also those that ignore the signal', async () => {
     const { pid, kill } = await startParent('trap "" TERM; echo ready; while :; do sleep 0.05; done');
     await logged('ready');
     await kill();

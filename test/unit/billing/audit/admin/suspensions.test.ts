@@ -71,7 +71,7 @@ describe('a locked account', () => {
     expect(await ask('POST', '/v1/streams/str-1/start', 'other')).not.toEqual(suspended);
   });
 
-  test('changes nothing, and may see what it owes and go', () => {
+  test('changes nothing, and may see its debt and leave', () => {
     const open = (Object.keys(OPERATION_SCOPES) as Operation[]).filter(isOpenWhileSuspended);
     expect(open).toEqual(
       expect.arrayContaining(['getMe', 'exportAccount', 'deleteAccount', 'getBilling', 'listTopUps']),

@@ -49,13 +49,13 @@ describe('after signing in', () => {
     expect(oauthQueryOf('')).toBeUndefined();
   });
 
-  test('the way back to signing in keeps what belongs to it, and nothing else', () => {
+  test('the way back to signing in keeps its own parameters, and no others', () => {
     expect(signInAgain('?client_id=a&sig=x&error=e&x=1')).toBe('/sign-in?client_id=a&sig=x&x=1');
     expect(signInAgain('?next=%2Fstreams%3Fa%3D1&error=e')).toBe('/sign-in?next=%2Fstreams%3Fa%3D1');
     expect(signInAgain('?error=e')).toBe('/sign-in');
   });
 
-  test('a request that is too old begins anew, without what it was signed with', () => {
+  test('an expired request begins again, without its signature', () => {
     const signed = 'client_id=a&state=1+2&exp=7&ba_iat=1&ba_pl=s&ba_param=a&ba_param=b&sig=x';
     expect(askAgain(signed)).toBe('/api/auth/oauth2/authorize?client_id=a&state=1+2');
   });
@@ -80,7 +80,7 @@ describe('after signing in', () => {
     expect(mayFollow(url)).toBe(true),
   );
 
-  test('a place is called what people know it by', () => {
+  test('a place has its common name', () => {
     expect(placeOf('https://apps.example.com:8443/cb')).toBe('apps.example.com:8443');
     expect(placeOf('http://127.0.0.1:7777/cb')).toBe('a program on this device');
     expect(placeOf('com.example.app:/cb')).toBe('the app com.example.app on this device');
@@ -106,7 +106,7 @@ test('scopes have words, each once, grave ones last; an unknown one is grave', (
   expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*permanently\nany:root/);
 });
 
-test('errors are told in sentences of ours, with what to do', () => {
+test('errors have sentences of ours, with the next step', () => {
   expect(peopleText(new PeopleError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/is wrong/);
   expect(peopleText(new PeopleError(429, 'rate_limited', 'Wait 30 seconds.'))).toBe('Wait 30 seconds.');
   expect(peopleText(new PeopleError(500, 'X', 'select * from'))).not.toContain('select');
@@ -125,7 +125,7 @@ test('an error about a field stands at it, where the form has it', () => {
   expect(peopleMistakes(new ConnectionError('x'), ['email']).rest).toContain('does not respond');
 });
 
-test('a browser is called what it says it is', () => {
+test('a browser has the name that it claims', () => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36';
   expect(browserOf(chrome)).toBe('Chrome on Linux');
   expect(browserOf(`${chrome} Edg/140.0`)).toBe('Edge on Linux');

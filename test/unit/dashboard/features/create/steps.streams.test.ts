@@ -43,7 +43,7 @@ const issue = (code: string, field: string): ReadinessIssue => ({
   since: '2027-01-01T00:00:00Z',
 });
 
-test('the overview: on air, needing somebody, and what comes next in order', () => {
+test('the overview: streams on air, streams in trouble, and the next ones in order', () => {
   const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
   const overview = overviewOf([
     stream({ id: 'fine', status: 'live' }),
@@ -63,7 +63,7 @@ test('the overview: on air, needing somebody, and what comes next in order', () 
   expect(summaryOf(overviewOf([]))).toBe('0 on air');
 });
 
-test('readiness is ticked off by what it is about; only what a person can mend has a button', () => {
+test('readiness is ticked off by topic; only faults that a person can mend have a button', () => {
   const checks = checksOf({
     ready: false,
     issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
@@ -80,7 +80,7 @@ test('readiness is ticked off by what it is about; only what a person can mend h
 });
 
 describe('editing', () => {
-  test('sends what was changed and nothing else', () => {
+  test('sends the changed fields and no others', () => {
     const before = valuesOf(stream());
     expect(changesOf(before, { ...before, name: ' One ' })).toEqual({});
     expect(changesOf(before, { ...before, name: 'Two', framerate: 'f_60' })).toEqual({
@@ -111,7 +111,7 @@ test('commands name the stream, do the possible next step, and have no key in th
   expect(playlistCommands('https://a.example', 'pl-1', 4).rest).toContain(`/pl-1/publish" -d '{"version":4}'`);
 });
 
-test('of an address only what is meant is taken', () => {
+test('only known parts of an address are used', () => {
   expect(searchOf({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
   expect(searchOf({ q: 7, status: 'toString' })).toEqual({ q: '7' });
   expect(searchOf({ q: {}, status: ['live'] })).toEqual({});
@@ -131,7 +131,7 @@ describe('a new stream', () => {
     expect(stepOf('destination', { ...draft, source: 'playlist' })).toBe('media');
   });
 
-  test('is what was chosen, whatever else was chosen before', () => {
+  test('has the final choices, independent of earlier ones', () => {
     const draft = { ...EMPTY_DRAFT, uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' };
     expect(bodyOf(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
     expect(bodyOf({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
@@ -163,7 +163,7 @@ describe('a new stream', () => {
   });
 });
 
-test('a line stays in its box, whatever the numbers', () => {
+test('a line stays in its box, for any numbers', () => {
   const points = [-30, 0, 12].map((value, at) => ({ at, value }));
   const { points: text, zero, low, high } = lineOf(points, 300, 50, 40);
   const ys = text.split(' ').map((pair) => Number(pair.split(',')[1]));

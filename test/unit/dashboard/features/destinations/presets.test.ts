@@ -40,7 +40,7 @@ describe('the steps of a test', () => {
     expect(states('rtmps://host/app', true, 'publish').every((state) => state.endsWith(' passed'))).toBe(true);
   });
 
-  test('only what there is of a protocol: no TLS of rtmp, and of srt only its end', () => {
+  test('are those of the protocol: no TLS for rtmp, and for srt only the end', () => {
     expect(states('rtmp://host/app', false, 'publish').join()).not.toContain('tls');
     expect(states('srt://host:9000', false, 'publish')).toEqual(['resolve passed', 'publish failed']);
   });
@@ -57,7 +57,7 @@ describe('the server’s errors in a form', () => {
       errors,
     });
 
-  test('stands at the fields it is about, as sentences; the rest above the buttons', () => {
+  test('stand at their fields, as sentences; the rest above the buttons', () => {
     const error = refusal([
       { path: '/rtmpUrl', message: 'must name a host' },
       { path: '/items/2/uploadObjectID', message: 'names an upload that does not exist' },

@@ -22,7 +22,7 @@ describe('the difference between two versions', () => {
     ]);
   });
 
-  test('it adds up, whatever was changed: the clips before, less those removed, and those added', () => {
+  test('it adds up for any change: the clips before, less those removed, and those added', () => {
     const list = fc.string({ unit: fc.constantFrom(...'abcd'), maxLength: 10 });
     fc.assert(
       fc.property(list, list, (before, after) => {

@@ -24,7 +24,7 @@ const keyAt = ({ entries }: Draft, index: number): string => entries[index]?.key
 const keysOf = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
 
 describe('a playlist as it is edited', () => {
-  test('nothing is to be saved where nothing is changed, or all of it was taken back', () => {
+  test('has nothing to save without changes, or when all of them were reverted', () => {
     const draft = draftOf(base('abc'));
     expect(updateOf(draft)).toBeUndefined();
     const moved = withMoved(draft, keyAt(draft, 0), keyAt(draft, 2));
@@ -32,7 +32,7 @@ describe('a playlist as it is edited', () => {
     expect(updateOf(withMoved(moved, keyAt(draft, 0), keyAt(draft, 1)))).toBeUndefined();
   });
 
-  test('only what is changed is sent, for the version it began with', () => {
+  test('sends its changes alone, for the version it began with', () => {
     const draft = draftOf(base('ab', 7));
     expect(updateOf({ ...draft, mode: 'shuffle' })).toEqual({ version: 7, mode: 'shuffle' });
     expect(updateOf({ ...draft, name: 'Night' })).toEqual({ version: 7, name: 'Night' });
@@ -47,7 +47,7 @@ describe('a playlist as it is edited', () => {
   });
 });
 
-describe('my changes on top of what others have saved', () => {
+describe('my changes on top of others’ saved ones', () => {
   const change = (from: string, edit: (draft: Draft) => Draft, theirs: string) =>
     listOf(rebased(edit(draftOf(base(from))), base(theirs, 2)));
 
@@ -59,11 +59,11 @@ describe('my changes on top of what others have saved', () => {
     expect(change('abc', (draft) => without(draft, keyAt(draft, 0)), 'ab')).toBe('b');
   });
 
-  test('my order stays, with their addition after what it followed', () => {
+  test('my order stays, with their addition after its neighbour', () => {
     expect(change('abc', (draft) => withMoved(draft, keyAt(draft, 2), keyAt(draft, 0)), 'abyc')).toBe('caby');
   });
 
-  test('their order is taken where I made none, with my addition after what it followed', () => {
+  test('their order is taken where I made none, with my addition after its neighbour', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'cab')).toBe('cabx');
   });
 
@@ -85,7 +85,7 @@ describe('my changes on top of what others have saved', () => {
 
   const list = fc.string({ unit: fc.constantFrom(...'abcd'), maxLength: 8 });
 
-  test('with no changes of mine it is theirs, whatever they did', () => {
+  test('without changes of mine the result is theirs', () => {
     fc.assert(
       fc.property(list, list, (before, theirs) => {
         expect(listOf(rebased(draftOf(base(before)), base(theirs, 2)))).toBe(theirs);
@@ -93,7 +93,7 @@ describe('my changes on top of what others have saved', () => {
     );
   });
 
-  test('with no changes of theirs it is mine, and what is new in it is there once', () => {
+  test('without changes of theirs the result is mine, and its additions are there once', () => {
     fc.assert(
       fc.property(list, list, fc.nat(7), fc.nat(7), (before, added, from, to) => {
         const draft = draftOf(base(before));

@@ -53,7 +53,7 @@ describe('a wish that the operator has not seen yet', () => {
     expect(shownPhase('live', { want: 'stop', at }, at + 1)).toBe('stopping');
   });
 
-  test('never hides what the operator says after it', () => {
+  test('never hides the operator’s later report', () => {
     for (const phase of ['waiting', 'starting', 'live', 'failed'])
       expect(shownPhase(phase, { want: 'start', at }, at + 1)).toBe(phase);
     for (const phase of ['stopping', 'stopped', 'ended', 'idle', 'failed'])

@@ -41,7 +41,7 @@ function storage(): Storage {
 }
 
 describe('the texts of an upload', () => {
-  test('every state has a word, and every failure says what to do', () => {
+  test('every state has a word, and every failure a next step', () => {
     for (const state of UPLOAD_STATES) expect(lookOf(state).word).toMatch(/^[A-Z]/);
     for (const code of Object.keys(UPLOAD_ERRORS)) expect(fixOf(code)).toMatch(/\.$/);
     expect(fixOf('newer_than_this_page')).toBeUndefined();
@@ -110,7 +110,7 @@ describe('unfinished uploads', () => {
     parallelUploadUrls: null,
   });
 
-  test('is found again by the same file, and not by another one or by another account', async () => {
+  test('are found again by the same file, and not by another one or by another account', async () => {
     const shared = storage();
     const mine = new UnfinishedUploads(shared, 'usr-1');
     const key = await mine.addUpload(fingerprintOf(file), previous('up-1'));
@@ -122,7 +122,7 @@ describe('unfinished uploads', () => {
     expect(mine.list()).toEqual([]);
   });
 
-  test('is shown once: as being sent, as not finished, or as what the server has', () => {
+  test('are shown once: as being sent, as not finished, or as the server has them', () => {
     const uploads = ['up-1', 'up-2', 'up-3'].map((objectID) => upload({ objectID, state: 'importing' }));
     uploads.push(upload({ objectID: 'up-4' }));
     const remembered = ['up-1', 'up-2', 'up-4'].map((objectID) => ({

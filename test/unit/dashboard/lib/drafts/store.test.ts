@@ -46,7 +46,7 @@ describe('drafts', () => {
 describe('a form', () => {
   const first = { name: '', key: '', ids: [] as string[] };
 
-  test('keeps what was typed, but for its secrets', () => {
+  test('keeps its input, except for its secrets', () => {
     expect(typedOf(first, first)).toBeUndefined();
     expect(typedOf(first, { ...first, key: 'abcd' }, ['key'])).toBeUndefined();
     const typed = typedOf(first, { name: 'A', key: 'abcd', ids: ['1'] }, ['key']);
@@ -67,7 +67,7 @@ describe('a form', () => {
       expect(withTyped(first, kept)).toEqual({ values: first, elsewhere: [] });
   });
 
-  test('tells what others changed while it was away, and while it was open', () => {
+  test('shows others’ changes while it was away, and while it was open', () => {
     const kept = typedOf({ ...first, name: 'Old' }, { ...first, name: 'Mine' });
     expect(withTyped({ ...first, name: 'Theirs' }, kept)).toEqual({
       values: { ...first, name: 'Mine' },

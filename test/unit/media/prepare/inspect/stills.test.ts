@@ -140,7 +140,7 @@ describe('a picture that cannot be shown as meant is refused by name, with the n
     });
   });
 
-  test('more pixels than are taken, also beyond what a decoder opens', async () => {
+  test('too many pixels, also beyond a decoder’s own limit', async () => {
     const png = await readFile(await still('size.png'));
     png.writeUInt32BE(30_000, 16);
     png.writeUInt32BE(30_000, 20);

@@ -78,7 +78,7 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(await pictureIn(made.file)).toEqual([404, 720, 438, 0]);
   });
 
-  test('sound and pictures stay together to the millisecond, whatever B-frames and open GOPs do', async () => {
+  test('sound and pictures stay together to the millisecond, with any B-frames and open GOPs', async () => {
     await using place = await room();
     const moment = (yes: string, no: string) => `'if(between(t,0.4,0.6),${yes},${no})'`;
     const source = await media(place.path('in.mov'), {
@@ -92,7 +92,7 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(heard[0]).toBeCloseTo(0.4, 2);
   });
 
-  test('to be looked at, it is small, and the first minute of what is longer', async () => {
+  test('for a preview it is small, and the first minute of a longer source', async () => {
     await using place = await room();
     const long = { video: 'color=white:s=160x90:r=5:d=63', audio: 'sine=440:d=63', name: 'in.mkv' };
     const made = await rendition(place, await media(place.path('in.mkv'), long), 'video', 'preview');
@@ -185,7 +185,7 @@ describe('a rendition is made once', () => {
     expect(await hashes(made.file)).toEqual(await hashes(source));
   });
 
-  test('it is read once: its header is believed, and what comes out is proven', async () => {
+  test('the source is read once: its header is believed, and the output is proven', async () => {
     await using place = await room();
     await mkdir(place.path('media/sources'), { recursive: true });
     await copyFile(await media(place.path('in.mp4'), fitting), place.path('media/sources/x'));
@@ -198,7 +198,7 @@ describe('a rendition is made once', () => {
     expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
   });
 
-  test('one whose keyframes are elsewhere is encoded, and the second time only looked up, unless its index is missing', async () => {
+  test('a source with other keyframes is encoded, and the second time only looked up, unless its index is missing', async () => {
     await using place = await room();
     const elsewhere = { video: picture('1280x720', 30, SHORT), output: [...fitting.output, '-g', '5'] };
     const made = await rendition(place, await media(place.path('in.mp4'), elsewhere));

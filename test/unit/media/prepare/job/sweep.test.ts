@@ -42,7 +42,7 @@ test('an unused file is deleted with its index when its grace time is over; the 
   expect(await keysIn(place)).toEqual(['sources/u1']);
 });
 
-test('pieces of an upload that is gone vanish all together, those of one that is being sent stay', async () => {
+test('pieces of a deleted upload vanish all together, those of an unfinished one stay', async () => {
   await using place = await room();
   const pieces = (name: string) => [0, 5, 10].map((at) => `incoming/${name}/${String(at).padStart(16, '0')}-${at + 5}`);
   await put(place, [...pieces('gone'), ...pieces('sent')]);
@@ -61,13 +61,13 @@ test('a file that is used again in between keeps its grace time a day later', as
   expect(await swept(place, [], at(54))).toMatchObject({ deleted: 1 });
 });
 
-test('a rendition whose index is not written yet counts as one that is kept', async () => {
+test('a rendition without its index yet counts as kept', async () => {
   await using place = await room();
   await put(place, ['renditions/aa/video-720p30.flv']);
   expect(await swept(place, ['renditions/aa/video-720p30.flv'], at(0))).toMatchObject({ marked: 0 });
 });
 
-test('each part is swept for itself, and marks of another division begin anew', async () => {
+test('each part is swept by itself, and marks of another division begin again', async () => {
   await using place = await room();
   const keys = Array.from({ length: 40 }, (_, i) => `sources/u${i}`);
   await put(place, keys);
@@ -87,7 +87,7 @@ test('marks that cannot be read delete nothing', async () => {
   }
 });
 
-test('a list holds exactly what was packed, whatever the parts', () => {
+test('a list holds exactly the packed keys, for any parts', () => {
   const keys = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { maxLength: 60 });
   const property = fc.property(keys, fc.integer({ min: 1, max: 5 }), (all, shards) => {
     const half = all.filter((_, i) => i % 2 === 0);

@@ -122,14 +122,14 @@ describe('a packed body that breaks off', () => {
     ['a weak tag', { etag: 'W/"a"' }],
     ['a date alone', { 'last-modified': new Date(0).toUTCString() }],
     ['nothing', {}],
-  ])('under %s is begun anew, for it may be packed in another way', async (_what, headers) => {
+  ])('under %s is fetched again from the start, since it may be packed in another way', async (_what, headers) => {
     const ranges: string[] = [];
     const again = zlib.gzipSync(CONTENT, { level: 1 });
     expect((await fetchedFrom(breaking(headers as Record<string, string>, again, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual(['', '']);
   });
 
-  test('and goes on plain is begun anew', async () => {
+  test('and continues plain is fetched again from the start', async () => {
     let answers = 0;
     const result = await fetchedFrom((req, res) => {
       answers++;
@@ -153,7 +153,7 @@ describe('a body that cannot be unpacked is link_unreachable', () => {
     await expect(fetchedFrom(serving(CONTENT, encoding))).rejects.toThrow(failure('link_unreachable', 'packed'));
   });
 
-  test('where its bytes are not what they claim to be', async () => {
+  test('where its bytes do not match their coding', async () => {
     const broken = zlib.gzipSync(CONTENT);
     broken.fill(0xff, 5000, 6000);
     await expect(fetchedFrom(serving(broken, 'gzip'))).rejects.toThrow(

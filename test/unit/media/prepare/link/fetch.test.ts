@@ -40,7 +40,7 @@ const refused = (code: string, message = '') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) });
 
 describe('a link is imported', () => {
-  test('whole, hashed, with its size and progress', async () => {
+  test('completely, hashed, with its size and progress', async () => {
     const progress: number[] = [];
     const result = await fetchedFrom((_, res) => res.setHeader('content-length', CONTENT.length).end(CONTENT), {
       onProgress: (fraction) => progress.push(fraction),
@@ -92,14 +92,14 @@ describe('a source that drops in the middle', () => {
     };
   };
 
-  test('is asked for the rest, and the whole is exact', async () => {
+  test('is asked for the rest, and the result is exact', async () => {
     const ranges: string[] = [];
     expect((await fetchedFrom(dropping(() => '"one"', ranges))).sha256).toBe(SHA256);
     expect(ranges.length).toBeGreaterThan(1);
     expect(ranges.slice(1).every((range) => /^bytes=[1-9]\d*-$/.test(range))).toBe(true);
   });
 
-  test('and whose content changed meanwhile is begun anew: two files are never stitched together', async () => {
+  test('and whose content changed meanwhile is fetched again: two files are never joined', async () => {
     let version = 0;
     const old = randomBytes(CONTENT.length);
     const changing: RequestListener = (req, res) => {
@@ -131,13 +131,13 @@ describe('a source that drops in the middle', () => {
     };
   };
 
-  test('and sends no ranges is begun anew', async () => {
+  test('and sends no ranges is fetched again', async () => {
     const ranges: (string | undefined)[] = [];
     expect((await fetchedFrom(breaking(1, { etag: '"one"' }, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=/), undefined]);
   });
 
-  test('and does not say by what its content is known is begun anew without being asked for the rest', async () => {
+  test('and has no validator is fetched again, without a request for the rest', async () => {
     const ranges: (string | undefined)[] = [];
     expect((await fetchedFrom(breaking(2, {}, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual([undefined, undefined, undefined]);

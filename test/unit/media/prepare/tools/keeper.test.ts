@@ -97,7 +97,7 @@ test('work that is given up is killed at once, and the next is done', async () =
   expect(await text(start(['next']).stdout)).toBe('next\n');
 });
 
-test('a decoder that is lost is an error that another try may mend, and so is one that never comes', async () => {
+test('a lost decoder is an error that another try may fix, and so is one that never comes', async () => {
   const lifecycle = await decoderOf('echo up; exec sleep 600');
   const { stdout, done } = start();
   await new Promise((resolve) => stdout.once('readable', resolve));

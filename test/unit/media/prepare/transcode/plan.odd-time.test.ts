@@ -123,7 +123,7 @@ describe('the pictures change in the middle: both parts fill the frame', () => {
   });
 });
 
-describe('time begins anew or jumps in the middle: the parts follow each other', () => {
+describe('time restarts or jumps in the middle: the parts follow each other', () => {
   const cases: [string, string, string[]][] = [
     ['begins anew', 'ts', []],
     ['jumps ahead by a second', 'ts', ['-output_ts_offset', '3.2']],
@@ -231,7 +231,7 @@ describe('a track that is declared and empty is taken for absent', () => {
   });
 });
 
-describe('the sound changes in the middle: it is heard from beginning to end', () => {
+describe('the sound changes in the middle: it plays from beginning to end', () => {
   const tone = async (place: Place, name: string, hertz: number, output: string[]) => {
     await ffmpeg('-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=3`, ...output, place.path(name));
     return place.path(name);

@@ -59,7 +59,7 @@ describe('rewriting', () => {
     fc.assert(property, { numRuns: 60 });
   });
 
-  test('leaves the encoder’s run-up out and keeps what is heard', () => {
+  test('leaves the encoder’s run-up out and keeps the audible part', () => {
     const [lead, ...heard] = sound(3);
     if (!lead) throw new Error('no run-up');
     lead.body = Buffer.from('af01dead', 'hex');

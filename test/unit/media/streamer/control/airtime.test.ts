@@ -79,7 +79,7 @@ test('the counted time is never more than the time in which a destination took m
   );
 });
 
-test('a process that is killed has written all that it counted, and the next one of the pod tells of it too', () => {
+test('a killed process has stored all its counts, and the next one of the pod reports them too', () => {
   const first = begin();
   first.taken(0, 10_000);
   expect(first.said()).toMatchObject([{ onAirSeconds: 10 }]);
@@ -95,7 +95,7 @@ test('a process that is killed has written all that it counted, and the next one
   expect(runs).toEqual([...new Set(runs)].sort((a, b) => a - b));
 });
 
-test('the message stays within what Kubernetes keeps of it, however often the container began anew', () => {
+test('the message stays within Kubernetes’ limit, for any number of restarts', () => {
   for (let n = 0; n < 60; n++) {
     const { taken, airtime } = begin(n * 400_000_000, 'same');
     taken(399_990_000, 399_999_950);
@@ -106,7 +106,7 @@ test('the message stays within what Kubernetes keeps of it, however often the co
   expect(JSON.parse(text).runs).toHaveLength(24);
 });
 
-test('a history that cannot be read begins anew, with a number above those before it', () => {
+test('an unreadable history begins again, with a number above those before it', () => {
   const first = begin();
   first.taken(0, 1000);
   writeFileSync(join(dir, 'sessions.json'), '{"runs":[{"run":');

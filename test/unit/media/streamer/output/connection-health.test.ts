@@ -17,7 +17,7 @@ function watched(h: ConnectionHealth, fromMs: number, untilMs: number) {
   return h.findFault(untilMs);
 }
 
-test('it is connected when what was reported grows, and not by the first report', () => {
+test('a connection is up when its reports grow, and not by the first report', () => {
   const h = health();
   h.report(4000, 300);
   expect(h.isConnected(300)).toBe(false);
@@ -80,7 +80,7 @@ test('media taken before the first check after such a minute still counts', () =
   expect(h.findFault(66_501)).toBe('stalled');
 });
 
-test('a machine so slow that each look comes late gives up who takes nothing all the same', () => {
+test('a very slow machine with late checks still drops a destination that takes nothing', () => {
   const h = connected();
   let ms = 500;
   while (h.findFault(ms) === undefined && ms < 60_000) ms += 2000;

@@ -75,7 +75,7 @@ test('a viewer who joins in the middle begins at a keyframe, behind file header,
   expect(queue.dropped).toBe(0);
 });
 
-test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with headers, however long it lasts', async () => {
+test('a slow receiver loses whole GOPs, counted, and continues at a keyframe with headers, after any time', async () => {
   const { sink, data, open } = slowSink();
   const queue = new OutputQueue({ profile: '720p30', sink });
   const all = segments(60);
@@ -125,7 +125,7 @@ test('a slow viewer is dropped instead', () => {
   expect(queue.dropped).toBe(0);
 });
 
-test('of each part that is handed over it tells how much a receiver must have taken to have anything of it', () => {
+test('each queued part has the number of bytes that a receiver needs to have anything of it', () => {
   const { sink, data, open } = slowSink();
   open();
   const told: number[] = [];

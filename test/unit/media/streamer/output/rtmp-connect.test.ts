@@ -28,7 +28,7 @@ test('no bytes of a server make it throw', () => {
   fc.assert(fc.property(start, fc.uint8Array({ maxLength: 400 }), check), { numRuns: 20_000 });
 });
 
-test('no description of a server makes the answer reach another line, or tell the password', () => {
+test('no description of a server makes the answer reach another line, or reveal the password', () => {
   const publisher = { login: { user: 'bob', password: 'verysecret' }, app: 'live', nonce: '0badcafe' };
   const word = fc.oneof(
     fc.constantFrom('&opaque=', '&challenge=', '&salt=', '&user=', '\n', '\r', ' ', 'x'),

@@ -36,7 +36,7 @@ test('different seeds and rounds are in different orders', () => {
   expect(orders.size).toBeGreaterThan(195);
 });
 
-test('playing on from a position reaches what the clock says at every later time', () => {
+test('playing on from a position reaches the clock’s place at every later time', () => {
   fc.assert(
     fc.property(loops, fc.nat(1e9), fc.nat(1e8), (loop: Loop, start, later) => {
       let position = computePlayhead(loop, start);

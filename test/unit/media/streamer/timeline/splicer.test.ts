@@ -135,7 +135,7 @@ describe('for any list of items', () => {
     );
   });
 
-  test('every picture is shown in its own slot, whatever B-frame delay its item has', () => {
+  test('every picture is shown in its own slot, for any B-frame delay of its item', () => {
     fc.assert(
       fc.property(fc.array(anyShape, { minLength: 2, maxLength: 5 }), (list) => {
         const shapes = list.map((s) => ({ ...s, rate: [30, 1] as [number, number] }));

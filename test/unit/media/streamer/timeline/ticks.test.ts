@@ -112,7 +112,7 @@ const steps = (tags: OutTag[], type: number): number[] => {
   return times.slice(1).map((t, i) => t - (times[i] as number));
 };
 
-test('whatever is cut, switched, missing or late, in either track: no step too long, none back, never apart', () => {
+test('for any cut, switch, gap or delay, in either track: no step too long, none back, never apart', () => {
   fc.assert(
     fc.property(
       fc.array(clip, { minLength: 1, maxLength: 6 }),

@@ -59,7 +59,7 @@ const anything = fc.oneof(
 test.each([
   ['program', program, Program, isProgram],
   ['index', index, RenditionIndex, isRenditionIndex],
-] as const)('a %s is taken exactly when its schema takes it, whatever is changed in it', (_, document, schema, is) => {
+] as const)('a %s is accepted exactly when its schema accepts it, with any change', (_, document, schema, is) => {
   const validator = Compile(schema);
   expect(is(document)).toBe(true);
   const places = fc.constantFrom(...placesIn(document as unknown as Json));

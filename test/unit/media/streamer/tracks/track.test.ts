@@ -76,7 +76,7 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   track.close();
 });
 
-test('a skip passes over items that are left out, and one that joins later is gone on to', async () => {
+test('a skip passes over left-out items, and reaches one that joins later', async () => {
   const items = [
     { id: 'a', name: 'a', rendition: 'r/a.flv' },
     { id: 'late', name: 'late', rendition: '' },
