@@ -151,7 +151,7 @@ describe.runIf(available)('a program that has taken over ffmpeg while it decodes
       { memoryBytes: 2 ** 30 },
     ).catch(String);
     expect(said).not.toBe('all');
-    const limits = await run(...limitsOf('cat')).then(({ stdout }) => stdout);
+    const limits = await run(...readLimits('cat')).then(({ stdout }) => stdout);
     expect(limits).toMatch(/Max core file size\s+0\s/);
     expect(limits).toMatch(/Max file size\s+0\s/);
   });
@@ -159,7 +159,7 @@ describe.runIf(available)('a program that has taken over ffmpeg while it decodes
 
 const EXECVE = `process.execve?.('/bin/sh', ['sh', '-c', 'echo shell'])`;
 
-function limitsOf(program: string): [string, string[]] {
+function readLimits(program: string): [string, string[]] {
   const [command, ...words] = commandLine(confine(program, 'required', quiet), ['/proc/self/limits'], {
     reads: ['/proc'],
   });

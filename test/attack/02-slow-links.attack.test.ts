@@ -11,7 +11,7 @@ import { quiet, room, serve } from '../kit/make/prepare.ts';
 /** An installation's limits, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };
 
-async function fetched(link: string, options: Partial<FetchOptions> = {}) {
+async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { signal } = new AbortController();
   const common = { allowPrivateLinks: true, maxBytes: 1e6, signal, log: quiet };
@@ -24,7 +24,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
 
 async function fetchedFrom(handler: RequestListener, options: Partial<FetchOptions> = {}) {
   await using server = await serve(handler);
-  return await fetched(`${server.url}/film.mp4`, options);
+  return await importLink(`${server.url}/film.mp4`, options);
 }
 
 /** Starts a TCP server, for answers that no HTTP server gives. */
@@ -97,12 +97,12 @@ describe('a server that never comes to the file is given up', () => {
       socket.write('HTTP/1.1 200 OK\r\n');
       drip(socket, () => 'x-a: b\r\n', 20);
     });
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 
   test('when it has only interim answers', async () => {
     await using server = await rawServer((socket) => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\n\r\n', 20));
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 
   test('when it takes its time with each of many redirects', async () => {
@@ -114,7 +114,7 @@ describe('a server that never comes to the file is given up', () => {
     await using server = await rawServer((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${`x-a: ${'b'.repeat(1000)}\r\n`.repeat(100)}\r\n`),
     );
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 });
 
@@ -167,7 +167,7 @@ describe('a server that sends more than was said', () => {
         ]),
       ),
     );
-    const outcome = await fetched(server.url).catch((error) => error.code);
+    const outcome = await importLink(server.url).catch((error) => error.code);
     if (typeof outcome === 'object') expect(outcome.sizeBytes).toBe(bomb.length);
     else expect(outcome).toBe('link_unreachable');
   });

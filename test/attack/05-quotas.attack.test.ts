@@ -43,11 +43,11 @@ const flood = (as: Client, times: number, { path, body }: Wish): Promise<Answer[
       call<Record<string, unknown>>(`${urls[i % urls.length]}${path}`, 'POST', body, { 'x-api-key': as.key }),
     ),
   );
-const countsOf = (answers: readonly Answer[]) => ({
+const countAnswers = (answers: readonly Answer[]) => ({
   made: answers.filter(({ status }) => status === 201).length,
   refused: answers.filter(({ status }) => status === 403).length,
 });
-const refusalOf = (answers: readonly Answer[]) => answers.find(({ status }) => status === 403)?.body;
+const findRefusal = (answers: readonly Answer[]) => answers.find(({ status }) => status === 403)?.body;
 
 async function streamWish(as: Client): Promise<Wish> {
   const [destination, upload] = await Promise.all([
@@ -69,8 +69,8 @@ describe('objects without end, asked for at two servers at once', () => {
     const mallory = await api.client(`mallory-${name}`);
     const answers = await flood(mallory, 24, await wishOf(mallory));
     const allowed = (LIMITS.trial as Record<string, number>)[name] ?? 0;
-    expect(countsOf(answers)).toEqual({ made: allowed, refused: 24 - allowed });
-    const body = refusalOf(answers);
+    expect(countAnswers(answers)).toEqual({ made: allowed, refused: 24 - allowed });
+    const body = findRefusal(answers);
     expect(body).toMatchObject({ code, limit: name, allowed, used: allowed, class: 'trial' });
     expect(body?.detail).toMatch(
       /^This account may have \d+ .*, and has \d+\. .* Buying credit once raises this limit/,
@@ -80,12 +80,12 @@ describe('objects without end, asked for at two servers at once', () => {
   test('another account notices nothing', async () => {
     const victim = await api.client('victim');
     const wish = await streamWish(victim);
-    expect(countsOf(await flood(victim, 3, wish))).toEqual({ made: 3, refused: 0 });
+    expect(countAnswers(await flood(victim, 3, wish))).toEqual({ made: 3, refused: 0 });
   });
 
   test('GraphQL and tools of agents are no way around it', async () => {
     const mallory = await api.client('mallory-doors');
-    expect(countsOf(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    expect(countAnswers(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     const query = `mutation { createDestination(input: ${INPUT}) { __typename } }`;
     const { body } = await mallory.call<{ errors?: { extensions: { code: string } }[] }>('POST', '/graphql', { query });
     expect(body.errors?.[0]?.extensions.code, JSON.stringify(body)).toBe('quota_exceeded');
@@ -103,17 +103,17 @@ describe('objects without end, asked for at two servers at once', () => {
     const [first] = await flood(mallory, LIMITS.trial.playlists, PLAYLIST);
     expect((await flood(mallory, 1, PLAYLIST))[0]?.status).toBe(403);
     expect((await mallory.call('DELETE', `/v1/playlists/${first?.body.id}`)).status).toBe(204);
-    expect(countsOf(await flood(mallory, 6, PLAYLIST))).toEqual({ made: 1, refused: 5 });
+    expect(countAnswers(await flood(mallory, 6, PLAYLIST))).toEqual({ made: 1, refused: 5 });
   });
 
   test('the first credit lifts the limits, at every server at once, and for good', async () => {
     const ada = await api.client('ada-pays');
-    expect(countsOf(await flood(ada, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    expect(countAnswers(await flood(ada, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     await giveCredit(api.databaseUrl, ada.accountId);
     const answers = await flood(ada, 60, DESTINATION);
-    expect(countsOf(answers).made).toBe(LIMITS.full.destinations - LIMITS.trial.destinations);
-    expect(refusalOf(answers)).toMatchObject({ class: 'full', allowed: LIMITS.full.destinations });
-    expect(refusalOf(answers)?.detail).not.toContain('credit');
+    expect(countAnswers(answers).made).toBe(LIMITS.full.destinations - LIMITS.trial.destinations);
+    expect(findRefusal(answers)).toMatchObject({ class: 'full', allowed: LIMITS.full.destinations });
+    expect(findRefusal(answers)?.detail).not.toContain('credit');
   });
 });
 

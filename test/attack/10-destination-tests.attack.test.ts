@@ -21,7 +21,7 @@ afterAll(() => {
   silent?.close();
 });
 
-const destinationOf = async (stranger: Stranger, port: number): Promise<string> => {
+const createDestination = async (stranger: Stranger, port: number): Promise<string> => {
   const wish = { name: 'x', rtmpUrl: `rtmp://127.0.0.1:${port}/live`, rtmpKey: 'k3y' };
   const { status, body } = await stranger.call('POST', '/destinations', wish);
   expect(status, JSON.stringify(body)).toBe(201);
@@ -29,7 +29,7 @@ const destinationOf = async (stranger: Stranger, port: number): Promise<string> 
 };
 
 /** Returns the milliseconds of one test of a closed port, which ends at once when it is its turn. */
-async function timeOf(stranger: Stranger, id: string): Promise<number> {
+async function measureTest(stranger: Stranger, id: string): Promise<number> {
   const began = performance.now();
   const { status, body } = await stranger.call('POST', `/destinations/${id}/test`);
   expect({ status, code: body.code }).toEqual({ status: 200, code: 'connection_refused' });
@@ -38,15 +38,15 @@ async function timeOf(stranger: Stranger, id: string): Promise<number> {
 
 test('an account that requests forty tests at once has to wait, and another account’s test takes as long as alone', async () => {
   const { mallory, victim } = strangers;
-  const mine = await destinationOf(victim, 9);
-  const aloneMs = await timeOf(victim, mine);
+  const mine = await createDestination(victim, 9);
+  const aloneMs = await measureTest(victim, mine);
   const { port } = silent.address() as AddressInfo;
-  const ids = await Promise.all(Array.from({ length: 8 }, () => destinationOf(mallory, port)));
+  const ids = await Promise.all(Array.from({ length: 8 }, () => createDestination(mallory, port)));
   const attack = Array.from({ length: TESTS }, (_, i) =>
     mallory.call('POST', `/destinations/${ids[i % ids.length]}/test`),
   );
   await expect.poll(() => sockets.size).toBeGreaterThan(0);
-  const besideMs = await timeOf(victim, mine);
+  const besideMs = await measureTest(victim, mine);
   // The machine has other work too; the fault was a queue, which took four times as long.
   expect(besideMs).toBeLessThan(1.5 * aloneMs + 2000);
   const answers = await Promise.all(attack);

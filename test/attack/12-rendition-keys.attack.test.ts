@@ -27,7 +27,7 @@ function of(account: string | undefined, namespace = 'tv', renditions: { key: st
   return { ...imported, metadata: { ...imported.metadata, namespace, labels } };
 }
 
-const keyOf = (owner: Upload, shared = false) =>
+const getKey = (owner: Upload, shared = false) =>
   workKey(renditionWish(owner, MEDIA, '720p30', false, undefined, shared).task);
 
 function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
@@ -53,23 +53,23 @@ const SHARED = renditionKey(MEDIA.sha256, 'video', '720p30');
 
 describe('a file that another account has too', () => {
   test('is prepared anew, so that the time does not reveal the other copy', () => {
-    expect(keyOf(of('mallory'))).not.toBe(keyOf(of('victim')));
-    expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([keyOf(of('mallory'))]);
+    expect(getKey(of('mallory'))).not.toBe(getKey(of('victim')));
+    expect(decide(of('mallory')).create.map(({ task }) => workKey(task))).toEqual([getKey(of('mallory'))]);
   });
 
   test('is prepared once within an account, and once for all kubectl users of a namespace', () => {
-    expect(keyOf(of('victim'))).toBe(keyOf(of('victim')));
-    expect(keyOf(of(undefined))).toBe(keyOf(of(undefined)));
-    expect(keyOf(of(undefined))).not.toBe(keyOf(of(undefined, 'news')));
-    expect(keyOf(of(undefined))).not.toBe(keyOf(of('victim')));
+    expect(getKey(of('victim'))).toBe(getKey(of('victim')));
+    expect(getKey(of(undefined))).toBe(getKey(of(undefined)));
+    expect(getKey(of(undefined))).not.toBe(getKey(of(undefined, 'news')));
+    expect(getKey(of(undefined))).not.toBe(getKey(of('victim')));
   });
 
   test('has a key from which neither account nor namespace can be read', () => {
-    expect(keyOf(of('victim'))).toMatch(/^renditions\/[0-9a-f]{24}\/[0-9a-f]{64}\/video-720p30\.flv$/);
+    expect(getKey(of('victim'))).toMatch(/^renditions\/[0-9a-f]{24}\/[0-9a-f]{64}\/video-720p30\.flv$/);
   });
 
   test('is shared only where the operator of the service says so', () => {
-    expect(keyOf(of('mallory'), true)).toBe(keyOf(of('victim'), true));
+    expect(getKey(of('mallory'), true)).toBe(getKey(of('victim'), true));
     expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => workKey(task))).toEqual([SHARED]);
   });
 
@@ -80,7 +80,7 @@ describe('a file that another account has too', () => {
     await storage.write('sources/x', Readable.from([tone]));
     const tasks = ['mallory', 'victim'].map((account) => ({
       ...taskFor('audio', '720p30'),
-      renditionKey: keyOf(of(account)),
+      renditionKey: getKey(of(account)),
     }));
     const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
     await makeRendition(first, createContext(place));
@@ -105,7 +105,7 @@ describe('an installation that shared everything before', () => {
   });
 
   test('keeps each account’s renditions when it goes back to sharing', () => {
-    const own = keyOf(of('victim'));
+    const own = getKey(of('victim'));
     const { create, status } = decide(of('victim', 'tv', [{ key: own }]), { shared: true });
     expect(create).toEqual([]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: own }]);

@@ -50,7 +50,7 @@ interface Sent {
 }
 
 /** Returns the answers that report a failure of the service. */
-async function failuresOf(requests: readonly Sent[]): Promise<string[]> {
+async function findFailures(requests: readonly Sent[]): Promise<string[]> {
   const failures: string[] = [];
   const left = [...requests];
   const work = async () => {
@@ -110,7 +110,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
     const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
     const requests = badRequests(doc, {}, (example) => example);
     expect(requests.length).toBeGreaterThan(1_000);
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
         ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].map((method) => ({ method, path, headers })),
       ]),
     );
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
         }),
       ),
     );
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 

@@ -52,7 +52,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const at = (hours: number): string => new Date(START + hours * 3_600_000).toISOString();
 
 /** Builds a live stream after so many hours on air without a break, as billing's cache has it. */
-const streamOf = (i: number, hours: number): LoopStream => ({
+const buildStream = (i: number, hours: number): LoopStream => ({
   metadata: {
     name: `str-${i}`,
     namespace: 'loopstream',
@@ -86,13 +86,13 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
   for (let i = 0; i < streams / STREAMS_OF_ACCOUNT; i++) await give(ledger, `account-${i}`, 1_000_000_000n);
   const prices = parsePrices();
   let counted = 0;
-  const told = (what: { seconds: number }) => {
+  const countCharge = (what: { seconds: number }) => {
     counted += what.seconds;
   };
   let passed = 0;
   // A meter with an interval of ten seconds has then seen the hour.
   const clock = { ...systemClock, now: () => new Date(START + passed * 3_600_000 + 5_000) };
-  const meter = createMeter({ db, ledger, prices, told, clock });
+  const meter = createMeter({ db, ledger, prices, told: countCharge, clock });
   const estimates = createEstimates({ db, prices, clock });
   const never = new AbortController().signal;
   const times = { hour: [] as number[], idle: [] as number[], credit: [] as number[] };
@@ -103,7 +103,7 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
   };
   for (let hours = 1; hours <= rounds; hours++) {
     passed = hours;
-    const all = Array.from({ length: streams }, (_, i) => streamOf(i, hours));
+    const all = Array.from({ length: streams }, (_, i) => buildStream(i, hours));
     await timed(times.hour, () => meter.count(all, never));
     await timed(times.idle, () => meter.count(all, never));
     await timed(times.credit, () => estimates.estimates(byAccount(all)));

@@ -10,7 +10,7 @@ interface ProcStat {
   cpuSeconds: number;
 }
 
-function statOf(pid: string): ProcStat | undefined {
+function readStat(pid: string): ProcStat | undefined {
   try {
     // The name is in parentheses and may contain anything, so fields are counted from the last one.
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -23,10 +23,10 @@ function statOf(pid: string): ProcStat | undefined {
 }
 
 /** Returns these processes and all their running descendants. */
-function familiesOf(roots: readonly number[]): ProcStat[] {
+function listFamilies(roots: readonly number[]): ProcStat[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => statOf(name) ?? []);
+    .flatMap((name) => readStat(name) ?? []);
   const members = new Set(roots);
   for (let before = 0; before !== members.size; ) {
     before = members.size;
@@ -37,11 +37,11 @@ function familiesOf(roots: readonly number[]): ProcStat[] {
 
 /** Returns user and system seconds so far. */
 export const cpuSecondsOf = (roots: readonly number[]): number =>
-  familiesOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  listFamilies(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 
 /** Returns the proportional set size in MiB: shared pages count as a share each. */
 export function pssMibOf(roots: readonly number[]): number {
-  const kib = familiesOf(roots).map(({ pid }) => {
+  const kib = listFamilies(roots).map(({ pid }) => {
     try {
       return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);
     } catch {

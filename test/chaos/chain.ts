@@ -85,14 +85,14 @@ export async function startChain(dir: string): Promise<Chain> {
   const network = { ...ETHEREUM, chainId: 31_337, rpcUrl: url, confirmations: 3 };
   const sent: Sent[] = [];
   /** Returns the block number of a transaction; undefined without a block. */
-  const blockOf = async ({ txid }: Sent): Promise<number | undefined> => {
+  const findBlock = async ({ txid }: Sent): Promise<number | undefined> => {
     const receipt = await rpc<{ blockNumber: Hex } | null>('eth_getTransactionReceipt', txid);
     return receipt ? Number(receipt.blockNumber) : undefined;
   };
   /** The order is that of their nonces: a missing one blocks all after it. */
   const repeat = async () => {
     for (const one of sent.slice(-50))
-      if ((await blockOf(one)) === undefined) await rpc('eth_sendRawTransaction', one.raw).catch(() => undefined);
+      if ((await findBlock(one)) === undefined) await rpc('eth_sendRawTransaction', one.raw).catch(() => undefined);
   };
   return {
     network,
@@ -115,7 +115,7 @@ export async function startChain(dir: string): Promise<Chain> {
     settled: async () => {
       const isDeep = async () => {
         await repeat();
-        const blocks = await Promise.all(sent.map(blockOf));
+        const blocks = await Promise.all(sent.map(findBlock));
         const top = await height();
         return blocks.every((block) => block !== undefined && block + network.confirmations <= top);
       };

@@ -142,7 +142,7 @@ async function serveClip(lifecycle: Lifecycle): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/clip.mp4`;
 }
 
-function settingsOf(chain: Chain): Record<string, string> {
+function buildSettings(chain: Chain): Record<string, string> {
   const prices = [...parsePrices().keys()].map((profile) => {
     const [, quality, framerate] = /^(\d+p)(\d+)$/.exec(profile) ?? [];
     return { quality, framerate: Number(framerate), creditsPerHour: CREDITS_PER_HOUR };
@@ -167,7 +167,7 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
   await kube.close();
   const postgres = await keepPostgres(ground);
   const { apiKey } = await ensureAccount(state, postgres.url);
-  const settings = settingsOf(chain);
+  const settings = buildSettings(chain);
   const common = { ...settings, LOOPSTREAM_DATABASE_URL: postgres.url };
   const agent = await keepAgent(ground);
   await keepRole(ground, 'operator', {

@@ -50,7 +50,7 @@ function overlap({ startedAt, endedAt }: SessionFacts, { firstMs, lastMs }: Publ
 }
 
 /** Returns the session of a publish; a publish too short to be counted has none. */
-function sessionOf(publish: Publish, sessions: readonly SessionFacts[]): SessionFacts | undefined {
+function findSession(publish: Publish, sessions: readonly SessionFacts[]): SessionFacts | undefined {
   const byOverlap = sessions.toSorted((a, b) => overlap(b, publish) - overlap(a, publish));
   return byOverlap[0] && overlap(byOverlap[0], publish) > 0 ? byOverlap[0] : undefined;
 }
@@ -60,7 +60,7 @@ const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
 
 /** Returns a line for each session, and one for publishes outside of any. */
 export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
-  const by = Map.groupBy(publishes, (publish) => sessionOf(publish, sessions)?.number);
+  const by = Map.groupBy(publishes, (publish) => findSession(publish, sessions)?.number);
   const facts: (SessionFacts | undefined)[] = [...sessions, ...(by.has(undefined) ? [undefined] : [])];
   return facts.map((session) => {
     const own = by.get(session?.number) ?? [];

@@ -54,7 +54,7 @@ const create = (key: string, uploadID: string) => createStream(scene, key, uploa
 const unseen = (what: string, trouble: () => Promise<unknown>) => unseenBy(scene, stream, what, trouble);
 const replaced = (what: string, trouble: () => Promise<unknown>) => replacedIn(scene, stream, what, trouble);
 
-const conditionsOf = async (id: string) => {
+const readConditions = async (id: string) => {
   const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
   return JSON.stringify(status?.conditions ?? []);
 };
@@ -93,10 +93,10 @@ describe('the main job', () => {
 
   test('the media programs of the image have no network to decode with, no device, and nothing that loads a library', async () => {
     const { metadata } = await stream.pod();
-    const told = async (...words: string[]) =>
+    const runInPod = async (...words: string[]) =>
       (await release.inside('exec', metadata.name, '--', ...words)).split('\n').map((line) => line.trim());
     const lastWords = (lines: string[]) => lines.map((line) => line.split(/\s+/).at(-1));
-    expect(lastWords(await told('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
+    expect(lastWords(await runInPod('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
       'protocols:',
       'Input:',
       'file',
@@ -106,14 +106,14 @@ describe('the main job', () => {
       'pipe',
       '',
     ]);
-    const devices = await told('ffmpeg', '-hide_banner', '-devices');
+    const devices = await runInPod('ffmpeg', '-hide_banner', '-devices');
     expect(devices.slice(devices.indexOf('--') + 1).filter(Boolean)).toEqual([expect.stringMatching(/^D +lavfi /)]);
     const named = (
-      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => told('ffmpeg', '-v', 'quiet', list)))
+      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => runInPod('ffmpeg', '-v', 'quiet', list)))
     ).flat();
     expect(named.length).toBeGreaterThan(500);
     expect(named.filter((line) => /\b(\w*_omx|ladspa|frei0r\w*|lv2|a?movie|a?zmq)\b/.test(line))).toEqual([]);
-    const sent = new Set(lastWords(await told('ffmpeg-send', '-hide_banner', '-protocols')));
+    const sent = new Set(lastWords(await runInPod('ffmpeg-send', '-hide_banner', '-protocols')));
     expect([...sent].sort()).toEqual(['', 'Input:', 'Output:', 'file', 'pipe', 'protocols:', 'rtmp', 'srt', 'tcp']);
   });
 });
@@ -232,7 +232,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
     const told = await until(
       'the condition says so',
       async () => {
-        const text = await conditionsOf(id);
+        const text = await readConditions(id);
         return /exceeded quota/.test(text) ? text : undefined;
       },
       PATIENCE_MS,
@@ -302,7 +302,7 @@ describe('conditions show why another stream is off air', () => {
         await release.call('POST', `/streams/${id}/start`);
         await until(
           'the condition says so',
-          async () => /ErrImagePull|ImagePullBackOff/.test(await conditionsOf(id)),
+          async () => /ErrImagePull|ImagePullBackOff/.test(await readConditions(id)),
           PATIENCE_MS,
         );
         await release.call('POST', `/streams/${id}/stop?wait=60`);

@@ -82,13 +82,13 @@ export function disruptionTests(getContext: Those): void {
     test('a pod of higher priority that needs the room', async () => {
       const { scene, stream } = getContext();
       const { kubectl } = scene.release;
-      const classOf = (name: string, value: number) =>
+      const createClass = (name: string, value: number) =>
         kubectl(
           ['apply', '-f', '-'],
           [{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value }],
         );
       // The priority is lower than all others, so that the scheduler chooses it, whichever pod is youngest.
-      await classOf('of-lower-priority', -10);
+      await createClass('of-lower-priority', -10);
       await replaced(scene, stream, 'spec.template edited', () =>
         setSpec(getContext, stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
       );
@@ -110,7 +110,7 @@ export function disruptionTests(getContext: Those): void {
           containers: [{ name: 'main', image: PAUSE_IMAGE, resources: { requests: { cpu } } }],
         },
       };
-      await classOf(name, 1000);
+      await createClass(name, 1000);
       try {
         await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
           kubectl(['apply', '-f', '-'], [pod]),

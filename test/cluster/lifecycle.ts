@@ -15,7 +15,7 @@ const CREDENTIALS = 'credentials';
 
 export function lifecycleTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
   describe('a stream on air survives the change of releases', () => {
-    const left = async () => {
+    const listLeftovers = async () => {
       const { release } = getContext().scene;
       const found = await Promise.all([
         release.service('get', KINDS, ...OURS, '-o', 'name'),
@@ -33,9 +33,9 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
     test('Helm 4 uninstalls it: definitions and streams are kept', async () => {
       const { scene, stream } = getContext();
       const { inside, kubectl, helms } = scene.release;
-      expect((await left()).length).toBeGreaterThan(5);
+      expect((await listLeftovers()).length).toBeGreaterThan(5);
       await unseen(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
-      expect(await left()).toEqual([]);
+      expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${stream.id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
       expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(4);
     });
@@ -91,7 +91,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       await call('POST', `/streams/${id}/start?wait=60`);
       await isLive(scene, id);
       await helms.three.uninstall();
-      expect(await left()).toEqual([]);
+      expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
       await deleteNamespaces(scene, [NAMESPACE, SERVICE]);
     });

@@ -90,7 +90,7 @@ async function startServers({ cluster }: Scene) {
   return { port: (internet.address() as AddressInfo).port, close };
 }
 
-async function addressesOf({ cluster, outside, release }: Scene, internetPort: number): Promise<Addresses> {
+async function listAddresses({ cluster, outside, release }: Scene, internetPort: number): Promise<Addresses> {
   const { gateway, internet, nodes } = cluster.layout;
   const ip = async (component: string) => {
     const which = ['-l', `app.kubernetes.io/component=${component}`, '--field-selector=status.phase=Running'];
@@ -138,7 +138,7 @@ export function networkTests(getContext: Those): void {
       const names = pods.map(({ metadata: { namespace, name } }) => ['-n', namespace, `pod/${name}`]);
       try {
         await kubectl(['apply', '-f', '-'], pods);
-        const addresses = await addressesOf(scene, servers.port);
+        const addresses = await listAddresses(scene, servers.port);
         for (const name of names) await kubectl(['wait', ...name, '--for=condition=Ready', '--timeout=120s']);
         const reached = async (namespace: string, name: string): Promise<string[]> =>
           JSON.parse(

@@ -31,7 +31,7 @@ const ASKED_BY_ADMISSION: Record<string, string[]> = {
 /** Some requests reach the log late, or happen again after a while. */
 const SHOWN_MS = 60_000;
 
-const rightsOf = (rules: Rule[]): string[] =>
+const listRights = (rules: Rule[]): string[] =>
   rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, resource, group)))),
   );
@@ -49,7 +49,7 @@ async function grantedTo(account: string, { inside }: Release): Promise<Set<stri
   const roles = await list<Role>('roles,clusterroles');
   return new Set(
     mine.flatMap(({ roleRef }) =>
-      rightsOf(
+      listRights(
         roles.find(({ kind, metadata }) => kind === roleRef.kind && metadata.name === roleRef.name)?.rules ?? [],
       ),
     ),
@@ -109,7 +109,7 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
     metadata: { name, namespace: NAMESPACE },
     spec: { type: 'video', source: { url: urls.film } },
   };
-  const told = (times: number) =>
+  const waitForEvent = (times: number) =>
     until(
       `it was said ${times} times`,
       async () => {
@@ -121,9 +121,9 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
     );
   await kubectl(['apply', '-f', '-'], [job]);
   await kubectl(['apply', '-f', '-'], [upload]);
-  await told(1);
+  await waitForEvent(1);
   await inside('patch', 'upload', name, '--type=merge', '-p', '{"spec":{"displayName":"still in the way"}}');
-  await told(2);
+  await waitForEvent(2);
   await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
 }
 
@@ -148,7 +148,7 @@ export function usageTests(getContext: () => { scene: Scene; stream: WatchedStre
 
 export function rightsTests(getContext: () => { scene: Scene }): void {
   describe('the release uses exactly its rights', () => {
-    const asked = () => getContext().scene.cluster.audit.asked();
+    const readAsked = () => getContext().scene.cluster.audit.asked();
     const none: Asked = { used: new Set(), refused: new Set() };
 
     test.each(['operator', 'api'])('%s: nothing is missing, and nothing unused', async (component) => {
@@ -156,17 +156,17 @@ export function rightsTests(getContext: () => { scene: Scene }): void {
       const granted = await grantedTo(account, getContext().scene.release);
       const spoken = [...granted].filter((right) => !ASKED_BY_ADMISSION[component]?.includes(right));
       const unused = () => {
-        const { used } = asked().get(account) ?? none;
+        const { used } = readAsked().get(account) ?? none;
         return spoken.filter((right) => !used.has(right));
       };
       await expect.poll(unused, { timeout: SHOWN_MS, interval: 1000 }).toEqual([]);
-      const { used, refused } = asked().get(account) ?? none;
+      const { used, refused } = readAsked().get(account) ?? none;
       expect([...refused], 'refused').toEqual([]);
       expect([...used].filter((right) => !granted.has(right)).sort(), 'allowed by other roles').toEqual([]);
     });
 
     test('no other account of the namespace sent a request', () => {
-      expect([...asked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
+      expect([...readAsked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
     });
   });
 }

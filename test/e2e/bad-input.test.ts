@@ -248,8 +248,8 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
     for (const id of ids) await isReady(id, 60_000);
     for (const id of ids) await system.client.streams.start(id, { wait: 1 });
     await until('one is live', async () => (await system.client.streams.get(ids[0] ?? '')).status === 'live', 60_000);
-    const told = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
-    await until('the error of the other is told', async () => (await told()) ?? undefined, 30_000);
+    const readLastError = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
+    await until('the error of the other is told', async () => (await readLastError()) ?? undefined, 30_000);
     for (const id of ids)
       for (const path of ['', '/live-stats', '/events', '/readiness']) await call(`GET /v1/streams/${id}${path}`, 200);
     const places = [

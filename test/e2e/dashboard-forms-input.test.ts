@@ -77,16 +77,16 @@ async function show(page: Page, { path, prepare, open, form }: Form): Promise<vo
 }
 
 const fieldIn = (form: Locator, { label }: Field): Locator => form.getByLabel(label, { exact: true });
-const buttonOf = (page: Page, { form, submit }: Form): Locator =>
+const findButton = (page: Page, { form, submit }: Form): Locator =>
   // The bar that saves changes is outside of the form.
   form(page).getByRole('button', { name: submit, exact: true });
 
 /** Returns the form's own messages: errors by field, other errors, and whether it is at work. */
-const stateOf = (form: Locator) =>
+const readState = (form: Locator) =>
   form.evaluate((node) => {
-    const textOf = (id: string) => document.getElementById(id)?.textContent ?? '';
+    const readText = (id: string) => document.getElementById(id)?.textContent ?? '';
     const wrong = [...node.querySelectorAll<HTMLInputElement>('[aria-invalid="true"]')].map((one) => {
-      const said = (one.getAttribute('aria-describedby') ?? '').split(' ').map(textOf).join(' ');
+      const said = (one.getAttribute('aria-describedby') ?? '').split(' ').map(readText).join(' ');
       return [one.labels?.[0]?.textContent ?? '', said.trim()] as const;
     });
     const besides = [...node.querySelectorAll('[role="alert"]')].map((one) => one.textContent ?? '');
@@ -100,9 +100,9 @@ async function expectRefusal(page: Page, formUnderTest: Form, field: Field, valu
   await input.fill(value);
   // Browsers correct numbers and addresses during typing.
   const typed = await input.inputValue();
-  await buttonOf(page, formUnderTest).dispatchEvent('click');
+  await findButton(page, formUnderTest).dispatchEvent('click');
   const isSaid = async () => {
-    const { wrong, besides, busy } = await stateOf(form);
+    const { wrong, besides, busy } = await readState(form);
     const atField = wrong.some(([label, said]) => label === field.label && said !== '');
     return !busy && (atField || besides.some((text) => field.called?.test(text)));
   };
@@ -143,7 +143,7 @@ async function follow(page: Page, sends: string, loses = false) {
 
 /** Presses twice before a redraw, and again by mouse and keyboard while the request is on its way. */
 async function pressAgainAndAgain(page: Page, form: Form, asked: readonly Request[]): Promise<void> {
-  const button = buttonOf(page, form);
+  const button = findButton(page, form);
   const twice = (one: HTMLElement | SVGElement) => {
     for (let i = 0; i < 2; i += 1) (one as HTMLElement).click();
   };
@@ -161,7 +161,7 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
   const fields = formUnderTest.fields(mine);
   for (const field of fields) await fieldIn(form, field).fill(field.right);
   // Earlier messages are gone, so the next ones belong to this request.
-  if (formUnderTest.keyed || formUnderTest.refused) expect((await stateOf(form)).besides).toEqual([]);
+  if (formUnderTest.keyed || formUnderTest.refused) expect((await readState(form)).besides).toEqual([]);
   const { asked, release } = await follow(page, formUnderTest.sends, formUnderTest.keyed);
   const all: Request[] = [];
   const note = (request: Request) => all.push(request);
@@ -172,7 +172,7 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
     await form.getByRole('alert').first().waitFor();
     for (const field of fields) expect(await fieldIn(form, field).inputValue(), field.label).toBe(field.right);
   }
-  if (formUnderTest.keyed) await buttonOf(page, formUnderTest).click();
+  if (formUnderTest.keyed) await findButton(page, formUnderTest).click();
   if (formUnderTest.done) await formUnderTest.done(page).first().waitFor();
   else if (!formUnderTest.refused) await form.waitFor({ state: 'detached' });
   page.off('request', note);

@@ -45,7 +45,7 @@ afterEach(async () => {
 
 const states = async () => (await system.client.uploads.list().page()).data.map(({ state }) => state);
 const items = (...names: (typeof NAMES)[number][]) => names.map((name) => ({ uploadObjectID: ids[name] }));
-const namesOf = ({ items }: Pick<Playlist, 'items'>) =>
+const getNames = ({ items }: Pick<Playlist, 'items'>) =>
   items.map(({ uploadObjectID }) => NAMES.find((name) => ids[name] === uploadObjectID));
 const make = (...names: (typeof NAMES)[number][]) =>
   system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: items(...names) });
@@ -112,7 +112,7 @@ test('put in order by the mouse and by the keyboard, added to and taken from, an
   await bar(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
   await bar(page).waitFor({ state: 'detached' });
   const saved = await system.client.playlists.get(id);
-  expect(namesOf(saved)).toEqual(['Alpha', 'Gamma', 'Gamma']);
+  expect(getNames(saved)).toEqual(['Alpha', 'Gamma', 'Gamma']);
   expect(saved).toMatchObject({ version: 2, mode: 'shuffle', publishedVersion: 1 });
 });
 
@@ -149,7 +149,7 @@ test('a change elsewhere is shown, and my changes go on top of it', async () => 
   await bar(page).getByRole('button', { name: 'Save', exact: true }).click();
   await bar(page).waitFor({ state: 'detached' });
   const after = await system.client.playlists.get(id);
-  expect([after.version, ...namesOf(after)]).toEqual([3, 'Beta', 'Gamma']);
+  expect([after.version, ...getNames(after)]).toEqual([3, 'Beta', 'Gamma']);
 });
 
 test('two windows save at once: the later one gets a message and loses nothing', async () => {

@@ -79,9 +79,9 @@ test('a login from the API publishes; a new key replaces the old one within a mi
 
   const deletedAt = performance.now();
   await kubectl('delete', 'secret', destinationID);
-  const told = async () =>
+  const findIssue = async () =>
     (await streams.readiness(id)).issues.find(({ code }) => code === 'destination_secret_missing');
-  await until('readiness says so', told, WITHIN_MS);
+  await until('readiness says so', findIssue, WITHIN_MS);
   expect(performance.now() - deletedAt).toBeLessThan(WITHIN_MS);
   expect(await kubectl('describe', 'destination', destinationID)).toContain(
     `Secret "${destinationID}" does not exist.`,

@@ -53,9 +53,9 @@ afterAll(async () => {
 test('a list of good, broken and importing items is on air with the good one; the importing one joins without a gap', async () => {
   const { destinations, playlists, streams, uploads } = system.client;
   const base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-  const imported = async (name: string) =>
+  const importClip = async (name: string) =>
     (await uploads.fromLink({ type: 'VIDEO', url: `${base}/${name}.mp4` })).objectID;
-  const [broken, good, late] = [await imported('broken'), await imported('good'), await imported('late')];
+  const [broken, good, late] = [await importClip('broken'), await importClip('good'), await importClip('late')];
   await until('one is broken', async () => (await uploads.get(broken)).state === 'failed', 120_000);
   const items = [broken, good, late].map((uploadObjectID) => ({ uploadObjectID }));
   const list = await playlists.create({ name: 'Mixed', kind: 'video', mode: 'sequential', items });
@@ -89,10 +89,10 @@ test('a list of good, broken and importing items is on air with the good one; th
   isOpen = true;
   await until('the late one plays', async () => (await streams.liveStats(id)).current?.id === late, 180_000);
   // The counters are ahead of the output: the good clip is back when this much more was made.
-  const sent = async () => (await streams.liveStats(id)).framesSent ?? 0;
-  const before = await sent();
+  const readFramesSent = async () => (await streams.liveStats(id)).framesSent ?? 0;
+  const before = await readFramesSent();
   const enough = before + 30 * (CLIPS.late.seconds + CLIPS.good.seconds);
-  await until('and the good one again', async () => (await sent()) >= enough, 60_000);
+  await until('and the good one again', async () => (await readFramesSent()) >= enough, 60_000);
   expect((await streams.readiness(id)).warnings).toMatchObject([{ item: { objectID: broken } }]);
   expect(await streams.liveStats(id)).toMatchObject({ reconnects: 0 });
 

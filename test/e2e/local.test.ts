@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 /** Returns processes with this system's state directory in their arguments or environment, other than `except`. */
-function processesOf(stateDir: string, except: number[] = []): string[] {
+function listProcesses(stateDir: string, except: number[] = []): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)))
     .flatMap((name) => {
@@ -115,7 +115,7 @@ describe('make run', () => {
     const { id } = await streamLikeDemo(system, 'Meanwhile');
     const { page, complaints, close } = await visit(browser, system, '/streams');
     await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
-    const [api = ''] = processesOf(stateDir).filter((line) => line.includes('main.js api '));
+    const [api = ''] = listProcesses(stateDir).filter((line) => line.includes('main.js api '));
     process.kill(Number.parseInt(api, 10), 'SIGKILL');
     await page.getByText('Connection lost').waitFor();
     await expectForEverybody(page);
@@ -153,7 +153,7 @@ describe('make run', () => {
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
     expect(system.facts).toMatchObject({ apiKey: facts.apiKey, email: facts.email, password: facts.password });
     expect(await status(facts.demoStreamId ?? '')).toBe('live');
-    const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
+    const streamers = listProcesses(stateDir).filter((line) => line.includes('streamer'));
     expect(streamers).toHaveLength(1);
     // The chain continues too: earlier payments are there, and the next deposit has another address.
     for (const address of paidTo) {
@@ -170,6 +170,6 @@ describe('make run', () => {
     const since = performance.now();
     await system.interrupt();
     expect(performance.now() - since).toBeLessThan(10_000);
-    expect(processesOf(stateDir, [process.pid])).toEqual([]);
+    expect(listProcesses(stateDir, [process.pid])).toEqual([]);
   });
 });

@@ -62,7 +62,7 @@ async function kubectl(...args: string[]): Promise<string> {
   return (await run(join(stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
 }
 
-async function sessionsOf(id: string): Promise<Session[]> {
+async function readSessions(id: string): Promise<Session[]> {
   const text = await kubectl('get', 'loopstream', id, '-o', 'json');
   return (JSON.parse(text) as { status: { sessions?: Session[] } }).status.sessions ?? [];
 }
@@ -72,9 +72,9 @@ async function expectNoTest(destinationID: string): Promise<void> {
   const refused = system.client.destinations.test(destinationID);
   await expect(refused).rejects.toBeInstanceOf(problems.DestinationOnAir);
   await kubectl('annotate', 'destination', destinationID, '--overwrite', 'loopstream.dev/test=by-hand');
-  const told = () =>
+  const readTest = () =>
     kubectl('get', 'destination', destinationID, '-o', 'jsonpath={.status.test.id} {.status.test.code}');
-  await until('the operator says so too', async () => (await told()) === 'by-hand on_air');
+  await until('the operator says so too', async () => (await readTest()) === 'by-hand on_air');
 }
 
 describe('the main job, as the README shows it', () => {
@@ -126,8 +126,9 @@ describe('the main job, as the README shows it', () => {
     expect(output.trim().split('\n').at(-1)).toBe('stopped');
 
     // The test of the destination was the first publisher, the stream the second and the last.
-    const left = async () => (await receiver.log()).split('\n').filter((line) => line.includes('my-channel')).length;
-    await until('the receiver saw the publishers leave', async () => (await left()) === 2);
+    const countPublishes = async () =>
+      (await receiver.log()).split('\n').filter((line) => line.includes('my-channel')).length;
+    await until('the receiver saw the publishers leave', async () => (await countPublishes()) === 2);
     const recordings = await receiver.recordings('my-channel');
     expect(recordings).toHaveLength(2);
     const [, recording = ''] = recordings;
@@ -140,7 +141,7 @@ describe('the main job, as the README shows it', () => {
 
     expect((await system.client.streams.get(id)).status).toBe('stopped');
     // Its status has the time on air: the receiver's media, less the read-ahead and two reports.
-    const [session, ...others] = await sessionsOf(id);
+    const [session, ...others] = await readSessions(id);
     const seconds = (video.dts.at(-1) ?? 0) - (video.dts[0] ?? 0);
     expect(others).toEqual([]);
     expect(session?.endedAt).toBeDefined();

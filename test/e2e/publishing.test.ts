@@ -60,7 +60,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const itemsOf = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));
+const buildItems = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));
 
 type Media = Partial<Record<'playlistIDs' | 'audioPlaylistIDs', string[]>> & { videoUploadObjectID?: string };
 
@@ -83,13 +83,13 @@ async function plays(stream: string, ...names: (keyof typeof ids)[]): Promise<vo
 
 /** Waits for this many more seconds of it. */
 async function goesOn(stream: string, seconds: number): Promise<void> {
-  const sent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
-  const before = await sent();
-  await until(`${seconds} s more`, async () => (await sent()) >= before + seconds * 30, 90_000);
+  const readFramesSent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
+  const before = await readFramesSent();
+  await until(`${seconds} s more`, async () => (await readFramesSent()) >= before + seconds * 30, 90_000);
 }
 
 /** Stops the stream and returns the receiver's recording: one publish, in which no time goes back. */
-async function recordingOf(stream: string, name: string): Promise<string> {
+async function stopAndFindRecording(stream: string, name: string): Promise<string> {
   expect((await system.client.streams.stop(stream, { wait: 60 })).status).toBe('stopped');
   await until('the receiver saw it leave', async () => (await receiver.log()).includes(name));
   const [recording = '', ...others] = await receiver.recordings(name);
@@ -104,9 +104,9 @@ async function recordingOf(stream: string, name: string): Promise<string> {
 
 test('a published version is prepared while the earlier one stays on air, and follows it without a reconnect', async () => {
   const { playlists, uploads } = system.client;
-  const list = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('film') });
+  const list = await playlists.create({ kind: 'video', mode: 'sequential', items: buildItems('film') });
   const stream = await putOnAir('published', { playlistIDs: [list.id] });
-  const { version } = await playlists.update(list.id, { version: 1, items: itemsOf('short', 'long') });
+  const { version } = await playlists.update(list.id, { version: 1, items: buildItems('short', 'long') });
   const { publication } = await playlists.publish(list.id, { version });
   expect(publication).toMatchObject({ version, state: 'preparing', itemsReady: 0, itemsTotal: 2, progress: 0 });
   // The stream alone refers to its present items now.
@@ -135,7 +135,7 @@ test('a published version is prepared while the earlier one stays on air, and fo
     return error === undefined;
   };
   await until('nothing plays what was before', isDeleted);
-  const recording = await recordingOf(stream, 'published');
+  const recording = await stopAndFindRecording(stream, 'published');
   const [before, ...after] = await heard(recording, TONES);
   expect(before).toBe(CLIPS.film.hertz);
   expect([CLIPS.short.hertz, CLIPS.long.hertz]).toEqual(expect.arrayContaining(after));
@@ -147,14 +147,14 @@ test('a published version is prepared while the earlier one stays on air, and fo
 
 test('an audio playlist plays over one video and over a video playlist, which alternate without a reconnect', async () => {
   const { playlists, streams } = system.client;
-  const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: itemsOf('song') });
-  const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('long', 'short') });
+  const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: buildItems('song') });
+  const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: buildItems('long', 'short') });
   const stream = await putOnAir('sung', { videoUploadObjectID: ids.short, audioPlaylistIDs: [songs.id] });
   await goesOn(stream, 3);
   await streams.update(stream, { playlistIDs: [clips.id] });
   await plays(stream, 'long');
   await goesOn(stream, 3);
-  const recording = await recordingOf(stream, 'sung');
+  const recording = await stopAndFindRecording(stream, 'sung');
   expect(await heard(recording, TONES)).toEqual([SONG_HERTZ]);
   expect(await seen(recording)).toEqual([CLIPS.short.colour, CLIPS.long.colour]);
 });

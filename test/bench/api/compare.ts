@@ -24,7 +24,7 @@ async function takeTurns(load: Load, targets: Target[], { rounds, seconds }: Rou
   return rates;
 }
 
-const ratiosOf = (ours: readonly number[], theirs: readonly number[]): number[] =>
+const computeRatios = (ours: readonly number[], theirs: readonly number[]): number[] =>
   ours.map((value, i) => value / (theirs[i] ?? Number.NaN));
 const spread = (ratios: readonly number[]): string =>
   `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`;
@@ -39,7 +39,7 @@ export async function rateRow(
   rounds: Rounds,
 ): Promise<Row> {
   const [own = [], theirs = []] = await takeTurns(load, [ours, peer], rounds);
-  const result = spread(ratiosOf(perSecond(own), perSecond(theirs)));
+  const result = spread(computeRatios(perSecond(own), perSecond(theirs)));
   return { what, ours: show(own), peer: show(theirs), beside, result, bar: '≥ 0.5×' };
 }
 
@@ -54,7 +54,7 @@ export async function flatRows(
   const [base = [], ...rates] = await takeTurns(load, [small, ...larger.map(({ target }) => target)], rounds);
   return larger.map(({ what }, i) => {
     const own = rates[i] ?? [];
-    const result = spread(ratiosOf(perSecond(base), perSecond(own)));
+    const result = spread(computeRatios(perSecond(base), perSecond(own)));
     return { what, ours: show(own), peer: show(base), beside, result, bar: '≤ 1.1× the time' };
   });
 }
@@ -82,7 +82,7 @@ export async function latencyRows(
       ours: ms(own),
       peer: ms(theirs),
       beside,
-      result: spread(ratiosOf(own, theirs)),
+      result: spread(computeRatios(own, theirs)),
       bar: '≤ 1.3×',
     };
   });

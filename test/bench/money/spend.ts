@@ -57,9 +57,9 @@ export async function spendRows(url: string, { rounds, ms }: { rounds: number; m
   const db = createDb(createPool(url, { searchPath: 'loopstream', max: CONNECTIONS }));
   const ledger = createLedger(db);
   let keys = 0;
-  const accountOf = ({ own }: Shape, connection: number) => `spender-${own ? connection : 0}`;
+  const getAccount = ({ own }: Shape, connection: number) => `spender-${own ? connection : 0}`;
   const ours = (shape: Shape) => async (connection: number) => {
-    const accountId = accountOf(shape, connection);
+    const accountId = getAccount(shape, connection);
     const details = { streamID: 'str-1', session: '1', seconds: '10', profile: '1080p30' };
     const charges = Array.from({ length: shape.batch }, () => {
       keys += 1;
@@ -68,7 +68,7 @@ export async function spendRows(url: string, { rounds, ms }: { rounds: number; m
     return (await ledger.chargeAll(charges)).length;
   };
   const bare = (shape: Shape) => async (connection: number) => {
-    const account = accountOf(shape, connection);
+    const account = getAccount(shape, connection);
     const { rows } = await sql`update loopstream.bench_balances set balance = balance - 1
       where account = ${account} and balance - 1 >= 0 returning balance`.execute(db);
     return rows.length;

@@ -120,7 +120,7 @@ interface Kind {
   byWatch: boolean;
 }
 
-function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
+function listKinds({ client, stateDir, facts }: System, id: string): Kind[] {
   const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
   const kubectl = (...args: string[]) => run(join(stateDir, 'bin/kubectl'), ['-n', NAMESPACE, ...args], { env });
   const renamed = (by: string, n: number) => `Renamed by ${by}, ${n}`;
@@ -155,7 +155,7 @@ function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
 
 const p99 = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1] ?? Number.NaN;
-const told = (values: readonly number[]): string => `median ${median(values)} ms, p99 ${p99(values)} ms`;
+const describe = (values: readonly number[]): string => `median ${median(values)} ms, p99 ${p99(values)} ms`;
 
 /** `times` is the number of changes of each kind, which alternate. */
 export async function feedRows(system: System, browser: Browser, times: number): Promise<Row[]> {
@@ -172,7 +172,7 @@ export async function feedRows(system: System, browser: Browser, times: number):
     followingClient(system, id, stop.signal),
     watchingPage(page.page),
   ];
-  const kinds = kindsOf(system, id);
+  const kinds = listKinds(system, id);
   const took = kinds.map(() => ({ client: [] as number[], page: [] as number[] }));
   for (let n = 0; n < times; n++) {
     for (const [k, { change, wanted, byWatch }] of kinds.entries()) {
@@ -190,8 +190,8 @@ export async function feedRows(system: System, browser: Browser, times: number):
     const result = (all: number[]) => (p99(all) <= BAR_MS ? 'holds' : 'misses');
     const common = { peer: '–', beside: '–', bar: '≤ 1 s' };
     return [
-      { ...common, what: `${what} → a client has read it`, ours: told(atClient), result: result(atClient) },
-      { ...common, what: '… → the page shows it', ours: told(onPage), result: result(onPage) },
+      { ...common, what: `${what} → a client has read it`, ours: describe(atClient), result: result(atClient) },
+      { ...common, what: '… → the page shows it', ours: describe(onPage), result: result(onPage) },
     ];
   });
 }

@@ -74,7 +74,7 @@ export async function startEsplora(): Promise<Esplora> {
     return tip().height;
   };
 
-  const shapeOf = (txid: string) => {
+  const buildTransaction = (txid: string) => {
     const block = blocks.find(({ txids }) => txids.includes(txid));
     const outputs = transactions.get(txid) ?? [];
     return {
@@ -118,12 +118,12 @@ export async function startEsplora(): Promise<Esplora> {
         : { confirmed: false },
     };
   };
-  const known = () =>
+  const listKnown = () =>
     [...transactions.keys()].filter((txid) => mempool.has(txid) || blocks.some((b) => b.txids.includes(txid)));
   const ofAddress = (address: string) =>
-    known()
+    listKnown()
       .filter((txid) => transactions.get(txid)?.some((output) => output.address === address))
-      .map(shapeOf)
+      .map(buildTransaction)
       .sort((a, b) => (b.status.block_height ?? 1e9) - (a.status.block_height ?? 1e9) || (a.txid < b.txid ? -1 : 1));
 
   const routes: [RegExp, (...values: string[]) => unknown][] = [
@@ -167,7 +167,7 @@ export async function startEsplora(): Promise<Esplora> {
           ),
         ),
     ],
-    [/^\/tx\/([0-9a-f]{64})$/, (txid = '') => (known().includes(txid) ? shapeOf(txid) : undefined)],
+    [/^\/tx\/([0-9a-f]{64})$/, (txid = '') => (listKnown().includes(txid) ? buildTransaction(txid) : undefined)],
     [/^\/fee-estimates$/, () => ({ '1': 87.882, '2': 87.882, '3': 20.5, '6': 4.051, '144': 1.027 })],
   ];
 

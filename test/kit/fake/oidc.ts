@@ -30,7 +30,7 @@ const shut = (server: Server) =>
     server.close(() => resolve());
   });
 
-const settingsOf = (issuer: string): OidcProvider => ({
+const buildSettings = (issuer: string): OidcProvider => ({
   issuer,
   name: 'Example Company',
   signUp: true,
@@ -89,7 +89,7 @@ export async function startOidc(redirectUri: string): Promise<RealOidc> {
     const no = { error: 'access_denied', error_description: '<b>call +1-555-0100</b>' };
     return provider.interactionFinished(request, response, choice === 'no' ? no : { login: { accountId: oidc.next } });
   };
-  return Object.assign(oidc, { people, settings: settingsOf(issuer), close: () => shut(server) });
+  return Object.assign(oidc, { people, settings: buildSettings(issuer), close: () => shut(server) });
 }
 
 /** Wrong parts of a lying provider's answer; each field replaces the right value. */
@@ -165,5 +165,5 @@ export async function startLyingOidc(): Promise<LyingOidc> {
     const id_token = await sign(claims);
     return [lies.token?.status ?? 200, lies.token?.body ?? { access_token: 'x', token_type: 'Bearer', id_token }];
   }
-  return Object.assign(oidc, { settings: settingsOf(issuer), close: () => shut(server) });
+  return Object.assign(oidc, { settings: buildSettings(issuer), close: () => shut(server) });
 }

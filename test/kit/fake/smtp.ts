@@ -13,7 +13,8 @@ export interface TestSmtp {
   close(): Promise<void>;
 }
 
-const recipientOf = (mail: ParsedMail) => [mail.to ?? []].flat().flatMap(({ value }) => value.map((to) => to.address));
+const listRecipients = (mail: ParsedMail) =>
+  [mail.to ?? []].flat().flatMap(({ value }) => value.map((to) => to.address));
 
 /** Returns the one address of our site in a mail. */
 export const linkIn = (mail: ParsedMail): string => {
@@ -52,7 +53,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
     mailTo: (address, subject, seen = 0) =>
       until(`a mail to ${address} about ${subject}`, () => {
         const found = mails.filter(
-          ({ mail }) => recipientOf(mail).includes(address) && subject.test(mail.subject ?? ''),
+          ({ mail }) => listRecipients(mail).includes(address) && subject.test(mail.subject ?? ''),
         );
         return found.length > seen ? found.at(-1)?.mail : undefined;
       }),

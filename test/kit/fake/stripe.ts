@@ -56,7 +56,7 @@ export function signed(event: object, { secret = WEBHOOK_SECRET, at }: { secret?
   return { payload, headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature } };
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   let text = '';
   for await (const chunk of request) text += chunk;
   return text;
@@ -80,7 +80,7 @@ export async function startStripeStub(): Promise<StripeStub> {
     if (!thing) throw new Error(`The stub has no ${key}.`);
     return thing;
   };
-  const tell = (type: string, object: Thing): Event => {
+  const addEvent = (type: string, object: Thing): Event => {
     // Events keep the object's state of that moment.
     const event = { id: id('evt'), object: 'event', type, created: now(), data: { object: structuredClone(object) } };
     events.push(event);
@@ -147,7 +147,7 @@ export async function startStripeStub(): Promise<StripeStub> {
   const server = createServer(async (request, response) => {
     asked++;
     const { pathname, search } = new URL(request.url ?? '/', 'http://stub');
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const send = (status: number, value: unknown) =>
       response
         .writeHead(status, { 'content-type': 'application/json', 'request-id': id('req') })
@@ -164,9 +164,9 @@ export async function startStripeStub(): Promise<StripeStub> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  const intentOf = (sessionId: string): Thing => get(intents, String(get(sessions, sessionId).payment_intent));
+  const findIntent = (sessionId: string): Thing => get(intents, String(get(sessions, sessionId).payment_intent));
   const goBack = (map: Map<string, Thing>, object: string, sessionId: string, amount: number, status: string) => {
-    const intent = intentOf(sessionId);
+    const intent = findIntent(sessionId);
     const thing: Thing = {
       id: id(object === 'refund' ? 're' : 'du'),
       object,
@@ -203,31 +203,31 @@ export async function startStripeStub(): Promise<StripeStub> {
         payment_status: later ? 'unpaid' : 'paid',
         payment_intent: intent.id,
       });
-      return tell('checkout.session.completed', session);
+      return addEvent('checkout.session.completed', session);
     },
     arrive(sessionId) {
       const session = Object.assign(get(sessions, sessionId), { payment_status: 'paid' });
-      Object.assign(intentOf(sessionId), { amount_received: session.amount_total, status: 'succeeded' });
-      return tell('checkout.session.async_payment_succeeded', session);
+      Object.assign(findIntent(sessionId), { amount_received: session.amount_total, status: 'succeeded' });
+      return addEvent('checkout.session.async_payment_succeeded', session);
     },
     fail(sessionId) {
-      Object.assign(intentOf(sessionId), { status: 'requires_payment_method' });
-      return tell('checkout.session.async_payment_failed', get(sessions, sessionId));
+      Object.assign(findIntent(sessionId), { status: 'requires_payment_method' });
+      return addEvent('checkout.session.async_payment_failed', get(sessions, sessionId));
     },
     expire: (sessionId) =>
-      tell('checkout.session.expired', Object.assign(get(sessions, sessionId), { status: 'expired', url: null })),
+      addEvent('checkout.session.expired', Object.assign(get(sessions, sessionId), { status: 'expired', url: null })),
     refund(sessionId, amount, status = 'succeeded') {
       const refund = goBack(refunds, 'refund', sessionId, amount, status);
-      return { id: refund.id, event: tell('refund.created', refund) };
+      return { id: refund.id, event: addEvent('refund.created', refund) };
     },
     refundBecomes: (name, status) =>
-      tell(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, name), { status })),
+      addEvent(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, name), { status })),
     dispute(sessionId, amount, status = 'needs_response') {
       const dispute = goBack(disputes, 'dispute', sessionId, amount, status);
-      return { id: dispute.id, event: tell('charge.dispute.created', dispute) };
+      return { id: dispute.id, event: addEvent('charge.dispute.created', dispute) };
     },
     disputeBecomes: (name, status) =>
-      tell(
+      addEvent(
         /^(won|lost)$/.test(status) ? 'charge.dispute.closed' : 'charge.dispute.updated',
         Object.assign(get(disputes, name), { status }),
       ),

@@ -50,14 +50,14 @@ const TIMES = ['noon', '', '2027-01-31', '2027-02-30T18:00:00Z', '2027-01-31T18:
 ]);
 const deep = (depth: number) => new Raw('['.repeat(depth) + ']'.repeat(depth));
 
-const typesOf = ({ type, enum: among }: Schema): string[] =>
+const listTypes = ({ type, enum: among }: Schema): string[] =>
   type !== undefined
     ? [type].flat().map(String)
     : (among ?? []).map((value) => (typeof value === 'number' ? 'integer' : typeof value));
 
 /** Returns values that a schema refuses. */
 function wrongValues(schema: Schema): unknown[] {
-  const types = typesOf(schema);
+  const types = listTypes(schema);
   const takes = (type: string) => types.includes(type);
   const wrong: unknown[] = [null, deep(40), ...HALVES.map((text) => new Raw(text))];
   if (!takes('boolean')) wrong.push(true);
@@ -78,7 +78,7 @@ function wrongValues(schema: Schema): unknown[] {
     wrong.push(1.5, ...['1e999', '-1e999', '0.1'].map((text) => new Raw(text)));
   }
   if (takes('array') && schema.items) {
-    const item = typesOf(schema.items).includes('object') ? {} : 'x';
+    const item = listTypes(schema.items).includes('object') ? {} : 'x';
     if (typeof maxItems === 'number') wrong.push(Array(maxItems + 1).fill(item));
     if (typeof minItems === 'number' && minItems > 0) wrong.push([]);
     if (uniqueItems) wrong.push(['x', 'x']);
@@ -109,7 +109,7 @@ const short = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}… (${
 /**
  * Returns a valid member of a union of objects, which differ by their `op`, with the fields of another member's example where they match.
  */
-function goodOf({ properties = {} }: Schema, example: Record<string, unknown>): Record<string, unknown> {
+function buildValid({ properties = {} }: Schema, example: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(properties).map(([name, { enum: among, minimum }]) => [
     name,
     among?.[0] ?? example[name] ?? minimum ?? 0,
@@ -151,7 +151,7 @@ export function wrongOnes(schema: Schema, good: unknown, field: string, put: (va
   const among = schema.items?.anyOf ?? [schema.items ?? []].flat();
   for (const one of among) {
     const example = (good as unknown[] | undefined)?.[0];
-    const first = among.length > 1 ? goodOf(one, example as Record<string, unknown>) : example;
+    const first = among.length > 1 ? buildValid(one, example as Record<string, unknown>) : example;
     found.push(...wrongOnes(one, first, `${field}/0`, (value) => put([value])));
   }
   return found;
@@ -226,7 +226,7 @@ const CONTROL = ['%00', 'a%0ab', '%1b%5b2J', '%7f', '%c2%9b2J'];
 /** Returns values of a parameter in a path or query, as they stand in a URL. */
 function wrongParameters(schema: Schema): string[] {
   if (schema.enum) return ['nothing', '', '__proto__', ...CONTROL, ...NO_TEXT];
-  if (typesOf(schema).includes('integer'))
+  if (listTypes(schema).includes('integer'))
     return [
       '',
       'x',

@@ -84,15 +84,15 @@ const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].
 const LINK = 'http://127.0.0.1:1024/never.mp4';
 
 const dialog = (page: Page): Locator => page.getByRole('dialog');
-const formOf = (title: string) => (page: Page) => page.getByRole('form', { name: title });
+const findForm = (title: string) => (page: Page) => page.getByRole('form', { name: title });
 const choose = (label: string) => (page: Page) => dialog(page).getByRole('radio', { name: label }).check();
 const press = (label: string | RegExp) => (page: Page) => page.getByRole('button', { name: label }).click();
 const unfold = (label: string) => (page: Page) => dialog(page).getByText(label, { exact: true }).click();
 
-const lengthOf = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
+const countRows = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
   (await list.page()).data.length;
-const uploads = (client: Client) => lengthOf(client.uploads.list({ limit: 100 }));
-const destinations = (client: Client) => lengthOf(client.destinations.list({ limit: 100 }));
+const uploads = (client: Client) => countRows(client.uploads.list({ limit: 100 }));
+const destinations = (client: Client) => countRows(client.destinations.list({ limit: 100 }));
 
 const OF_MEDIA: Record<string, Form> = {
   'a link to an upload': {
@@ -142,7 +142,7 @@ const OF_MEDIA: Record<string, Form> = {
     submit: 'Create playlist',
     sends: 'POST /v1/playlists',
     keyed: true,
-    count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })),
+    count: ({ playlists }) => countRows(playlists.list({ limit: 100 })),
     fields: () => [name('Name'), search('Search your uploads', 'features/playlists/picker.tsx')],
   },
   'a playlist that is changed': {
@@ -213,7 +213,7 @@ const OF_STREAMS: Record<string, Form> = {
       await press('Next')(page);
     },
     fields: () => [name('Name')],
-    count: ({ streams }) => lengthOf(streams.list({ limit: 100 })),
+    count: ({ streams }) => countRows(streams.list({ limit: 100 })),
   },
 };
 
@@ -328,7 +328,7 @@ const OF_PEOPLE: Record<string, Form> = {
   'who one is': {
     file: 'features/account/profilePanels.tsx',
     path: () => '/account',
-    form: formOf('Profile'),
+    form: findForm('Profile'),
     submit: 'Save',
     sends: 'POST /api/auth/update-user',
     fields: () => names,
@@ -337,7 +337,7 @@ const OF_PEOPLE: Record<string, Form> = {
   'another password': {
     file: 'features/account/profilePanels.tsx',
     path: () => '/account',
-    form: formOf('Password'),
+    form: findForm('Password'),
     submit: 'Change password',
     sends: 'POST /api/auth/change-password',
     alone: true,
@@ -392,7 +392,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
     file: 'features/account/signInPage.tsx',
     path: () => '/sign-in',
-    form: formOf('Sign in'),
+    form: findForm('Sign in'),
     submit: 'Sign in',
     sends: 'POST /api/auth/sign-in/email',
     fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
@@ -400,7 +400,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'signing up': {
     file: 'features/account/signUpPage.tsx',
     path: () => '/sign-up',
-    form: formOf('Create an account'),
+    form: findForm('Create an account'),
     submit: 'Create account',
     sends: 'POST /api/auth/sign-up/email',
     fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
@@ -408,7 +408,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is chosen in another browser than the one that signed up': {
     file: 'features/account/verifyPage.tsx',
     path: () => '/verify#token=x',
-    form: formOf('Choose your password'),
+    form: findForm('Choose your password'),
     prepare: (page) =>
       page.route('**/verify-email', (route) =>
         route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
@@ -421,7 +421,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is forgotten': {
     file: 'features/account/resetPages.tsx',
     path: () => '/forgot-password',
-    form: formOf('Choose a new password'),
+    form: findForm('Choose a new password'),
     submit: 'Send the link',
     sends: 'POST /api/auth/request-password-reset',
     fields: ({ facts }) => [address(facts.email ?? '')],
@@ -429,7 +429,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is chosen anew': {
     file: 'features/account/resetPages.tsx',
     path: () => '/reset-password#token=x',
-    form: formOf('Choose a new password'),
+    form: findForm('Choose a new password'),
     submit: 'Set the new password',
     sends: 'POST /api/auth/reset-password',
     fields: () => [newPassword('New password', 'NewPasswordField')],

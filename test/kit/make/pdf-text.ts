@@ -4,7 +4,7 @@ import { inflateSync } from 'node:zlib';
 type Letters = Map<number, string>;
 
 /** Maps glyph numbers to letters. */
-function lettersOf(map: string): Letters {
+function parseLetters(map: string): Letters {
   const letters: Letters = new Map();
   for (const [, from = '', list = ''] of map.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/gi)) {
     const entries = [...list.matchAll(/<([0-9a-f ]*)>/gi)].map(([, hex = '']) => hex.replaceAll(' ', ''));
@@ -26,7 +26,7 @@ export function textsOfPdf(pdf: Buffer): string[] {
   for (const body of objects.values())
     for (const [, name = '', id = ''] of body.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
       const [, map] = /\/ToUnicode (\d+) 0 R/.exec(objects.get(id) ?? '') ?? [];
-      if (map !== undefined) fonts.set(name, lettersOf(inflated(objects.get(map))));
+      if (map !== undefined) fonts.set(name, parseLetters(inflated(objects.get(map))));
     }
   const contents = [...objects.values()].filter((body) => /FlateDecode/.test(body)).map(inflated);
   return contents

@@ -22,36 +22,39 @@ export async function startStreamsApi(options: { config?: Partial<ApiConfig> } =
   }
 }
 
-export type Streams = ReturnType<typeof helpersOf>;
+export type Streams = ReturnType<typeof buildHelpers>;
 
 /** Makes media and a destination for one more account, and helpers to use them. */
-export const streamsOf = async (api: TestApi, owner: Client) => helpersOf(api, owner, await makeMedia(owner));
+export const streamsOf = async (api: TestApi, owner: Client) => buildHelpers(api, owner, await makeMedia(owner));
 
 async function makeMedia(owner: Client) {
-  const made = async (path: string, body: unknown) => {
+  const create = async (path: string, body: unknown) => {
     const answer = await owner.call('POST', path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     return String(answer.body.objectID ?? answer.body.id);
   };
-  const destinationID = await made('/v1/destinations', {
+  const destinationID = await create('/v1/destinations', {
     name: 'Home',
     rtmpUrl: 'rtmp://127.0.0.1/live',
     rtmpKey: 'k-123456',
   });
-  const videoUploadObjectID = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
-  const audioUpload = await made('/v1/uploads/from-link', { type: 'AUDIO', url: 'https://example.com/a.mp3' });
+  const videoUploadObjectID = await create('/v1/uploads/from-link', {
+    type: 'VIDEO',
+    url: 'https://example.com/a.mp4',
+  });
+  const audioUpload = await create('/v1/uploads/from-link', { type: 'AUDIO', url: 'https://example.com/a.mp3' });
   const items = [{ uploadObjectID: videoUploadObjectID }];
   const audioItems = [{ uploadObjectID: audioUpload }];
   return {
     destinationID,
     videoUploadObjectID,
     audioUpload,
-    videoList: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
-    audioList: await made('/v1/playlists', { kind: 'audio', mode: 'shuffle', items: audioItems }),
+    videoList: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+    audioList: await create('/v1/playlists', { kind: 'audio', mode: 'shuffle', items: audioItems }),
   };
 }
 
-function helpersOf(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
+function buildHelpers(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
   const { destinationID, videoUploadObjectID } = media;
   /** Returns the body of a valid POST /v1/streams, changed by `more`. */
   const wish = (more: Record<string, unknown> = {}) => ({

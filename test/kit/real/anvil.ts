@@ -82,7 +82,7 @@ export async function startAnvil(): Promise<Anvil> {
   const node = await listening(child);
   const door: Anvil['door'] = { shut: false, height: undefined, chainId: undefined, heard: undefined };
 
-  const told = ({ method }: Call, answer: Answered): Answered => {
+  const applyDoor = ({ method }: Call, answer: Answered): Answered => {
     if (method === 'eth_blockNumber' && door.height)
       return { ...answer, result: `0x${door.height(Number(answer.result)).toString(16)}` };
     if (method === 'eth_chainId' && door.chainId) return { ...answer, result: `0x${door.chainId.toString(16)}` };
@@ -95,7 +95,7 @@ export async function startAnvil(): Promise<Anvil> {
       const parts = await request.toArray();
       const body = JSON.parse(Buffer.concat(parts).toString()) as Call | Call[];
       const answer = (await ask(node, body)) as Answered | Answered[];
-      const one = (call: Call, answered: Answered) => told(call, answered);
+      const one = (call: Call, answered: Answered) => applyDoor(call, answered);
       const result =
         Array.isArray(body) && Array.isArray(answer)
           ? answer.map((answered) => one(body.find(({ id }) => id === answered.id) as Call, answered))

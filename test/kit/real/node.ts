@@ -86,7 +86,7 @@ export const main = (status: PodStatus) => status.containerStatuses?.[0];
 export const ready = (status: PodStatus) => status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
 /** Reads pods in the namespace NS. */
-function podsOf(kube: Kube) {
+function buildPodHelpers(kube: Kube) {
   const createPod = (name: string, input: PodInput): Promise<Pod> =>
     kube.create(PODS, NS, {
       metadata: { name, ...(input.annotations ? { annotations: input.annotations } : {}) },
@@ -150,6 +150,6 @@ export async function startTestNode(images: AgentArguments['images'] = {}) {
     await kubernetes.stop();
     await rm(dir, { recursive: true, force: true });
   };
-  return { kube, kubernetes, argumentsFor, stop, ...podsOf(kube) };
+  return { kube, kubernetes, argumentsFor, stop, ...buildPodHelpers(kube) };
 }
 export type TestNode = Awaited<ReturnType<typeof startTestNode>>;

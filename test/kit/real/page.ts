@@ -67,7 +67,7 @@ async function newWindow(browser: Browser): Promise<BrowserContext> {
   return context;
 }
 
-function windowOf(browser: Browser): Promise<BrowserContext> {
+function getWindow(browser: Browser): Promise<BrowserContext> {
   const opened = windows.get(browser) ?? newWindow(browser);
   windows.set(browser, opened);
   return opened;
@@ -75,7 +75,7 @@ function windowOf(browser: Browser): Promise<BrowserContext> {
 
 /** Opens a signed-out window without a trace of the last visitor. Two open windows are never the same. */
 export async function openWindow(browser: Browser): Promise<BrowserContext> {
-  const context = await windowOf(browser);
+  const context = await getWindow(browser);
   if (context.pages().length > 0) return newWindow(browser);
   await context.clearCookies();
   return context;
@@ -99,7 +99,7 @@ export async function closeWindow(context: BrowserContext): Promise<void> {
 
 /** Opens a path of the dashboard in a new page, signed in as the account's person, without a trace of the last visitor. */
 export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
-  const context = await windowOf(browser);
+  const context = await getWindow(browser);
   await context.clearCookies();
   const page = await context.newPage();
   const complaints: string[] = [];

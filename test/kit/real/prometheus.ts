@@ -25,7 +25,7 @@ export const STREAM_RELABELING = {
 const meta = (name: string): string => `__meta_kubernetes_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
 
 /** The Prometheus operator's configuration for the chart's PodMonitor, except that a file lists the pods. */
-const podsOf = (file: string) => ({
+const buildPodScrape = (file: string) => ({
   job_name: 'streamers',
   file_sd_configs: [{ files: [file], refresh_interval: '1s' }],
   relabel_configs: [
@@ -84,7 +84,7 @@ export async function startPrometheus(
         honor_labels: true,
         static_configs: [{ targets: [address], labels: { job, ...labels } }],
       })),
-      ...(podsFile === undefined ? [] : [podsOf(podsFile)]),
+      ...(podsFile === undefined ? [] : [buildPodScrape(podsFile)]),
     ],
   };
   await writeFile(join(dir, 'prometheus.yml'), stringify(config));

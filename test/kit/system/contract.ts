@@ -56,9 +56,9 @@ export interface Place {
   open(): Promise<Target>;
 }
 
-const given = (name: string): string | undefined => process.env[`LOOPSTREAM_${name}`] || undefined;
+const readVariable = (name: string): string | undefined => process.env[`LOOPSTREAM_${name}`] || undefined;
 const needed = (name: string): string => {
-  const value = given(name);
+  const value = readVariable(name);
   if (value === undefined) throw new Error(`LOOPSTREAM_URL is given, and LOOPSTREAM_${name} is not`);
   return value;
 };
@@ -66,12 +66,12 @@ const needed = (name: string): string => {
 /** Makes keys of empty accounts. */
 async function makeKeys(auth: AuthService, give: (accountId: string) => Promise<void> = async () => {}): Promise<Keys> {
   const id = crypto.randomUUID();
-  const keyOf = async (name: string) => {
+  const makeKey = async (name: string) => {
     const accountId = await auth.ensureUser({ email: `${name}-${id}@example.com`, firstName: name });
     await give(accountId);
     return auth.createApiKey(accountId, 'contract');
   };
-  const [own, other, revoked] = [await keyOf('ada'), await keyOf('eve'), await keyOf('ada')];
+  const [own, other, revoked] = [await makeKey('ada'), await makeKey('eve'), await makeKey('ada')];
   await auth.revokeApiKey(revoked.id);
   return { key: own.key, otherKey: other.key, revokedKey: revoked.key };
 }
@@ -111,7 +111,7 @@ async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
 
 /** Opens another implementation. */
 async function openOther(url: string): Promise<Target> {
-  const elsewhere = given('VIDEO_URL');
+  const elsewhere = readVariable('VIDEO_URL');
   const media = elsewhere === undefined ? await startMedia() : undefined;
   return {
     base: `${url}/v1`,
@@ -137,16 +137,16 @@ function standInMedia(api: TestApi) {
   const preparing = { type: 'MediaReady', reason: 'MediaImporting', message: 'The upload has not arrived yet.' };
   const slowVideo = 'https://example.com/slow.mp4';
   const neverVideo = 'https://example.com/never.mp4';
-  const linkOf = async ({ uploadRef }: LoopStreamSpec) =>
+  const findLink = async ({ uploadRef }: LoopStreamSpec) =>
     uploadRef && (await api.kube.get(UPLOADS, NAMESPACE, uploadRef)).spec.source.url;
   const problemsOf = async (spec: LoopStreamSpec) => {
-    const link = await linkOf(spec);
+    const link = await findLink(spec);
     return link === neverVideo || (link === slowVideo && !released) ? [preparing] : [];
   };
   const release = async () => {
     released = true;
     for (const { metadata, spec, status } of await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE }))
-      if ((await linkOf(spec).catch(() => undefined)) === slowVideo)
+      if ((await findLink(spec).catch(() => undefined)) === slowVideo)
         await api.observe(metadata.name, { phase: status?.phase ?? 'idle' });
   };
   const media: Media = {
@@ -179,7 +179,7 @@ async function openStandIn(): Promise<Target> {
 
 /** Opens the implementation that the environment names, or our API server with a stand-in for its operator. */
 export function anyPlace(): Place {
-  const url = given('URL');
+  const url = readVariable('URL');
   return url === undefined ? { onAir: false, open: openStandIn } : { onAir: true, open: () => openOther(url) };
 }
 

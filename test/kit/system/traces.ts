@@ -104,7 +104,7 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   const monitor = await redis.monitor();
   const asked: string[] = [];
   monitor.on('monitor', (_time: string, args: string[]) => asked.push(args.join(' ')));
-  const contentOf = async (key: string): Promise<string> => {
+  const readContent = async (key: string): Promise<string> => {
     const type = await redis.type(key);
     if (type === 'string') return (await redis.get(key)) ?? '';
     if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
@@ -113,7 +113,7 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   return {
     dump: async () => {
       const keys = await redis.keys('*');
-      const held = await Promise.all(keys.map(async (key) => `${key} ${await contentOf(key)}`));
+      const held = await Promise.all(keys.map(async (key) => `${key} ${await readContent(key)}`));
       return [
         ['what Redis holds', held.join('\n')],
         ['what Redis was asked', asked.join('\n')],

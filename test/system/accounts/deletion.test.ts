@@ -52,7 +52,7 @@ async function fill(person: Person): Promise<void> {
   await make('/streams', { name: 's', ...profile, playlistIDs: [playlist.id] });
 }
 
-async function left({ accountId }: Person): Promise<string[]> {
+async function listLeftovers({ accountId }: Person): Promise<string[]> {
   const kinds = [LOOPSTREAMS, PLAYLISTS, DESTINATIONS, UPLOADS, SECRETS] as const;
   const lists = await Promise.all(
     kinds.map((kind) =>
@@ -99,7 +99,7 @@ test('after the answer nobody can sign in; then all data goes, and the neighbour
   await Promise.all([fill(person), fill(neighbour)]);
   const client = await register(site.url);
   const tokens = await authorize(site.url, person, client, { scope: 'service:read offline_access' });
-  const before = await left(neighbour);
+  const before = await listLeftovers(neighbour);
   expect((await leave(person)).status).toBe(204);
   expect((await person.call('GET', '/v1/me')).status).toBe(401);
   expect((await at(site.url, person, 'GET', '/me')).status).toBe(401);
@@ -108,8 +108,8 @@ test('after the answer nobody can sign in; then all data goes, and the neighbour
   expect((await call(`${site.url}/v1/me`, 'GET', undefined, bearer)).status).toBe(401);
   expect((await refresh(site.url, client, tokens.refresh_token ?? '')).status).toBeGreaterThanOrEqual(400);
   await expect(signIn(site.url, person)).rejects.toThrow();
-  await until('nothing is left', async () => (await left(person)).length === 0);
-  expect(await left(neighbour)).toEqual(before);
+  await until('nothing is left', async () => (await listLeftovers(person)).length === 0);
+  expect(await listLeftovers(neighbour)).toEqual(before);
 });
 
 test('a server that dies in the middle leaves it to the next one', async () => {
@@ -137,9 +137,11 @@ test('a server that dies in the middle leaves it to the next one', async () => {
   });
   dying.signal('SIGKILL');
   await dying.ended;
-  expect(await left(person)).toEqual(expect.arrayContaining(['LoopStream', 'Playlist', 'Destination', 'Upload']));
+  expect(await listLeftovers(person)).toEqual(
+    expect.arrayContaining(['LoopStream', 'Playlist', 'Destination', 'Upload']),
+  );
   await hold([]);
   const next = await site.replica();
-  await until('nothing is left', async () => (await left(person)).length === 0);
+  await until('nothing is left', async () => (await listLeftovers(person)).length === 0);
   await next.stop();
 });

@@ -18,7 +18,7 @@ export interface BadOperation {
 type Field = GraphQLField<unknown, unknown>;
 
 /** `mutation ($id: ID!, …) { name(id: $id, …) { __typename } }` */
-function documentOf(kind: 'query' | 'mutation', { name, args }: Field): string {
+function buildDocument(kind: 'query' | 'mutation', { name, args }: Field): string {
   const variables = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
   const given = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   return `${kind} (${variables}) { ${name}(${given}) { __typename } }`;
@@ -65,7 +65,7 @@ export function badMutations(
       const mutation = mutations[operationId];
       const media = requestBody?.content['application/json'];
       if (!mutation || !media) return [];
-      const query = documentOf('mutation', mutation);
+      const query = buildDocument('mutation', mutation);
       const id = path.includes('{id}') ? { id: ids[path.split('/')[2] ?? ''] } : {};
       const hasInput = mutation.args.some(({ name }) => name === 'input');
       const variables = (input: unknown) =>
@@ -93,7 +93,7 @@ const WRONG: Record<string, unknown[]> = {
   ],
   Order: [5, 'NAME', {}, { field: 'NOTHING' }, { field: 'NAME', direction: 'SIDEWAYS' }, { field: null }],
 };
-const kindOf = (type: string) => (/Where/.test(type) ? 'Where' : /Order$/.test(type) ? 'Order' : type);
+const getKind = (type: string) => (/Where/.test(type) ? 'Where' : /Order$/.test(type) ? 'Order' : type);
 
 /** Returns wrong values for each argument of each list, one at a time. */
 export function badLists(schema: GraphQLSchema, ids: Record<string, string>): BadOperation[] {
@@ -101,11 +101,11 @@ export function badLists(schema: GraphQLSchema, ids: Record<string, string>): Ba
   return fields
     .filter(({ type }) => /Connection$/.test(getNamedType(type).name))
     .flatMap((field) => {
-      const query = documentOf('query', field);
+      const query = buildDocument('query', field);
       const id = field.name.startsWith('playlist') ? ids.playlists : ids.streams;
       const needed = field.args.filter(isRequiredArgument).map(({ name }) => [name, id]);
       return field.args.flatMap(({ name, type }) =>
-        (WRONG[kindOf(getNamedType(type).name)] ?? []).map((value) => ({
+        (WRONG[getKind(getNamedType(type).name)] ?? []).map((value) => ({
           what: `${field.name}: ${name} is ${JSON.stringify(value).slice(0, 60)}`,
           body: JSON.stringify({ query, variables: { ...Object.fromEntries(needed), [name]: value } }),
           field: name,

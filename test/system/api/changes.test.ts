@@ -41,7 +41,7 @@ async function follow(key: string, url = api.url) {
 const destination = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 const make = async (client: Client) =>
   (await client.call<{ id: string }>('POST', '/v1/destinations', destination)).body.id;
-const told = (heard: FeedNews[], id: string) =>
+const listChanges = (heard: FeedNews[], id: string) =>
   heard.flatMap((news) => (news !== 'reset' && news.id === id ? [`${news.noun} ${news.change}`] : []));
 
 describe('a follower', () => {
@@ -49,20 +49,20 @@ describe('a follower', () => {
     const { heard } = await follow(ada.key);
     expect(heard).toEqual(['reset']);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)[0]).toBe('destination created');
+    await expect.poll(() => listChanges(heard, id)[0]).toBe('destination created');
     const before = heard.length;
     await api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { spec: { displayName: 'By kubectl' } });
-    await expect.poll(() => told(heard.slice(before), id)).toContain('destination updated');
+    await expect.poll(() => listChanges(heard.slice(before), id)).toContain('destination updated');
     await ada.call('DELETE', `/v1/destinations/${id}`);
-    await expect.poll(() => told(heard, id).at(-1)).toBe('destination deleted');
+    await expect.poll(() => listChanges(heard, id).at(-1)).toBe('destination deleted');
   });
 
   test('receives nothing of another account', async () => {
     const [hers, his] = [await follow(ada.key), await follow(bob.key)];
     const id = await make(bob);
     const last = await make(ada);
-    await expect.poll(() => told(his.heard, id)).toContain('destination created');
-    await expect.poll(() => told(hers.heard, last)).toContain('destination created');
+    await expect.poll(() => listChanges(his.heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(hers.heard, last)).toContain('destination created');
     expect(JSON.stringify(hers.heard)).not.toContain(id);
     expect(JSON.stringify(his.heard)).not.toContain(last);
   });
@@ -71,7 +71,7 @@ describe('a follower', () => {
     const other = await api.replica();
     const { heard } = await follow(ada.key, other.url);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(heard, id)).toContain('destination created');
     await other.stop();
   });
 });
@@ -123,7 +123,7 @@ describe('a feed', () => {
     socket.pause();
     const { heard } = await follow(ada.key);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(heard, id)).toContain('destination created');
     let text = '';
     socket.on('data', (chunk) => {
       text += chunk;

@@ -66,7 +66,7 @@ const at =
 
 /** The headers of a POST's answer that clients use. */
 const TOLD = ['content-type', 'location', 'upload-expires', 'upload-offset', 'tus-resumable'];
-const told = ({ status, headers, body }: Answer<unknown>) =>
+const serialize = ({ status, headers, body }: Answer<unknown>) =>
   JSON.stringify([status, body, ...TOLD.map((name) => headers.get(name))]);
 const succeeded = ({ status, body }: Answer<unknown>) =>
   status < 300 && (body as { errors?: unknown }).errors === undefined;
@@ -99,7 +99,7 @@ describe('twenty equal requests at once, to two replicas', () => {
     expect(first && succeeded(first), JSON.stringify(first?.body)).toBe(true);
     expect(await post.effects()).toBe(before + 1);
     for (const to of servers) answers.push(await send(post, to, `${name} x20`));
-    expect([...new Set(answers.map(told))]).toHaveLength(1);
+    expect([...new Set(answers.map(serialize))]).toHaveLength(1);
     expect(await post.effects()).toBe(before + 1);
   });
 });
@@ -144,5 +144,5 @@ test('a server is killed between effect and answer: a retry gets the answer, and
     expect(succeeded(answer), `${name}: ${JSON.stringify(answer.body)}`).toBe(true);
     expect(await post.effects(), name).toBe(before + 1);
   }
-  expect((await again()).map(told)).toEqual(answers.map(told));
+  expect((await again()).map(serialize)).toEqual(answers.map(serialize));
 });

@@ -37,7 +37,7 @@ const problem = (code: keyof typeof ERRORS) => ({
 });
 const post = (key: string, body: unknown, { client = ada, path = '/v1/destinations' } = {}) =>
   client.call('POST', path, body, { 'idempotency-key': key });
-const idOf = ({ id, objectID }: Record<string, unknown>) => String(id ?? objectID);
+const getId = ({ id, objectID }: Record<string, unknown>) => String(id ?? objectID);
 
 describe('the same key', () => {
   test('and body have one effect and one answer, also when twenty come at once', async () => {
@@ -109,7 +109,7 @@ test('a server is killed between the effect and the answer: the next one returns
   const { videoList, videoUploadObjectID, wish } = started;
   const owner = ada;
   const list = async (noun: string) =>
-    (await owner.call<{ data: Record<string, unknown>[] }>('GET', `/v1/${noun}?limit=100`)).body.data.map(idOf);
+    (await owner.call<{ data: Record<string, unknown>[] }>('GET', `/v1/${noun}?limit=100`)).body.data.map(getId);
   const version = async () => Number((await owner.call('GET', `/v1/playlists/${videoList}`)).body.version);
   const { server, proxy, ask } = await apiOverProxy();
   const inAMoment = new Date(Date.now() + 5_000).toISOString();
@@ -150,7 +150,7 @@ test('a server is killed between the effect and the answer: the next one returns
     const [path, body] = creations[noun];
     const again = await post(`killed-${noun}`, body, { path });
     expect(again, noun).toMatchObject({ status: 201 });
-    expect(added(made, before, noun), noun).toEqual([idOf(again.body)]);
+    expect(added(made, before, noun), noun).toEqual([getId(again.body)]);
     expect((await post(`killed-${noun}`, body, { path })).body).toEqual(again.body);
   }
   expect(await lists()).toEqual(made);

@@ -96,7 +96,7 @@ test('with kube-apiserver killed each read returns its documented answer, status
     };
   };
   const withAge = expect.toSatisfy((age) => typeof age === 'number' && age > 0, 'an age');
-  const statusOf = async () => (await ada.call('GET', '/v1/status')).body;
+  const readStatus = async () => (await ada.call('GET', '/v1/status')).body;
   const well = (one: (typeof reads)[number]) =>
     OFF_AIR.includes(one.id) ? { status: 409, code: NOTHING.get(one.id), age: null } : { status: 200, age: null };
 
@@ -116,7 +116,7 @@ test('with kube-apiserver killed each read returns its documented answer, status
       } else expect(answer, one.id).toMatchObject({ status: 200, age: withAge });
     }
     const degraded = { status: 'degraded', components: { kubernetes: 'unavailable', database: 'ok' } };
-    await expect.poll(statusOf).toMatchObject(degraded);
+    await expect.poll(readStatus).toMatchObject(degraded);
     const known = await asker(ada)(`{ stream(id: "${stream}") { readiness { ready } } }`);
     expect(known).toEqual({ data: { stream: { readiness: { ready: true } } } });
     const { errors } = await asker(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
@@ -126,5 +126,5 @@ test('with kube-apiserver killed each read returns its documented answer, status
   }
   for (const one of reads)
     await expect.poll(() => read(one), { timeout: 60_000, interval: 200 }).toMatchObject(well(one));
-  await expect.poll(statusOf).toMatchObject({ status: 'ok' });
+  await expect.poll(readStatus).toMatchObject({ status: 'ok' });
 }, 180_000);

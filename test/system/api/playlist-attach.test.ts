@@ -26,7 +26,7 @@ const body = (kind: 'video' | 'audio', streamID?: string, name = 'Attached') => 
 const post = (kind: 'video' | 'audio', streamID: string, name?: string) =>
   started.ada.call('POST', '/v1/playlists', body(kind, streamID, name));
 const playlists = async () => (await started.ada.call<List>('GET', '/v1/playlists?limit=100')).body.data;
-const streamOf = async (id: string) => (await started.ada.call('GET', `/v1/streams/${id}`)).body;
+const readStream = async (id: string) => (await started.ada.call('GET', `/v1/streams/${id}`)).body;
 const refused = (message: string) => ({
   status: 422,
   body: { code: 'validation_failed', errors: [{ path: '/streamID', message }] },
@@ -38,14 +38,14 @@ describe('a new playlist for a stream', () => {
     const { id } = await create();
     const first = await post('video', id);
     expect(first).toMatchObject({ status: 201, body: { streamID: id } });
-    expect(await streamOf(id)).toMatchObject({ videoUploadObjectID: null, playlistIDs: [first.body.id] });
+    expect(await readStream(id)).toMatchObject({ videoUploadObjectID: null, playlistIDs: [first.body.id] });
     const query = `mutation($input: PlaylistCreateInput!) { createPlaylist(input: $input) { playlist { id streamID } } }`;
     const { data } = await asker(ada)(query, { input: body('video', id) });
     const made = data?.createPlaylist as { playlist: Record<string, string> } | undefined;
     const second = made?.playlist.id;
     expect(made?.playlist.streamID).toBe(id);
     const sound = await post('audio', id);
-    expect(await streamOf(id)).toMatchObject({
+    expect(await readStream(id)).toMatchObject({
       playlistIDs: [first.body.id, second],
       audioPlaylistIDs: [sound.body.id],
     });
@@ -65,7 +65,7 @@ describe('a new playlist for a stream', () => {
       expect(four.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
       made.push(...four.map((one) => one.body.id));
     }
-    expect(((await streamOf(id)).playlistIDs as string[]).sort()).toEqual(made.sort());
+    expect(((await readStream(id)).playlistIDs as string[]).sort()).toEqual(made.sort());
     const before = (await playlists()).length;
     expect(await post('video', id)).toMatchObject(refused(`names a stream that has ${MAX_PLAYLISTS} playlists`));
     expect((await playlists()).length).toBe(before);
@@ -89,7 +89,7 @@ describe('a new playlist for a stream', () => {
       api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { metadata: { finalizers } });
     await hold(['loopstream.dev/test']);
     await api.kube.delete(LOOPSTREAMS, NAMESPACE, id);
-    await expect.poll(async () => (await streamOf(id)).status).toBe('stopping');
+    await expect.poll(async () => (await readStream(id)).status).toBe('stopping');
     expect(await post('video', id)).toMatchObject({ status: 409, body: { code: 'conflict' } });
     await hold([]);
     expect((await playlists()).length).toBe(before);
@@ -141,7 +141,7 @@ test('a request whose first try got half of it done goes on where that one ended
   const again = await ask(body('video', id, 'Once'), key);
   expect(again).toMatchObject({ status: 201, body: { streamID: id } });
   // The replica wrote both; another server shows them within a second, and not at once.
-  const shown = async () => (await playlists()).filter(({ name }) => name === 'Once').map((one) => one.id);
-  await expect.poll(shown).toEqual([again.body.id]);
-  await expect.poll(async () => (await streamOf(id)).playlistIDs).toEqual([again.body.id]);
+  const listShown = async () => (await playlists()).filter(({ name }) => name === 'Once').map((one) => one.id);
+  await expect.poll(listShown).toEqual([again.body.id]);
+  await expect.poll(async () => (await readStream(id)).playlistIDs).toEqual([again.body.id]);
 });

@@ -51,14 +51,14 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
       return answers.every(({ status }) => status === 200);
     },
   });
-  const made = async (path: string, body: unknown): Promise<string> => {
+  const create = async (path: string, body: unknown): Promise<string> => {
     const answer = await owner.call('POST', path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     return String(answer.body.id);
   };
 
   const aStream = async (phase: Phase, more: Record<string, unknown> = {}) => {
-    const id = await made('/v1/streams', wish(more));
+    const id = await create('/v1/streams', wish(more));
     await api.observe(id, { phase });
     return {
       id,
@@ -73,7 +73,7 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
   const playlist = { kind: 'video', mode: 'sequential', items };
   /** Makes a playlist at version 2, without a published version. */
   const aPlaylist = async () => {
-    const id = await made('/v1/playlists', playlist);
+    const id = await create('/v1/playlists', playlist);
     expect((await owner.call('PATCH', `/v1/playlists/${id}`, { version: 1, mode: 'shuffle' })).status).toBe(200);
     return {
       id,
@@ -104,7 +104,7 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     scheduleStream: () => onStream('schedule', 'idle', { scheduleStartAt: inMinutes(60) }),
     createDestination: () => creation({ path: '/v1/destinations', body: destination }, DESTINATIONS),
     testDestination: async () => {
-      const id = await made('/v1/destinations', destination);
+      const id = await create('/v1/destinations', destination);
       const path = `/v1/destinations/${id}`;
       return {
         path: `${path}/test`,

@@ -145,12 +145,12 @@ describe('replicas', () => {
 
 test('with the API server of Kubernetes down reads go on and say how old they are, writes are refused, and all heals', async () => {
   const { id } = await create({ name: 'Still there' });
-  const ageOf = async (path: string) => Number((await ada.call('GET', path)).headers.get('age') ?? Number.NaN);
+  const readAge = async (path: string) => Number((await ada.call('GET', path)).headers.get('age') ?? Number.NaN);
   const key = { 'idempotency-key': 'once-it-is-back' };
-  const made = () => ada.call<Stream>('POST', '/v1/streams', wish({ name: 'After' }), key);
+  const createStream = () => ada.call<Stream>('POST', '/v1/streams', wish({ name: 'After' }), key);
   await restarts.kill('kube-apiserver');
   try {
-    await expect.poll(() => ageOf(`/v1/streams/${id}`)).toBeGreaterThan(0);
+    await expect.poll(() => readAge(`/v1/streams/${id}`)).toBeGreaterThan(0);
     const list = await ada.call<List>('GET', '/v1/streams?limit=1');
     expect([list.status, list.body.data[0]?.id]).toEqual([200, id]);
     const query = await ada.call('POST', '/graphql', { query: `{ stream(id: "${id}") { name } }` });
@@ -158,9 +158,9 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
       { data: { stream: { name: 'Still there' } } },
       expect.toSatisfy((age: number) => age > 0),
     ]);
-    await expect.poll(() => ageOf('/v1/uploads')).toBeGreaterThan(2);
+    await expect.poll(() => readAge('/v1/uploads')).toBeGreaterThan(2);
     // Data from elsewhere than Kubernetes is current.
-    expect(await ageOf('/v1/me')).toBeNaN();
+    expect(await readAge('/v1/me')).toBeNaN();
 
     const writes: [string, string, unknown?][] = [
       ['PATCH', `/v1/streams/${id}`, { name: 'Lost' }],
@@ -173,13 +173,13 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
       expect([method, path, status, problem.code]).toEqual([method, path, 502, 'upstream_unavailable']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect((await made()).status).toBe(502);
+    expect((await createStream()).status).toBe(502);
     expect((await ada.call('GET', `/v1/streams/${id}`)).body.name).toBe('Still there');
   } finally {
     await restarts.start('kube-apiserver');
   }
-  await expect.poll(async () => (await made()).status, { timeout: 60_000, interval: 200 }).toBe(201);
+  await expect.poll(async () => (await createStream()).status, { timeout: 60_000, interval: 200 }).toBe(201);
   const { data } = (await ada.call<List>('GET', '/v1/streams?q=After')).body;
-  expect(data.map((stream) => stream.id)).toEqual([(await made()).body.id]);
-  await expect.poll(() => ageOf(`/v1/streams/${id}`), { timeout: 30_000 }).toBeNaN();
+  expect(data.map((stream) => stream.id)).toEqual([(await createStream()).body.id]);
+  await expect.poll(() => readAge(`/v1/streams/${id}`), { timeout: 30_000 }).toBeNaN();
 }, 180_000);

@@ -99,7 +99,7 @@ describe('requests that the description forbids', () => {
   };
 
   /** The description, one existing id of each noun, and a function that makes a valid body of an example. */
-  const given = async () => {
+  const prepareInput = async () => {
     const { ada, create, destinationID, videoUploadObjectID, videoList } = started;
     const { id } = await create();
     await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}/readiness`)).body.ready).toBe(true);
@@ -115,7 +115,7 @@ describe('requests that the description forbids', () => {
   };
 
   test('each wrong value of each parameter and field is 4xx with its code and its place, and changes nothing', async () => {
-    const { doc, ids, good } = await given();
+    const { doc, ids, good } = await prepareInput();
     const requests = badRequests(doc, ids, good);
     expect(requests.length).toBeGreaterThan(1_000);
     const before = await everything();
@@ -141,7 +141,7 @@ describe('requests that the description forbids', () => {
 
   test('each wrong value of each argument and input of GraphQL is refused with its code and its place, and changes nothing', async () => {
     const { ada } = started;
-    const { doc, ids, good } = await given();
+    const { doc, ids, good } = await prepareInput();
     const { body } = await ada.call<{ data: IntrospectionQuery }>('POST', '/graphql', {
       query: getIntrospectionQuery(),
     });
@@ -151,7 +151,7 @@ describe('requests that the description forbids', () => {
     const before = await everything();
     const wrong: unknown[] = [];
     for (const operation of operations) {
-      const told = await refusalOf(operation);
+      const told = await readRefusal(operation);
       if (!told.isRight) wrong.push({ what: operation.what, ...told });
     }
     expect(wrong).toEqual([]);
@@ -159,7 +159,7 @@ describe('requests that the description forbids', () => {
   });
 
   /** Returns the error about a wrong operation, and whether it is the expected one. */
-  async function refusalOf({ body, field }: BadOperation) {
+  async function readRefusal({ body, field }: BadOperation) {
     const { ada } = started;
     const answer = await ada.call<Refusal>('POST', '/graphql', body, { 'content-type': 'application/json' });
     const { errors = [], data, code } = answer.body;

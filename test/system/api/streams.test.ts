@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => api?.stop());
 
-const errorsOf = ({ body }: Answer): Record<string, string> =>
+const getErrors = ({ body }: Answer): Record<string, string> =>
   Object.fromEntries((body.errors as { path: string; message: string }[]).map(({ path, message }) => [path, message]));
 
 describe('creating', () => {
@@ -117,16 +117,16 @@ describe('creating', () => {
     const answer = await ada.call('POST', '/v1/streams', wish(more));
     expect(answer.status).toBe(422);
     expect(answer.body.code).toBe('validation_failed');
-    expect(Object.keys(errorsOf(answer))).toContain(path);
+    expect(Object.keys(getErrors(answer))).toContain(path);
     expect((await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE })).length).toBe(before);
   });
 
   test('an audio upload as the video, and playlists of the wrong kind, are refused', async () => {
     const audio = await ada.call('POST', '/v1/streams', wish({ videoUploadObjectID: audioUpload }));
-    expect(errorsOf(audio)).toEqual({ '/videoUploadObjectID': 'names an upload of type AUDIO' });
+    expect(getErrors(audio)).toEqual({ '/videoUploadObjectID': 'names an upload of type AUDIO' });
     const swapped = { videoUploadObjectID: undefined, playlistIDs: [audioList], audioPlaylistIDs: [videoList] };
     const lists = await ada.call('POST', '/v1/streams', wish(swapped));
-    expect(Object.keys(errorsOf(lists))).toEqual(['/playlistIDs/0', '/audioPlaylistIDs/0']);
+    expect(Object.keys(getErrors(lists))).toEqual(['/playlistIDs/0', '/audioPlaylistIDs/0']);
   });
 });
 
@@ -158,7 +158,7 @@ describe('another account', () => {
     const { body } = await eve.call<List>('GET', '/v1/streams');
     expect(body).toEqual({ data: [], page: { hasMore: false, nextCursor: null } });
     const answer = await eve.call('POST', '/v1/streams', wish());
-    expect(Object.keys(errorsOf(answer))).toEqual(['/destinationID', '/videoUploadObjectID']);
+    expect(Object.keys(getErrors(answer))).toEqual(['/destinationID', '/videoUploadObjectID']);
   });
 });
 

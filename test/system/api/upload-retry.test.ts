@@ -26,14 +26,14 @@ const FAILED: UploadStatus = {
 const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).body as unknown as Upload;
 
 /** Writes the status in the operator's place, and waits until the API knows it. */
-async function tell(id: string, status: UploadStatus) {
+async function writeStatus(id: string, status: UploadStatus) {
   await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
   await until('the API sees it', async () => (await read(id)).state === status.state);
 }
 async function failedUpload() {
   const body = { type: 'VIDEO', url: 'https://example.com/a.mp4' };
   const id = String((await ada.call('POST', '/v1/uploads/from-link', body)).body.objectID);
-  await tell(id, FAILED);
+  await writeStatus(id, FAILED);
   return id;
 }
 
@@ -72,7 +72,7 @@ test('an upload whose server is away reports its wait and the end of it', async 
   const id = String((await ada.call('POST', '/v1/uploads/from-link', link)).body.objectID);
   const soon = new Date(Date.now() + 600_000).toISOString();
   const waiting = { message: 'The server answered 503.', since: soon, nextTryAt: soon, until: soon, tries: 2 };
-  await tell(id, { state: 'importing', waiting });
+  await writeStatus(id, { state: 'importing', waiting });
   await until('it waits', async () => (await read(id)).waiting !== null);
   expect(await read(id)).toMatchObject({ state: 'importing', waiting });
   const retry = await ada.call('POST', `/v1/uploads/${id}/retry`);

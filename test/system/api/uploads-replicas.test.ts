@@ -52,14 +52,14 @@ const begin = (url: string, length: number, as = ada) =>
     'upload-length': String(length),
     'upload-metadata': `type ${btoa('VIDEO')}`,
   });
-const idOf = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
+const getId = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
 
 const head = (url: string, id: string) =>
   call(`${url}${PATH}/${id}`, 'HEAD', undefined, { ...PROTOCOL, 'x-api-key': ada.key });
-const offsetOf = async (url: string, id: string) => Number((await head(url, id)).headers.get('upload-offset'));
+const readOffset = async (url: string, id: string) => Number((await head(url, id)).headers.get('upload-offset'));
 /** Makes an upload that all servers know. */
 async function anUpload(size: number): Promise<string> {
-  const id = idOf(await begin(urls[0], size));
+  const id = getId(await begin(urls[0], size));
   for (const url of urls) await until('every server knows it', async () => (await head(url, id)).status === 200);
   return id;
 }
@@ -114,7 +114,7 @@ describe('one upload, sent to two servers', () => {
         what,
       ).toEqual(taken.length > 0 ? [kept.length] : []);
       // Either server continues where the other one ended.
-      for (const url of urls) expect(await offsetOf(url, id)).toBe(kept.length);
+      for (const url of urls) expect(await readOffset(url, id)).toBe(kept.length);
       expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
     }
   });
@@ -125,7 +125,7 @@ describe('one upload, sent to two servers', () => {
     onTestFinished(() => hung.destroy());
     await until('what was sent is kept', async () => {
       hung.write(Buffer.alloc(40, 'x'));
-      const offset = await offsetOf(urls[1], id);
+      const offset = await readOffset(urls[1], id);
       // A query of the offset interrupts the current sender, also before its first byte was read.
       if (offset === 0) {
         hung.destroy();
@@ -153,7 +153,7 @@ describe('one upload, sent to two servers', () => {
     await until('pieces have come', async () => (await stored(id)).length >= 3 * MEGA);
     server.signal('SIGSTOP');
     // The next request works as soon as the lease is over.
-    const at = await offsetOf(urls[0], id);
+    const at = await readOffset(urls[0], id);
     expect(at).toBeGreaterThanOrEqual(3 * MEGA);
     const other = patch(urls[0], id, at, size - at);
     other.write(Buffer.alloc(6 * MEGA, 'o'));

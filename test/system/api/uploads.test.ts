@@ -62,7 +62,7 @@ async function tus(method: string, path = '', headers: Record<string, string> = 
 const begin = (length: number, as = ada, metadata: Record<string, string> = { type: 'VIDEO' }) =>
   tus('POST', '', { 'Upload-Length': String(length), 'Upload-Metadata': meta(metadata) }, { as });
 const BYTES = { 'Content-Type': 'application/offset+octet-stream' };
-const idOf = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
+const getId = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
 const upload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
 const keysBelow = async (prefix: string) => {
   const keys: string[] = [];
@@ -147,7 +147,7 @@ test.each([
   ['breaks off', (socket: Socket) => socket.end()],
   ['hangs, and gives way to the next one', (socket: Socket) => socket],
 ])('received bytes are kept when the connection %s, and the resource has the offset', async (_what, end) => {
-  const id = idOf(await begin(100));
+  const id = getId(await begin(100));
   let socket = end(sendPart(id));
   const offset = () => tus('HEAD', `/${id}`).then(({ headers }) => headers.get('upload-offset'));
   await until('forty bytes are kept', async () => {
@@ -186,7 +186,7 @@ test.each([
 });
 
 test('a server that died before it could say that all had come is made up for', async () => {
-  const id = idOf(await begin(5));
+  const id = getId(await begin(5));
   const { uid } = (await upload(id)).metadata;
   await appendPieces(storage, incomingKey(uid), 0, Readable.from([Buffer.from('whole')]), async () => undefined);
   expect((await tus('HEAD', `/${id}`)).headers.get('upload-offset')).toBe('5');
@@ -197,7 +197,7 @@ test('a server that died before it could say that all had come is made up for', 
 test('an Idempotency-Key makes one upload, and belongs to its metadata', async () => {
   const again = (length: string) =>
     tus('POST', '', { 'Idempotency-Key': 'one', 'Upload-Length': length, 'Upload-Metadata': meta({ type: 'VIDEO' }) });
-  const ids = (await Promise.all([again('7'), again('7')])).map(idOf);
+  const ids = (await Promise.all([again('7'), again('7')])).map(getId);
   expect(ids[0]).toMatch(/^upl-/);
   expect(ids[1]).toBe(ids[0]);
   expect((await again('8')).body.code).toBe('idempotency_key_reused');
@@ -220,7 +220,7 @@ describe('the protocol', () => {
     const metadata = meta({ type: 'AUDIO', name: 'Song', colour: 'blue' });
     const headers = { ...BYTES, 'Upload-Length': '10', 'Upload-Metadata': metadata };
     const made = await tus('POST', '', headers, { body: 'hello' });
-    const id = idOf(made);
+    const id = getId(made);
     expect([made.status, made.headers.get('location')]).toEqual([201, `/v1/uploads/resumable/${id}`]);
     const { creationTimestamp } = (await upload(id)).metadata;
     const expires = Date.parse(made.headers.get('upload-expires') ?? '') - Date.parse(creationTimestamp);
@@ -247,17 +247,17 @@ describe('the protocol', () => {
         const said = { 'Upload-Length': '5', 'Upload-Metadata': meta({ filetype: 'audio/mpeg' }) };
         const made = await tus('POST', '', { 'Content-Type': type, ...said }, { body });
         expect([made.status, made.headers.get('upload-offset')]).toEqual([201, null]);
-        expect((await upload(idOf(made))).spec).toMatchObject({
+        expect((await upload(getId(made))).spec).toMatchObject({
           type: 'audio',
           source: { sent: { receivedBytes: 0 } },
         });
-        expect((await tus('DELETE', `/${idOf(made)}`)).status).toBe(204);
+        expect((await tus('DELETE', `/${getId(made)}`)).status).toBe(204);
       }
     }
   });
 
   test('by POST alone, with the method in a header', async () => {
-    const id = idOf(await begin(5));
+    const id = getId(await begin(5));
     const as = (method: string, headers = {}, body = '') =>
       tus('POST', `/${id}`, { 'X-HTTP-Method-Override': method, ...headers }, { body });
     expect((await as('HEAD')).headers.get('upload-offset')).toBe('0');
@@ -268,7 +268,7 @@ describe('the protocol', () => {
   });
 
   test('another account finds nothing, and disturbs nothing', async () => {
-    const id = idOf(await begin(10));
+    const id = getId(await begin(10));
     for (const [method, headers, body] of [
       ['HEAD', {}, ''],
       ['PATCH', { ...BYTES, 'Upload-Offset': '0' }, 'stolen'],
@@ -282,7 +282,7 @@ describe('the protocol', () => {
   });
 
   test('reports each mistake as a problem with a code', async () => {
-    const id = idOf(await begin(10));
+    const id = getId(await begin(10));
     const refused = async (code: string, status: number, ...args: Parameters<typeof tus>) => {
       const answer = await tus(...args);
       const { 'content-type': type, 'tus-resumable': version } = Object.fromEntries(answer.headers);

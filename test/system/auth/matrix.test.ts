@@ -134,13 +134,13 @@ describe('objects of another account', () => {
 
   test('do not exist, for every operation that names them', async () => {
     const streams = await streamsOf(site, ada);
-    const made = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
+    const create = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
     const items = [{ uploadObjectID: streams.videoUploadObjectID }];
     const ids: Record<string, string> = {
-      stream: await made('/v1/streams', streams.wish()),
+      stream: await create('/v1/streams', streams.wish()),
       destination: streams.destinationID,
       upload: streams.videoUploadObjectID,
-      playlist: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+      playlist: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
     };
     const eve = bearer(await site.token('eve', named(SCOPES)));
     const asked = routes.filter(

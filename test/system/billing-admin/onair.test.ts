@@ -39,7 +39,7 @@ const admin = (...args: string[]) =>
     complain: (text) => expect.fail(text),
   });
 
-async function made(path: string, body: unknown): Promise<string> {
+async function create(path: string, body: unknown): Promise<string> {
   const { status, body: answered } = await ada.call('POST', path, body);
   expect(status, JSON.stringify(answered)).toBe(201);
   return String(answered.objectID ?? answered.id);
@@ -55,14 +55,14 @@ async function onAir(id: string): Promise<void> {
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 test('a suspended account is off air through every API until the suspension ends', async () => {
-  const destinationID = await made('/v1/destinations', {
+  const destinationID = await create('/v1/destinations', {
     name: 'TV',
     rtmpUrl: 'rtmp://127.0.0.1/live',
     rtmpKey: 'k-1',
   });
-  const video = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
+  const video = await create('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
   const stream = (name: string) =>
-    made('/v1/streams', {
+    create('/v1/streams', {
       name,
       destinationID,
       videoUploadObjectID: video,

@@ -13,7 +13,7 @@ const stop = new AbortController();
 let heard: string[] = [];
 const run = (statement: string) => query(it.url, statement);
 /** Expects these and no others: a later notification proves that. */
-const hers = async (...said: string[]) => {
+const expectHers = async (...said: string[]) => {
   await run(`select pg_notify('${CHANNEL}', 'invoice created last ada')`);
   await expect.poll(() => heard).toContain('invoice created last');
   expect(heard).toEqual([...said, 'invoice created last']);
@@ -51,7 +51,7 @@ test('incoming credit, for its own account alone; a rollback sends nothing', asy
     })
     .catch(() => undefined);
   await it.give('ada', 1_000n);
-  await hers('balance updated ada');
+  await expectHers('balance updated ada');
 });
 
 test('the meter’s charges, once for all that it charged together, and nothing for mere counts', async () => {
@@ -67,7 +67,7 @@ test('the meter’s charges, once for all that it charged together, and nothing 
   await sessions(1, 30);
   await sessions(1, 40);
   await sessions(2, 50);
-  await hers('balance updated ada', 'balance updated ada');
+  await expectHers('balance updated ada', 'balance updated ada');
 });
 
 test('top-ups, invoices and deposits, each payment and each block that confirms it', async () => {
@@ -85,7 +85,7 @@ test('top-ups, invoices and deposits, each payment and each block that confirms 
   await run(`update loopstream.crypto_payments set state = 'ignored', reason = 'dust'`);
   // Nothing is on its way any more.
   await run(`update loopstream.crypto_scans set height = 3, hash = '0x3'`);
-  await hers(
+  await expectHers(
     ...['topUp created top-1', 'topUp updated top-1', 'deposit created dep-1'],
     ...['deposit updated dep-1', 'deposit updated dep-1', 'deposit updated dep-1'],
   );
@@ -96,5 +96,5 @@ test('a broken connection is replaced, and missed notifications are made up: eve
     where application_name = 'loopstream-news' and datname = current_database()`);
   await expect.poll(() => heard).toEqual(['reset']);
   await it.give('ada', 1n);
-  await hers('reset', 'balance updated ada');
+  await expectHers('reset', 'balance updated ada');
 });

@@ -44,7 +44,7 @@ const inCluster = async (name: string, values: Values = HERE) =>
   (await helm(name).render(values, ASKING)).find(
     ({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator',
   )?.metadata.namespace;
-const made = async <T>(objects: object[], then: () => Promise<T>): Promise<T> => {
+const withObjects = async <T>(objects: object[], then: () => Promise<T>): Promise<T> => {
   const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
   expect((await kubectl(['apply', '-f', '-'], items)).stderr).toBe('');
   try {
@@ -92,13 +92,13 @@ test('a new release has a namespace for them: it stays when the release goes, an
 
 test.each(['Helm 4', 'Helm 3'])('%s finds streams where a release before has left them', async (name) => {
   expect(await inCluster(name), 'a first install').toBe(STREAMS);
-  await made([budget('loopstream')], async () => expect(await inCluster(name), 'an upgrade').toBe('loopstream'));
-  await made([budget(STREAMS), stray('loopstream')], async () =>
+  await withObjects([budget('loopstream')], async () => expect(await inCluster(name), 'an upgrade').toBe('loopstream'));
+  await withObjects([budget(STREAMS), stray('loopstream')], async () =>
     expect(await inCluster(name), 'an upgrade of a release with a namespace for them').toBe(STREAMS),
   );
-  await made([stray('loopstream')], async () => {
+  await withObjects([stray('loopstream')], async () => {
     expect(await inCluster(name), 'an install after an uninstall').toBe('loopstream');
-    await made([stray(STREAMS)], async () => expect(await inCluster(name), 'the same').toBe(STREAMS));
+    await withObjects([stray(STREAMS)], async () => expect(await inCluster(name), 'the same').toBe(STREAMS));
   });
 });
 

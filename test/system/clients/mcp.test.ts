@@ -40,7 +40,7 @@ interface Sdk {
   close(): Promise<void>;
 }
 
-const textOf = ({ content }: Result): string => content.map(({ text }) => text).join('\n');
+const getText = ({ content }: Result): string => content.map(({ text }) => text).join('\n');
 const withKey = { requestInit: { headers: { 'x-api-key': 'ada' } } };
 
 /** Every client lists first, and so has the output schemas. */
@@ -51,10 +51,10 @@ async function useTools(client: Sdk, transport: unknown): Promise<void> {
     expect((await client.callTool({ name: 'get_me', arguments: {} })).structuredContent).toEqual(ADA);
     const missing = await client.callTool({ name: 'get_stream', arguments: { id: 'str-nope' } });
     expect(missing).toMatchObject({ isError: true });
-    expect(textOf(missing)).toMatch(NOT_FOUND);
+    expect(getText(missing)).toMatch(NOT_FOUND);
     const wrong = await client.callTool({ name: 'start_stream', arguments: { id: 'str-nope', nonsense: 1 } });
     expect(wrong).toMatchObject({ isError: true });
-    expect(textOf(wrong)).toMatch(INVALID);
+    expect(getText(wrong)).toMatch(INVALID);
   } finally {
     await client.close();
   }

@@ -28,7 +28,7 @@ async function readyStream(
   return id;
 }
 
-const statusOf = async ({ ask }: Scene, id: string): Promise<string> =>
+const readStatus = async ({ ask }: Scene, id: string): Promise<string> =>
   (await ask('GET', `/streams/${id}`)).body.status;
 
 function transitions(scene: () => Scene, onAir: boolean): void {
@@ -45,7 +45,7 @@ function transitions(scene: () => Scene, onAir: boolean): void {
       const refused = await ask('POST', `/streams/${id}/start`);
       expectProblem(refused, 409, 'stream_not_ready');
       expect(refused.body.issues.length).toBeGreaterThan(0);
-      expect(ON_AIR).not.toContain(await statusOf(scene(), id));
+      expect(ON_AIR).not.toContain(await readStatus(scene(), id));
       await target.release();
       await eventually('the stream is ready', async () => (await readiness()).ready);
       expect((await readiness()).issues).toEqual([]);
@@ -65,13 +65,13 @@ function transitions(scene: () => Scene, onAir: boolean): void {
       const stats = async () => (await ask('GET', `/streams/${id}/live-stats`)).body;
       await act('start');
       await act('start');
-      await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');
+      await eventually('it is live', async () => (await readStatus(scene(), id)) === 'live');
       await act('start');
-      expect(await statusOf(scene(), id)).toBe('live');
+      expect(await readStatus(scene(), id)).toBe('live');
       if (onAir) await eventually('it has been played twice', async () => (await stats()).loopCount >= 2);
       expectLiveStats(await stats(), onAir);
       await act('stop');
-      await eventually('it is off air', async () => !ON_AIR.includes(await statusOf(scene(), id)));
+      await eventually('it is off air', async () => !ON_AIR.includes(await readStatus(scene(), id)));
       await act('stop');
       expectLiveStats(await stats(), false);
     },
@@ -114,7 +114,7 @@ function schedules(scene: () => Scene): void {
     const { id } = await made('/streams', wish());
     const { status, body } = await ask('POST', `/streams/${id}/schedule`, schedule);
     expect({ status, times: same(body) }).toEqual({ status: 200, times: wanted });
-    for (const one of [created.id, id]) expect(ON_AIR).not.toContain(await statusOf(scene(), one));
+    for (const one of [created.id, id]) expect(ON_AIR).not.toContain(await readStatus(scene(), one));
     const backwards = { scheduleStartAt: schedule.scheduleEndAt, scheduleEndAt: schedule.scheduleStartAt };
     expectProblem(await ask('POST', `/streams/${id}/schedule`, backwards), 422);
     expectProblem(await ask('POST', '/streams', wish(backwards)), 422);
@@ -139,21 +139,21 @@ function scheduled(scene: () => Scene): void {
           scheduleEndAt: inMinutes(60),
         }),
       );
-      await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');
+      await eventually('it is live', async () => (await readStatus(scene(), id)) === 'live');
       expect(Date.now()).toBeGreaterThanOrEqual(start);
       // The end is set now, since the start may have taken long.
       const end = Date.now() + 6_000;
       const schedule = { scheduleEndAt: new Date(end).toISOString() };
       const answer = await ask('POST', `/streams/${id}/schedule`, schedule);
       expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
-      await eventually('it is over', async () => !ON_AIR.includes(await statusOf(scene(), id)));
+      await eventually('it is over', async () => !ON_AIR.includes(await readStatus(scene(), id)));
       expect(Date.now()).toBeGreaterThanOrEqual(end);
     },
     TIMEOUT_MS,
   );
 }
 
-const limitOf = ({ headers }: Answer<Body>) => {
+const getLimit = ({ headers }: Answer<Body>) => {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
     const text = headers.get(`ratelimit-${name}`);
     expect(text).toMatch(/^\d+$/);
@@ -166,8 +166,8 @@ function limits(scene: () => Scene): void {
   test('Rate limiting: every response of REST carries it, those of errors too', async () => {
     const { ask } = scene();
     for (const path of ['/status', '/me', '/playlists', '/streams/none', '/nothing', '/streams?limit=0'])
-      limitOf(await ask('GET', path));
-    limitOf(await ask('GET', '/me', undefined, {}));
+      getLimit(await ask('GET', path));
+    getLimit(await ask('GET', '/me', undefined, {}));
   });
 
   test(
@@ -177,18 +177,18 @@ function limits(scene: () => Scene): void {
       const once = () => call<Body>(`${target.base}/me`, 'GET', undefined, { 'x-api-key': target.otherKey });
       // Two requests in one window, which may end between any two.
       const [one, two] = await eventually('two in one window', async () => {
-        const [a, b] = [limitOf(await once()), limitOf(await once())];
+        const [a, b] = [getLimit(await once()), getLimit(await once())];
         return b.remaining < a.remaining && ([a, b] as const);
       });
       expect(two).toEqual({ limit: one.limit, remaining: one.remaining - 1, reset: expect.any(Number) });
       expect(two.reset).toBeLessThanOrEqual(one.reset);
-      await eventually('a second less is left', async () => limitOf(await once()).reset !== one.reset);
+      await eventually('a second less is left', async () => getLimit(await once()).reset !== one.reset);
       const refused = await eventually('the limit is used up', async () => {
         const answers = await Promise.all(Array.from({ length: 100 }, once));
         return answers.find(({ status }) => status === 429);
       });
       expectProblem(refused, 429, 'rate_limited');
-      const { remaining, reset } = limitOf(refused);
+      const { remaining, reset } = getLimit(refused);
       const retryAfter = refused.headers.get('retry-after');
       expect(retryAfter).toMatch(/^[1-9]\d*$/);
       expect({ remaining, reset }).toEqual({ remaining: 0, reset: Number(retryAfter) });

@@ -5,7 +5,7 @@ import { aired } from './air.ts';
 import { type Body, expectProblem, openScene, type Scene, TIME } from './scene.ts';
 
 /** Every list with its rows; more than a page where rows are cheap. */
-const listsOf = ({ playlistID, streamIDs }: Scene) => [
+const buildLists = ({ playlistID, streamIDs }: Scene) => [
   ...['/streams', '/destinations', '/uploads', '/playlists'],
   ...[`/playlists/${playlistID}/versions`, `/streams/${streamIDs[0]}/events`],
 ];
@@ -39,14 +39,14 @@ function fields(scene: () => Scene): void {
 
   test('Playlist summary: id, createdAt, kind, mode, version, and the stream that it belongs to', async () => {
     const { made, wish, ask } = scene();
-    const summaryOf = async (wanted: string) =>
+    const findSummary = async (wanted: string) =>
       (await ask('GET', '/playlists?limit=100')).body.data.find(({ id }: Body) => id === wanted);
     for (const [kind, mode] of [
       ['video', 'sequential'],
       ['audio', 'shuffle'],
     ]) {
       const { id } = await made('/playlists', { kind, mode, items: [] });
-      expect(await summaryOf(id)).toMatchObject({
+      expect(await findSummary(id)).toMatchObject({
         id,
         kind,
         mode,
@@ -57,7 +57,7 @@ function fields(scene: () => Scene): void {
       const playlists = kind === 'video' ? { videoUploadObjectID: undefined, playlistIDs: [id] } : {};
       const audio = kind === 'audio' ? { audioPlaylistIDs: [id] } : {};
       const stream = await made('/streams', wish({ ...playlists, ...audio }));
-      expect((await summaryOf(id)).streamID).toBe(stream.id);
+      expect((await findSummary(id)).streamID).toBe(stream.id);
     }
   });
 
@@ -77,7 +77,7 @@ function fields(scene: () => Scene): void {
   });
 
   test('List envelope and Page: every list is data and page, page is hasMore and nextCursor', async () => {
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       const { status, body } = await scene().ask('GET', list);
       expect({ list, status, isList: Array.isArray(body.data) }).toEqual({ list, status: 200, isList: true });
       const { hasMore } = body.page;
@@ -182,7 +182,7 @@ function pages(scene: () => Scene): void {
 
   test('Pagination rules: limit is a whole number from 1 to 100, in every list', async () => {
     const { ask } = scene();
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       for (const limit of ['0', '101', '-1', 'x', '1.5', ''])
         expectProblem(await ask('GET', `${list}?limit=${limit}`), 422);
       for (const limit of [1, 100]) {
@@ -197,7 +197,7 @@ function pages(scene: () => Scene): void {
     const { ask, playlistID, videoUploadObjectID } = scene();
     const items = [{ uploadObjectID: videoUploadObjectID }];
     for (const version of [1, 2]) await ask('PATCH', `/playlists/${playlistID}`, { version, items });
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       const whole = (await ask('GET', `${list}?limit=100`)).body.data;
       const seen: unknown[] = [];
       const limit = Math.ceil(whole.length / 3) || 1;

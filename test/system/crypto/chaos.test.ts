@@ -32,7 +32,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     await it.scan();
   };
   /** Returns the ledger's postings of a transaction: the beginning of each key, and the customer's credits. */
-  const booked = async (txid: string, who: string) =>
+  const listPostings = async (txid: string, who: string) =>
     (await it.entries())
       .filter(([key, account]) => key.includes(txid) && account === `customer:${who}`)
       .map(([key, , credits]) => [key.replace(`:ethereum:${txid}`, ''), credits]);
@@ -50,12 +50,12 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       await it.scan();
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
-      expect(await booked(txid, who)).toEqual([]);
+      expect(await listPostings(txid, who)).toEqual([]);
       // The network has forgotten the transaction.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
-      expect(await booked(txid, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
+      expect(await listPostings(txid, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
     });
 
     test('that moves the transaction to another block, and its log to another place there, credits it once', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       });
       const txid = await it.anvil.send(it.token, 0n, transfer(5_000_000n));
       await mineAndScan(3);
-      const before = await booked(txid, who);
+      const before = await listPostings(txid, who);
       expect(before).toEqual([['deposit:0', 50_000n]]);
       await it.anvil.reorg(3, [
         [txid, 1],
@@ -81,7 +81,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const [{ height, state } = {}] = await it.rows(`select * from loopstream.crypto_payments where txid = '${txid}'`);
       expect({ height, state }).toEqual({ height: Number(await scanned()) - 1, state: 'credited' });
       await mineAndScan(6);
-      expect(await booked(txid, who)).toEqual(before);
+      expect(await listPostings(txid, who)).toEqual(before);
       expect((await it.get(who, deposit)).state).toBe('credited');
     });
 
@@ -164,7 +164,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       it.anvil.door.height = undefined;
       expect(await scanned()).toBe(Number(before) + 3);
       expect(await it.ledger.balance(who)).toBe(2n * CREDITS_OF_ETH);
-      expect(await booked(late, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
+      expect(await listPostings(late, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
     });
 
     test('of another chain is not believed', async () => {
@@ -267,7 +267,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
         }
         expect(kills).toBeGreaterThan(10);
         await it.scan();
-        expect(await booked(first, who)).toEqual([
+        expect(await listPostings(first, who)).toEqual([
           ['deposit-reversal:value', -CREDITS_OF_ETH],
           ['deposit:value', CREDITS_OF_ETH],
         ]);

@@ -39,9 +39,9 @@ describe.skipIf(whyNot)(`with an EVM node${whyNot ? ` (${whyNot})` : ''}`, () =>
 
     const first = await scan();
     onTestFinished(first.stop);
-    const asked = () => call<CryptoDeposit>('POST', '/v1/crypto/deposits', wish);
-    await expect.poll(async () => (await asked()).status).toBe(201);
-    const { body: deposit } = await asked();
+    const createDeposit = () => call<CryptoDeposit>('POST', '/v1/crypto/deposits', wish);
+    await expect.poll(async () => (await createDeposit()).status).toBe(201);
+    const { body: deposit } = await createDeposit();
     await first.stop();
 
     await anvil.send(deposit.address, ETH);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => api?.stop());
 
 /** Returns the mutation's result under its own name; fails when it failed. */
-async function done<T = Record<string, never>>(mutation: string, variables?: Record<string, unknown>): Promise<T> {
+async function mutate<T = Record<string, never>>(mutation: string, variables?: Record<string, unknown>): Promise<T> {
   const { data, errors } = await ask(mutation, variables);
   expect(errors).toBeUndefined();
   return Object.values(data ?? {})[0] as T;
@@ -36,7 +36,7 @@ const CREATE = {
 };
 
 async function make(noun: keyof typeof CREATE, input: Record<string, unknown>): Promise<string> {
-  const made = await done<Record<string, { id: string }>>(CREATE[noun], { input });
+  const made = await mutate<Record<string, { id: string }>>(CREATE[noun], { input });
   return made[noun]?.id ?? '';
 }
 const makeDestination = () => make('destination', target);
@@ -98,7 +98,7 @@ describe('mutations', () => {
     const input = { name: 'Evening', quality: 'q_1080p', audioPlaylistIDs: [audio], destinationIDs: null };
     const update = `mutation($id: ID!, $input: StreamUpdateInput!) { updateStream(id: $id, input: $input) {
       stream { name quality framerate audioPlaylistIDs } } }`;
-    expect(await done(update, { id, input })).toEqual({
+    expect(await mutate(update, { id, input })).toEqual({
       stream: { name: 'Evening', quality: 'q_1080p', framerate: 'f_30', audioPlaylistIDs: [audio] },
     });
     const schedule = `mutation($id: ID!, $input: StreamScheduleInput!) { scheduleStream(id: $id, input: $input) {
@@ -107,15 +107,17 @@ describe('mutations', () => {
     const scheduled = {
       stream: { state: 'scheduled', scheduleStartAt: null, recurrence: { ...recurrence, timeZone: 'UTC' } },
     };
-    expect(await done(schedule, { id, input: { recurrence } })).toEqual(scheduled);
+    expect(await mutate(schedule, { id, input: { recurrence } })).toEqual(scheduled);
     expect((await rest()).recurrence).toEqual(scheduled.stream.recurrence);
-    expect(await done(`mutation { unscheduleStream(id: "${id}") { stream { state recurrence { cron } } } }`)).toEqual({
-      stream: { state: 'idle', recurrence: null },
-    });
-    expect(await done(`mutation { stopStream(id: "${id}") { done stream { state } } }`)).toMatchObject({
+    expect(await mutate(`mutation { unscheduleStream(id: "${id}") { stream { state recurrence { cron } } } }`)).toEqual(
+      {
+        stream: { state: 'idle', recurrence: null },
+      },
+    );
+    expect(await mutate(`mutation { stopStream(id: "${id}") { done stream { state } } }`)).toMatchObject({
       stream: { state: 'idle' },
     });
-    expect(await done(`mutation { deleteStream(id: "${id}") { id done } }`)).toEqual({ id, done: true });
+    expect(await mutate(`mutation { deleteStream(id: "${id}") { id done } }`)).toEqual({ id, done: true });
     expect(await rest()).toMatchObject({ code: 'stream_not_found' });
   });
 
@@ -224,17 +226,17 @@ describe('wrong inputs', () => {
   });
 
   test('arguments of lists', async () => {
-    const errorsOf = async (args: string) =>
+    const readErrors = async (args: string) =>
       (await ask(`{ streams(${args}) { totalCount } }`)).errors?.[0]?.extensions.errors;
-    expect(await errorsOf('first: 101, last: -1')).toEqual([
+    expect(await readErrors('first: 101, last: -1')).toEqual([
       { path: '/first', message: 'must be from 0 to 100' },
       { path: '/last', message: 'must be from 0 to 100' },
     ]);
     const message = 'is not a cursor of this list; use one of an earlier answer';
-    expect(await errorsOf('after: "x"')).toEqual([{ path: '/after', message }]);
-    expect(await errorsOf('before: "x"')).toEqual([{ path: '/before', message }]);
+    expect(await readErrors('after: "x"')).toEqual([{ path: '/after', message }]);
+    expect(await readErrors('before: "x"')).toEqual([{ path: '/before', message }]);
     const ids = Array.from({ length: 100 }, (_, i) => `"${i}"`).join(' ');
-    expect(await errorsOf(`where: { id: { in: [${ids}] } }`)).toMatchObject([{ path: '/where' }]);
+    expect(await readErrors(`where: { id: { in: [${ids}] } }`)).toMatchObject([{ path: '/where' }]);
   });
 });
 

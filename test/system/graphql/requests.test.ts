@@ -69,7 +69,7 @@ function selection(type: GraphQLNamedType): string {
   );
   return `{ ${fields.map((field) => `${field.name} ${selection(getNamedType(field.type))}`).join(' ')} }`;
 }
-const queryOf = (field: GraphQLField) => {
+const buildQuery = (field: GraphQLField) => {
   const id = field.args.some(({ name }) => name === 'id');
   return `query(${id ? '$id: ID!, ' : ''}$first: Int) { it: ${field.name}(${id ? 'id: $id, ' : ''}first: $first) ${selection(getNamedType(field.type))} }`;
 };
@@ -111,7 +111,7 @@ async function fill(rows: number) {
   return { client, stream, playlist };
 }
 
-const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
+const getText = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
 /** Queries about the credential, suspensions, deletions and the database's health run now and then, independent of the request. */
 const isOfQuery = (text: string) => !/"apikey"|account_suspensions|account_deletions|^select$/.test(text);
 
@@ -121,7 +121,7 @@ async function ask(field: GraphQLField, rows: number) {
   const id = field.name === 'streamEvents' ? stream : playlist;
   const variables = { first: rows, ...(field.args.some(({ name }) => name === 'id') && { id }) };
   const send = async () => {
-    const body = { query: queryOf(field), variables };
+    const body = { query: buildQuery(field), variables };
     const server = field.name in OF_MONEY ? moneyUrl : url;
     const { body: answer } = await call<Result>(`${server}/graphql`, 'POST', body, { 'x-api-key': client?.key ?? '' });
     expect(answer.errors).toBeUndefined();
@@ -134,13 +134,13 @@ async function ask(field: GraphQLField, rows: number) {
   proxy.asked();
   statements.mockClear();
   expect(await send()).toBe(rows);
-  return { kubernetes: proxy.asked(), postgres: statements.mock.calls.map(textOf).filter(isOfQuery) };
+  return { kubernetes: proxy.asked(), postgres: statements.mock.calls.map(getText).filter(isOfQuery) };
 }
 
 describe('one query for everything that a list shows', () => {
   test('reaches deep: nested fields are among them', () => {
     expect(lists.length).toBeGreaterThanOrEqual(10);
-    const all = lists.map(queryOf).join('\n');
+    const all = lists.map(buildQuery).join('\n');
     for (const nested of [
       'readiness { issues { code',
       'items { uploadObjectID',

@@ -139,7 +139,7 @@ type Truth = Pick<Stream, 'scheduleStartAt' | 'scheduleEndAt' | 'recurrence' | '
 /**
  * Computes the state by the rule of docs/streams.md ("Before the operator has looked"), from kubectl's output. No window has begun here.
  */
-function stateOf({ metadata, spec, status }: LoopStream): string {
+function computeState({ metadata, spec, status }: LoopStream): string {
   if (metadata.deletionTimestamp !== undefined) return 'stopping';
   if (status?.phase && status.observedGeneration === metadata.generation) return status.phase;
   const isWanted = spec.replicas === 1 && !spec.suspend;
@@ -151,7 +151,7 @@ function stateOf({ metadata, spec, status }: LoopStream): string {
 }
 
 const FIELDS = ['destinationIDs', 'videoUploadObjectID', 'scheduleStartAt'];
-function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
+function listIssues({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
   return READINESS_CONDITIONS.flatMap((type, at) => {
     const told = (status as LoopStreamStatus | undefined)?.conditions?.find((one) => one.type === type);
     if (told?.status === 'True') return [];
@@ -166,9 +166,9 @@ function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues']
 /** Returns the object's own data in public words. */
 function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const { spec, status } = object;
-  const issues = issuesOf(object);
+  const issues = listIssues(object);
   return {
-    state: stateOf(object),
+    state: computeState(object),
     ready: status?.ready ?? false,
     readiness: { ready: issues.length === 0, issues, warnings: [] },
     scheduleStartAt: spec.schedule?.startAt ?? null,

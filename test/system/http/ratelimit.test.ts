@@ -212,10 +212,10 @@ describe('Redis away', () => {
     await expect.poll(async () => (await server.ask('orphan')).status).toBe(429);
     expect(await server.uncounted()).toBe(now);
     // One line for each outage, which a busy machine may report once more, and not one for each request.
-    const told = (what: string) => server.logs().split(what).length - 1;
-    expect(told('Redis is away')).toBeGreaterThan(0);
-    expect(told('Redis is away')).toBeLessThanOrEqual(2);
-    expect(told('Redis is back')).toBe(told('Redis is away'));
+    const countLogs = (what: string) => server.logs().split(what).length - 1;
+    expect(countLogs('Redis is away')).toBeGreaterThan(0);
+    expect(countLogs('Redis is away')).toBeLessThanOrEqual(2);
+    expect(countLogs('Redis is back')).toBe(countLogs('Redis is away'));
     expect(server.logs()).not.toContain(redis.password);
   });
 

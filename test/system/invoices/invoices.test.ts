@@ -83,7 +83,7 @@ const invoices = async (as = account) =>
   (await ask('GET', '/v1/billing/invoices?limit=100', undefined, as)).body.data.toReversed();
 const get = async (id: string) => (await ask('GET', `/v1/billing/invoices/${id}`)).body;
 /** Returns the ledger's charges of the account, less its refunds. */
-const charged = async (accountId = account) => {
+const sumCharges = async (accountId = account) => {
   const [row] = await query(
     postgres.url,
     `select coalesce(-sum(e.credits), 0)::text as n from loopstream.ledger_entries e
@@ -125,7 +125,7 @@ describe('months', () => {
     await job.run(never);
     expect(await invoices()).toHaveLength(2);
     await issuer.issueDue(at('2027-05-01T12:00'), never);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
   test('are billed when they are over, and later charges stand on the next invoice', async () => {
@@ -139,7 +139,7 @@ describe('months', () => {
     expect(await invoices()).toHaveLength(1);
     await issuer.issueDue(at('2027-03-02T03:00'), never);
     expect((await invoices()).map((one: { totalCredits: string }) => one.totalCredits)).toEqual(['100', '23']);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
   test('in which more was given back than charged make a credit note', async () => {
@@ -198,7 +198,7 @@ test('many accounts, several processes at once and connections that are cut: num
   for (const one of accounts) {
     const list = await invoices(one);
     expect(list).toHaveLength(2);
-    expect(total(list)).toBe(await charged(one));
+    expect(total(list)).toBe(await sumCharges(one));
   }
 });
 
@@ -238,14 +238,14 @@ describe('an invoice', () => {
       reason: 'Outage of 10 January',
     });
     const said: string[] = [];
-    const told = (text: string) => void said.push(text);
+    const recordLine = (text: string) => void said.push(text);
     const staff = (...args: string[]) =>
       runAdmin(['credit-note', corrected, '--reason', 'Goodwill', ...args], {
         open: () => createDb(createPool(postgres.url, { searchPath: 'loopstream', max: 1 })),
         currency: 'EUR',
         seller: { text: JSON.stringify(seller()) },
-        print: told,
-        complain: told,
+        print: recordLine,
+        complain: recordLine,
       });
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
@@ -256,7 +256,7 @@ describe('an invoice', () => {
       issuer.correct({ invoiceId: note.id, credits: 1n, reason: 'x', key: 'y' }, new Date()),
     ).rejects.toThrow('no invoice');
     await issuer.issueDue(at('2027-03-02T00:00'), never);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
   test('is a PDF with the same bytes each time, for its account alone', async () => {

@@ -217,7 +217,7 @@ test('of two operators one acts; the other takes over with its knowledge when th
     return { metric, ready, exited: exit.promise };
   };
   const leads = 'leader_election_master_status';
-  const told = async (name: string) =>
+  const readReason = async (name: string) =>
     (await direct.get(DESTINATIONS, NS, name)).status?.conditions?.[0]?.reason ?? 'nothing';
   const create = (name: string) =>
     direct.create(DESTINATIONS, NS, own('Destination', name, { secretName: 'none' }) as never);
@@ -226,13 +226,13 @@ test('of two operators one acts; the other takes over with its knowledge when th
   await vi.waitFor(async () => expect(await first.metric(leads)).toBe(1), 60_000);
   const second = await start(1);
   await create('tv');
-  await vi.waitFor(async () => expect(await told('tv')).toBe('DestinationSecretMissing'), 60_000);
+  await vi.waitFor(async () => expect(await readReason('tv')).toBe('DestinationSecretMissing'), 60_000);
   expect([await second.ready(), await second.metric(leads)]).toEqual([200, 0]);
   expect(await second.metric('controller_runtime_reconcile_total')).toBe(0);
 
   way(0).proxy.set('reset');
   await create('radio');
   expect(await first.exited).toBe(LOST_LEASE_STATUS);
-  await vi.waitFor(async () => expect(await told('radio')).toBe('DestinationSecretMissing'), 60_000);
+  await vi.waitFor(async () => expect(await readReason('radio')).toBe('DestinationSecretMissing'), 60_000);
   expect(await second.metric(leads)).toBe(1);
 });

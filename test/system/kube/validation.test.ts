@@ -169,14 +169,14 @@ describe('immutable fields', () => {
 test('of a client’s upload, the offset grows up to the length, and nothing else changes', async () => {
   const spec = { source: { sent: { sizeBytes: 10 } } };
   await api.kube.create(UPLOADS as Resource, NAMESPACE, object({ kind: UPLOAD, name: 'sent', spec }));
-  const sent = async (change: object) => {
+  const patchSent = async (change: object) => {
     const [first] = await causes(UPLOADS as Resource, { spec: { source: { sent: change } } }, 'PATCH', 'sent');
     return first?.message;
   };
-  expect(await sent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
+  expect(await patchSent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
   await api.kube.mergePatch(UPLOADS, NAMESPACE, 'sent', { spec: { source: { sent: { receivedBytes: 7 } } } });
-  expect(await sent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
-  expect(await sent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await patchSent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await patchSent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
 });
 
 describe('objects stored before a rule existed', () => {

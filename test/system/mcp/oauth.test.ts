@@ -101,7 +101,7 @@ async function connect(authProvider: Visit, revision: Revision, allowed?: string
   return agent;
 }
 
-const claimsOf = ({ kept }: Visit) =>
+const readClaims = ({ kept }: Visit) =>
   JSON.parse(Buffer.from(kept.tokens?.access_token.split('.')[1] ?? '', 'base64url').toString());
 
 describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
@@ -112,7 +112,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const [asked] = visit.opened;
     expect(asked?.searchParams.get('code_challenge_method')).toBe('S256');
     expect(asked?.searchParams.get('resource')).toBe(`${site.url}/mcp`);
-    expect([claimsOf(visit).aud].flat()).toContain(`${site.url}/mcp`);
+    expect([readClaims(visit).aud].flat()).toContain(`${site.url}/mcp`);
     const wish = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
     const { id } = await agent.done('create_destination', wish);
     expect(await agent.done('get_destination', { id })).toMatchObject({ name: 'Home' });

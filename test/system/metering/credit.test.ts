@@ -82,7 +82,7 @@ const credit = async () => findCondition((await getStream()).status?.conditions,
 const creditIs = (status: string) => until(`credit is ${status}`, async () => (await credit())?.status === status);
 const listEvents = async (wanted: string) =>
   (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === wanted);
-const counted = async (): Promise<number> => {
+const sumCounted = async (): Promise<number> => {
   const [row] = await query(
     test.url,
     `select coalesce(sum(m.seconds), 0)::float8 as seconds from loopstream.meter_streams s
@@ -95,7 +95,7 @@ const owned = (name = 'bunny') =>
   kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
 
 /** Makes a stream of the account with all its parts, which is off air before its schedule. */
-async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
+async function prepareStream(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
   await createDestination();
   await createUpload();
   await createStream(spec);
@@ -105,7 +105,7 @@ async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<
 
 /** Puts a stream of the account on air. */
 async function onAir(): Promise<void> {
-  await prepared();
+  await prepareStream();
   await run();
 }
 
@@ -155,7 +155,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect(toReadiness(waiting).issues).toEqual([
     expect.objectContaining({ code: 'insufficient_credits', message: 'The credit of the account is used up.' }),
   ]);
-  await until('it is counted', async () => (await counted()) === 7);
+  await until('it is counted', async () => (await sumCounted()) === 7);
   expect(await test.ledger.balance(account)).toBe(0n);
 
   await test.give(account, 1_000_000n);
@@ -175,7 +175,7 @@ it('a deleted stream is counted before it goes, also without a meter at the time
   await until('the operator lets it go', async () => (await getStream()).metadata.finalizers?.length === 1);
   billing = await startBilling();
   await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
-  expect(await counted()).toBe(42.7);
+  expect(await sumCounted()).toBe(42.7);
 });
 
 it('in its grace a stream stays on air, its usage is owed, and no other stream starts', async () => {
@@ -192,7 +192,7 @@ it('in its grace a stream stays on air, its usage is owed, and no other stream s
   expect(second).toMatchObject({ status: 'False', reason: 'InsufficientCredits' });
   await creditIs('False');
   await end(6);
-  await until('it is counted', async () => (await counted()) === 6);
+  await until('it is counted', async () => (await sumCounted()) === 6);
   // Six seconds, of which two were paid for.
   expect(await test.ledger.balance(account)).toBe(2n * PER_SECOND - (6n * 1_000_000n) / 3600n);
 
@@ -219,7 +219,7 @@ it('warns once when a day is left and once when an hour is, and the account gets
     clock,
     currentRate: async (accountId) => estimates.of(accountId, [await getStream()]),
   });
-  const told = async () => {
+  const readCredit = async () => {
     const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
     const { state, secondsLeft } = await service.get(principal);
     const warnings = await listEvents('CreditLow');
@@ -228,16 +228,17 @@ it('warns once when a day is left and once when an hour is, and the account gets
   const afterHours = (hours: number) => {
     passedMs = hours * 3_600_000;
   };
-  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
-  expect(await told()).toEqual({ state: 'active', left: '25.0', warnings: [] });
+  const matchMessage = (time: string) =>
+    expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+  expect(await readCredit()).toEqual({ state: 'active', left: '25.0', warnings: [] });
   afterHours(2);
-  await expect.poll(told).toEqual({ state: 'low', left: '23.0', warnings: [said('24 hours')] });
+  await expect.poll(readCredit).toEqual({ state: 'low', left: '23.0', warnings: [matchMessage('24 hours')] });
   afterHours(24.5);
-  const both = expect.arrayContaining([said('24 hours'), said('an hour')]);
-  await expect.poll(told).toEqual({ state: 'low', left: '0.5', warnings: both });
+  const both = expect.arrayContaining([matchMessage('24 hours'), matchMessage('an hour')]);
+  await expect.poll(readCredit).toEqual({ state: 'low', left: '0.5', warnings: both });
   afterHours(25);
   await creditIs('False');
-  expect(await told()).toMatchObject({ state: 'exhausted', left: '0.0' });
+  expect(await readCredit()).toMatchObject({ state: 'exhausted', left: '0.0' });
   expect((await listEvents('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
 });
 

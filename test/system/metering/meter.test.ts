@@ -193,7 +193,7 @@ it('the meter counts the time on air, whatever happens to it', async () => {
     if (life === 40) for (let i = 0; i < 2 * MAX_SESSIONS; i++) await scenes[0]?.live();
     const now = await read();
     overflowed ||= now.some(({ status }) => status?.sessions?.some(({ through }) => through !== undefined));
-    const known = () => (chance(0.2) ? before : now);
+    const chooseView = () => (chance(0.2) ? before : now);
     if (life === 100) {
       const pool = new pg.Client({ connectionString: test.url });
       await pool.connect();
@@ -204,7 +204,7 @@ it('the meter counts the time on air, whatever happens to it', async () => {
     }
     if (life === 120) await restarts.kill('kube-apiserver');
     // Half of the time two run at once; each is killed at some point, or completes.
-    const lives = [live(known(), between(0, 16)), ...(chance(0.5) ? [live(known(), between(0, 16))] : [])];
+    const lives = [live(chooseView(), between(0, 16)), ...(chance(0.5) ? [live(chooseView(), between(0, 16))] : [])];
     for (const well of await Promise.all(lives)) if (!well) ended++;
     if (life === 120) {
       await restarts.start('kube-apiserver');

@@ -97,7 +97,7 @@ test('every phase and every code of a failure that is asked for exists', () => {
 const filled = (text: string, labels: Record<string, string>): string =>
   text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
 
-const testOf = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
+const buildTest = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
   const alert = ALERTS.find((one) => one.name === name);
   if (!alert) throw new Error(`there is no alert ${name}`);
   const { labels, annotations } = buildRule(alert);
@@ -140,7 +140,7 @@ function ruleAlone(name: string): RuleFile {
 describe('an alert fires when it should, in its words, and not otherwise', () => {
   test.each(Object.keys(ALERT_CASES))('%s', async (name) => {
     const [file, rules] = [join(dir, `${name}.yaml`), join(dir, `${name}.rules.yaml`)];
-    const tests = (ALERT_CASES[name] ?? []).map((one) => testOf(name, one));
+    const tests = (ALERT_CASES[name] ?? []).map((one) => buildTest(name, one));
     writeFileSync(rules, stringify(ruleAlone(name)));
     writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: tests[0]?.interval, tests }));
     const { ok, stdout, stderr } = await promtool('test', 'rules', file);

@@ -87,7 +87,7 @@ async function destination(name: string, rtmpUrl: string, rtmpKey = KEY): Promis
 
 const ask = (name: string, id: string) =>
   node.kube.mergePatch(DESTINATIONS, NAMESPACE, name, { metadata: { annotations: { [TEST_ANNOTATION]: id } } });
-const told = (name: string, id: string): Promise<TestStatus> =>
+const waitForResult = (name: string, id: string): Promise<TestStatus> =>
   until(
     `the test ${id} of ${name}`,
     async () => {
@@ -96,8 +96,9 @@ const told = (name: string, id: string): Promise<TestStatus> =>
     },
     60_000,
   );
-const seenOf = (uid: string) => new Set(pods.filter(({ metadata }) => metadata.name === testPodName(uid)).map(uidOf));
-const uidOf = ({ metadata }: Pod) => metadata.uid;
+const listSeen = (uid: string) =>
+  new Set(pods.filter(({ metadata }) => metadata.name === testPodName(uid)).map(getUid));
+const getUid = ({ metadata }: Pod) => metadata.uid;
 const gone = (uid: string) =>
   until('its pod is gone', async () => {
     const left = await node.kube.list(PODS, { namespace: NAMESPACE });
@@ -110,25 +111,29 @@ test('a second request during a test joins it: one pod, one publish, and no left
   await Promise.all(ids.map((id) => ask('good', id)));
   const { metadata } = await node.kube.get(DESTINATIONS, NAMESPACE, 'good');
   const last = metadata.annotations?.[TEST_ANNOTATION] ?? '';
-  expect(await told('good', last)).toMatchObject({ ok: true, stage: 'publish' });
-  expect(seenOf(uid).size).toBe(1);
+  expect(await waitForResult('good', last)).toMatchObject({ ok: true, stage: 'publish' });
+  expect(listSeen(uid).size).toBe(1);
   expect(await rtmp.recordings(KEY)).toHaveLength(1);
   await gone(uid);
   // A request after its end is another test.
   await ask('good', 'again');
-  expect(await told('good', 'again')).toMatchObject({ ok: true });
+  expect(await waitForResult('good', 'again')).toMatchObject({ ok: true });
   expect(await rtmp.recordings(KEY)).toHaveLength(2);
-  expect(seenOf(uid).size).toBe(2);
+  expect(listSeen(uid).size).toBe(2);
   await gone(uid);
 });
 
 test('a failed test shows its stage; a new key is tested and not the one before', async () => {
   const uid = await destination('bad', `rtmp://127.0.0.1:${await freePort()}/live`);
   await ask('bad', 'first');
-  expect(await told('bad', 'first')).toMatchObject({ ok: false, stage: 'connect', code: 'connection_refused' });
+  expect(await waitForResult('bad', 'first')).toMatchObject({
+    ok: false,
+    stage: 'connect',
+    code: 'connection_refused',
+  });
   await node.kube.mergePatch(SECRETS, NAMESPACE, 'bad', { stringData: { rtmpUrl: rtmp.url, rtmpKey: 'mended' } });
   await ask('bad', 'second');
-  expect(await told('bad', 'second')).toMatchObject({ ok: true });
+  expect(await waitForResult('bad', 'second')).toMatchObject({ ok: true });
   expect(await rtmp.recordings('mended')).toHaveLength(1);
   await gone(uid);
 });
@@ -137,8 +142,8 @@ test('a destination without a Secret gets an error that says so, and has no pod'
   const { uid = '' } = (await create(DESTINATIONS, 'empty', { secretName: 'none' })).metadata;
   await ask('empty', 'x');
   const message = expect.stringContaining('does not exist');
-  expect(await told('empty', 'x')).toMatchObject({ ok: false, code: 'not_configured', message });
-  expect(seenOf(uid).size).toBe(0);
+  expect(await waitForResult('empty', 'x')).toMatchObject({ ok: false, code: 'not_configured', message });
+  expect(listSeen(uid).size).toBe(0);
 });
 
 test('the key is in no pod, status, event, log, argument or environment', async () => {

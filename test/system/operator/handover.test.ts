@@ -130,7 +130,7 @@ async function longestGap(done: Promise<unknown>): Promise<number> {
 /** Runs `act`, waits until another pod is live and alone, and returns the receiver's gap. */
 async function measure(act: (podName: string) => Promise<unknown>): Promise<{ gapMs: number; nodeName: string }> {
   const { podUID, podName = '' } = (await stream()).status ?? {};
-  const taken = async () => {
+  const takeOver = async () => {
     await act(podName);
     return until(
       'another pod is live and alone',
@@ -142,7 +142,7 @@ async function measure(act: (podName: string) => Promise<unknown>): Promise<{ ga
       PATIENCE_MS,
     );
   };
-  const done = taken();
+  const done = takeOver();
   const gapMs = await longestGap(done);
   return { gapMs, nodeName: (await done).spec.nodeName ?? '' };
 }

@@ -36,7 +36,7 @@ aroundEachTest();
 
 const NAMES = ['a', 'b', 'c'];
 const SECONDS = 12;
-const shaOf = (name: string) => name.repeat(64);
+const buildSha = (name: string) => name.repeat(64);
 let studio: Studio;
 let streamer: StreamerPod;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   studio = await openStudio();
   const storage = join(studio.root, 'storage');
   for (const name of NAMES) {
-    const id = `${renditionScope(NS)}/${shaOf(name)}/video-720p30`;
+    const id = `${renditionScope(NS)}/${buildSha(name)}/video-720p30`;
     await makeRendition(storage, id, { frames: SECONDS * 30, bitrateKbps: 200 });
   }
 });
@@ -68,7 +68,7 @@ async function goOnAir() {
     await createUpload(name);
     await answer(`${name}-import`, {
       action: 'import',
-      media: { ...MEDIA, sha256: shaOf(name), durationSeconds: SECONDS },
+      media: { ...MEDIA, sha256: buildSha(name), durationSeconds: SECONDS },
     });
   }
   const items = NAMES.map((uploadRef) => ({ uploadRef }));
@@ -99,13 +99,13 @@ async function untilWhole(): Promise<LoopStream> {
 
 const ask = (id: string) =>
   kube.mergePatch(LOOPSTREAMS, NS, 'bunny', { metadata: { annotations: { [SKIP_ANNOTATIONS.video]: id } } });
-const done = (id: string) =>
+const waitForSkip = (id: string) =>
   until(`${id} is done`, async () => {
     const stream = await getStream();
     return stream.status?.skipped?.video === id && stream;
   });
 const plays = async () => (await streamer.stats()).currentItem?.id ?? '';
-const told = async (reason: string) =>
+const listEvents = async (reason: string) =>
   (await kube.list(EVENTS, { namespace: NS }))
     .filter((event) => event.involvedObject.name === 'bunny' && event.reason === reason)
     .reduce((sum, { count = 1 }) => sum + count, 0);
@@ -131,32 +131,32 @@ it('a skip is done once, through any restart, and the stream’s place is stored
 
   const one = `${now()} one`;
   await ask(one);
-  const skipped = await done(one);
+  const skipped = await waitForSkip(one);
   expect(await plays()).toBe(next(first));
   expect(Date.parse(skipped.status?.epoch ?? '')).toBeLessThan(Date.parse(live.status?.epoch ?? ''));
   expect((await streamer.stats()).clock.video?.epoch).toBe(skipped.status?.epoch);
   const program = async (name = 'bunny-onair') => programOfPod((await getPod(name)) ?? { metadata: {} });
   expect(await program()).toMatchObject({ epoch: skipped.status?.epoch, skipped: { video: one } });
-  await until('the event', async () => (await told('Skipped')) === 1);
+  await until('the event', async () => (await listEvents('Skipped')) === 1);
 
   // One skip is requested while no operator runs; one was done by an operator that stopped before it stored it.
   const two = `${now()} two`;
   await withoutOperator(() => ask(two));
-  await done(two);
+  await waitForSkip(two);
   expect(await plays()).toBe(next(next(first)));
   const three = `${now()} three`;
   await withoutOperator(async () => {
     expect((await streamer.skip(three)).status).toBe(200);
     await ask(three);
   });
-  const third = await done(three);
+  const third = await waitForSkip(three);
   expect(await plays()).toBe(first);
   expect((await streamer.stats()).clock.video?.epoch).toBe(third.status?.epoch);
 
   // An old request is ignored.
   await ask('2020-01-01T00:00:00Z old');
-  await done('2020-01-01T00:00:00Z old');
-  await until('it is told', async () => (await told('SkipExpired')) === 1);
+  await waitForSkip('2020-01-01T00:00:00Z old');
+  await until('it is told', async () => (await listEvents('SkipExpired')) === 1);
   expect((await getStream()).status?.epoch).toBe(third.status?.epoch);
 
   // A published version takes over at the end of the item, whatever the list has become since; then its place is stored.
@@ -205,8 +205,8 @@ it('a steady stream writes nothing; an unplayable item is reported once, and the
   expect(await writes()).toEqual(before);
 
   const away = next(await plays());
-  const toldBefore = await told('ItemsLeftOut');
-  const path = join(studio.root, 'storage', renditionKey(shaOf(away), 'video', '720p30', renditionScope(NS)));
+  const toldBefore = await listEvents('ItemsLeftOut');
+  const path = join(studio.root, 'storage', renditionKey(buildSha(away), 'video', '720p30', renditionScope(NS)));
   await rename(path, `${path}.away`);
   // The next item is open already: the fault shows on its next turn.
   for (const id of ['1', '2', '3']) {
@@ -219,18 +219,18 @@ it('a steady stream writes nothing; an unplayable item is reported once, and the
   });
   expect(wrong).toMatchObject({ reason: 'ItemsLeftOut' });
   expect(wrong.message).toContain(`is left out. Item "${away}" (${away}) could not be played: `);
-  await until('the event', async () => (await told('ItemsLeftOut')) === toldBefore + 1);
+  await until('the event', async () => (await listEvents('ItemsLeftOut')) === toldBefore + 1);
   expect((await streamer.stats()).live).toBe(true);
 
   await rename(`${path}.away`, path);
   await until('it plays again', async () => (await plays()) === away, 40_000);
   await until('all is well', async () => (await condition())?.status === 'False', 40_000);
-  expect(await told('ItemsLeftOut')).toBe(toldBefore + 1);
+  expect(await listEvents('ItemsLeftOut')).toBe(toldBefore + 1);
 
   await studio.rtmp.stop();
   await until('the destination is missed', async () => (await condition())?.reason === 'DestinationReconnecting');
   expect((await condition())?.message).toMatch(/^Destination "tv" does not accept the stream \([a-z_]+\): /);
-  await until('it is told', async () => (await told('DestinationReconnecting')) > 0);
+  await until('it is told', async () => (await listEvents('DestinationReconnecting')) > 0);
   await studio.rtmp.start();
   await until('all is well again', async () => (await condition())?.status === 'False');
   await streamer.stop();

@@ -90,7 +90,7 @@ const CODES = {
   pod_name_taken: 'exists but does not belong to this stream',
   insufficient_credits: 'The balance of 0 credits is used up.',
 } as const;
-const nameOf = (code: string): string => code.replaceAll('_', '-');
+const getName = (code: string): string => code.replaceAll('_', '-');
 
 beforeAll(async () => {
   api = await startTestApi({}, { alone: true });
@@ -114,7 +114,7 @@ beforeAll(async () => {
   for (const [code, spec] of Object.entries(STREAMS)) {
     const media = spec.playlistRefs ? {} : { uploadRef: 'film' };
     const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
-    await create(LOOPSTREAMS, nameOf(code), { spec: full });
+    await create(LOOPSTREAMS, getName(code), { spec: full });
   }
   const closed = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const unpaid = {
@@ -134,7 +134,7 @@ beforeAll(async () => {
       {
         apiVersion: API_VERSION,
         kind: 'LoopStream',
-        metadata: { name: nameOf(code) },
+        metadata: { name: getName(code) },
         status: { conditions: [{ ...condition, ...closed }] },
       },
       { fieldManager: 'billing', subresource: 'status' },
@@ -172,7 +172,7 @@ test('every trouble that has a fix is tried', () => {
 });
 
 test.each(Object.entries(CODES))('%s', async (code, words) => {
-  const id = nameOf(code);
+  const id = getName(code);
   const issues = await until(`REST says ${code}`, async () => {
     const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
     const [first, ...others] = body.issues;

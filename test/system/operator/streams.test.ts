@@ -141,8 +141,8 @@ describe('a stream', () => {
     });
     expect(faster).toMatchObject({ epoch: live.status?.epoch });
 
-    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
-    const before = await given();
+    const readSecret = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
+    const before = await readSecret();
     await createDestination('more');
     await setSpec({ destinationRefs: ['tv', 'more'] });
     const wider = await until('it is sent to both', async () => {
@@ -151,15 +151,15 @@ describe('a stream', () => {
     });
     expect(wider.version).toBe(faster.version);
     const to = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: KEY };
-    expect(JSON.parse((await given())['destinations.json'] ?? '')).toEqual({ tv: to, more: to });
-    expect((await given()).token).toBe(before.token);
+    expect(JSON.parse((await readSecret())['destinations.json'] ?? '')).toEqual({ tv: to, more: to });
+    expect((await readSecret()).token).toBe(before.token);
 
     await kube.mergePatch(SECRETS, NS, 'more-secret', { stringData: { rtmpKey: 'renewed' } });
     await kube.mergePatch(DESTINATIONS, NS, 'more', {
       metadata: { annotations: { 'loopstream.dev/secret-version': '2' } },
     });
     await until('the key is renewed', async () => {
-      const { more } = JSON.parse((await given())['destinations.json'] ?? '');
+      const { more } = JSON.parse((await readSecret())['destinations.json'] ?? '');
       return more.rtmpKey === 'renewed' && (await program()).destinationsRevision !== wider.destinationsRevision;
     });
     expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
@@ -288,15 +288,15 @@ describe('a stream', () => {
     expect(await getPod()).toBeUndefined();
     // The pod's dependencies exist before it; its reads are protected.
     expect(scheduled.metadata.finalizers).toContain(FINALIZER);
-    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
-    expect(await given()).toEqual({
+    const readSecret = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
+    expect(await readSecret()).toEqual({
       token: expect.any(String),
       viewToken: expect.any(String),
       'destinations.json': expect.stringContaining(KEY),
     });
     await setSpec({ schedule: { startAt: at(1), endAt: at(600) } });
     const { uid } = (await pod()).metadata;
-    await until('it may publish', async () => (await given()).publisher === uid);
+    await until('it may publish', async () => (await readSecret()).publisher === uid);
     await setSpec({ schedule: { endAt: at(1) } });
     await until('its end', async () => !(await getPod()));
     await phase('ended');

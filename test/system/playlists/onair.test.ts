@@ -23,9 +23,9 @@ afterAll(() => api?.stop());
 
 const upload = async (type = 'VIDEO'): Promise<string> =>
   String((await ada.call('POST', '/v1/uploads/from-link', { type, url: 'https://example.com/a.mp4' })).body.objectID);
-const itemsOf = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
+const buildItems = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
 const makeList = async (kind: 'video' | 'audio', ...ids: string[]): Promise<Playlist> =>
-  (await ada.call<Playlist>('POST', '/v1/playlists', { kind, mode: 'sequential', items: itemsOf(...ids) })).body;
+  (await ada.call<Playlist>('POST', '/v1/playlists', { kind, mode: 'sequential', items: buildItems(...ids) })).body;
 
 const track = (ids: string[]) => ({
   mode: 'sequential' as const,
@@ -37,7 +37,7 @@ const playing = (video: string[], audio?: string[]): Playing => ({
   video: track(video),
   ...(audio && { audio: track(audio) }),
 });
-const programOf = (playing: Playing): string =>
+const buildProgram = (playing: Playing): string =>
   JSON.stringify({
     ...playing,
     epoch: '2026-01-01T00:00:00Z',
@@ -48,14 +48,14 @@ const programOf = (playing: Playing): string =>
 /** Makes the pod that the operator would make for the stream. */
 async function putOnAir(id: string, playing: Playing): Promise<void> {
   const name = `${id}-onair`;
-  const annotations = { [PROGRAM_ANNOTATION]: programOf(playing) };
+  const annotations = { [PROGRAM_ANNOTATION]: buildProgram(playing) };
   const metadata = { name, namespace: NAMESPACE, labels: { [STREAM_LABEL]: id }, annotations };
   const spec = { containers: [{ name: 'streamer', image: 'none' }] };
   await api.kube.create(PODS, NAMESPACE, { metadata, spec } as never);
 }
 const patchPod = (id: string, playing: Playing) =>
   api.kube.mergePatch(PODS, NAMESPACE, `${id}-onair`, {
-    metadata: { annotations: { [PROGRAM_ANNOTATION]: programOf(playing) } },
+    metadata: { annotations: { [PROGRAM_ANNOTATION]: buildProgram(playing) } },
   });
 /** Deletes the pod, as after the removal of the operator's finalizer. */
 const losePod = (id: string) => api.kube.delete(PODS, NAMESPACE, `${id}-onair`, { gracePeriodSeconds: 0 });
@@ -82,7 +82,7 @@ describe('an upload that is on air', () => {
     const { id } = await started.create({ videoUploadObjectID: undefined, playlistIDs: [list.id] });
     await putOnAir(id, playing([a]));
     await untilRefused(a, [id], [list.id]);
-    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: itemsOf(b) });
+    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: buildItems(b) });
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     // No list refers to it now, neither as it is nor as it is published.
     expect(await deleteUpload(a)).toMatchObject(inUse([id]));
@@ -99,7 +99,7 @@ describe('an upload that is on air', () => {
     const { id } = await started.create({ videoUploadObjectID: undefined, playlistIDs: [list.id] });
     await putOnAir(id, playing([a, told], [c]));
     await untilRefused(told, [id], [list.id]);
-    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: itemsOf(b) });
+    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: buildItems(b) });
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     await keep(id, playing([a], [c]));
     await losePod(id);
@@ -158,11 +158,11 @@ describe('a request that is sent again after the server that did it has died', (
     const [a, b] = [await upload(), await upload()];
     const { id } = await makeList('video', a);
     const path = `/v1/playlists/${id}`;
-    const change = (version: number) => ada.call('PATCH', path, { version, items: itemsOf(b) });
+    const change = (version: number) => ada.call('PATCH', path, { version, items: buildItems(b) });
     await change(1);
     const requests = {
       rollback: { version: 1 },
-      changes: { version: 3, changes: [{ op: 'insert', items: itemsOf(b) }] },
+      changes: { version: 3, changes: [{ op: 'insert', items: buildItems(b) }] },
     };
     let version = 2;
     for (const [action, body] of Object.entries(requests)) {

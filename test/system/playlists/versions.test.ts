@@ -25,7 +25,7 @@ const upload = async (type = 'VIDEO'): Promise<string> => {
   return (await ada.call<{ objectID: string }>('POST', '/v1/uploads/from-link', body)).body.objectID;
 };
 const items = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
-const itemsOf = (playlist: { items: { uploadObjectID: string }[] }) =>
+const getItems = (playlist: { items: { uploadObjectID: string }[] }) =>
   playlist.items.map((item) => item.uploadObjectID);
 const make = async (...ids: string[]): Promise<Playlist> => {
   const body = { kind: 'video', mode: 'sequential', items: items(...ids) };
@@ -58,7 +58,7 @@ describe('a batch of changes', () => {
     ];
     const changed = await post(id, 'changes', { version, changes });
     expect(changed.status).toBe(200);
-    expect([changed.body.version, itemsOf(changed.body)]).toEqual([2, [b, c, a]]);
+    expect([changed.body.version, getItems(changed.body)]).toEqual([2, [b, c, a]]);
     // The version that streams play is independent.
     expect(changed.body.publishedVersion).toBe(1);
     const refused = await post<{ errors: unknown }>(id, 'changes', {
@@ -143,7 +143,7 @@ describe('history', () => {
     expect(rest.body.data.map(({ version, published }) => [version, published])).toEqual([[1, true]]);
     expect(rest.body.page).toEqual({ hasMore: false, nextCursor: null });
     const second = await ada.call<PlaylistVersion>('GET', `/v1/playlists/${id}/versions/2`);
-    expect(itemsOf(second.body)).toEqual([a, b, c]);
+    expect(getItems(second.body)).toEqual([a, b, c]);
     const diff = await ada.call<PlaylistDiff>('GET', `/v1/playlists/${id}/versions/3/diff?from=1`);
     expect(diff.body).toEqual({
       from: 1,
@@ -155,7 +155,7 @@ describe('history', () => {
       ],
     });
     const back = await post(id, 'rollback', { version: 1 });
-    expect([back.body.version, back.body.mode, itemsOf(back.body)]).toEqual([4, 'sequential', [a, b]]);
+    expect([back.body.version, back.body.mode, getItems(back.body)]).toEqual([4, 'sequential', [a, b]]);
     for (const path of ['versions/9', 'versions/9/diff'])
       expect((await ada.call('GET', `/v1/playlists/${id}/${path}`)).body).toMatchObject({
         status: 404,
@@ -172,8 +172,8 @@ describe('history', () => {
     expect(body.data.map(({ version }) => version)).toEqual(Array.from({ length: 50 }, (_, i) => 54 - i));
     expect((await read(id)).publication).toMatchObject({ version: 1, itemsTotal: 1 });
     const labelSelector = `loopstream.dev/playlist=${(await api.kube.get(PLAYLISTS, NAMESPACE, id)).metadata.uid}`;
-    const kept = () => api.kube.list(CONTROLLER_REVISIONS, { namespace: NAMESPACE, labelSelector });
-    expect((await kept())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Playlist', name: id }]);
+    const listRevisions = () => api.kube.list(CONTROLLER_REVISIONS, { namespace: NAMESPACE, labelSelector });
+    expect((await listRevisions())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Playlist', name: id }]);
   });
 });
 

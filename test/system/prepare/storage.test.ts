@@ -24,7 +24,7 @@ afterAll(() => s3?.close());
 type Room = Awaited<ReturnType<typeof room>>;
 
 /** Returns the Job's result, with the exit code of its process. */
-async function prepared(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
+async function runJob(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
   const config = prepareConfig({
     LOOPSTREAM_TASK: JSON.stringify(task),
     LOOPSTREAM_RESULT_FILE: place.path('result'),
@@ -45,7 +45,7 @@ test('a source goes to S3, and a rendition of it with its index', async () => {
   await ffmpeg('-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac', place.path('in.mp4'));
   const content = await readFile(place.path('in.mp4'));
   await using server = await serve((_, response) => response.end(content));
-  const run = (task: PrepareTask) => prepared(place, task, 'media', s3.credentials.secretAccessKey);
+  const run = (task: PrepareTask) => runJob(place, task, 'media', s3.credentials.secretAccessKey);
   const sourceKey = 'sources/x';
   const imported = await run({ action: 'import', url: `${server.url}/in.mp4`, type: 'video', sourceKey });
   expect(imported).toMatchObject({ code: 0, result: { media: { sizeBytes: content.length } } });
@@ -74,7 +74,7 @@ test.each([
   await rm(place.path('in.mp4'));
   await using server = await serve((_request, response) => response.end(content));
   const task: PrepareTask = { action: 'import', url: server.url, type: 'video', sourceKey: 'sources/z' };
-  const { code, result } = await prepared(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
+  const { code, result } = await runJob(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
   expect({ code, result }).toMatchObject({ code: 1, result: { action: 'failed', error: { code: 'prepare_failed' } } });
   const { message } = (result as Extract<PrepareResult, { action: 'failed' }>).error;
   expect(message).toMatch(sentence);

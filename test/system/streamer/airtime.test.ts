@@ -59,7 +59,7 @@ async function begin(name: string) {
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
-  const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
+  const readRuns = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
   return {
     files,
     tap,
@@ -67,7 +67,7 @@ async function begin(name: string) {
     onAir,
     seen: () => tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000,
     /** The container's message, and the file for the next process. */
-    lastWords: async () => ({ message: await told(message), history: await told(history) }),
+    lastWords: async () => ({ message: await readRuns(message), history: await readRuns(history) }),
     end: async (signal: 'SIGKILL' | 'SIGTERM') => {
       child.kill(signal);
       await gone;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-const taken = async () => {
+const takePublish = async () => {
   await until('published', () => server.publishes.length > 0);
   return server.publishes.splice(0)[0];
 };
@@ -25,7 +25,7 @@ async function send(rtmpUrl: string, rtmpKey: string) {
   const transport = new FfmpegTransport('ffmpeg', address, { onProgress: () => undefined });
   transport.stdin.write(Buffer.alloc(2 ** 16));
   try {
-    return await taken();
+    return await takePublish();
   } finally {
     transport.kill({ code: 'exited', message: 'the test is over' });
     await transport.ended;
@@ -36,7 +36,7 @@ async function send(rtmpUrl: string, rtmpKey: string) {
 async function sendByFfmpeg(url: string) {
   const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=d=0.1', '-c:a', 'aac', '-f', 'flv'];
   await promisify(execFile)('ffmpeg', [...tone, url]);
-  return taken();
+  return takePublish();
 }
 
 /** URL and key; the application and stream name at the receiver; the argument of ffmpeg alone for the same, if there is one. */

@@ -209,10 +209,10 @@ test('a streamer killed in the middle of a shuffled round is followed by one tha
   const round = 3;
   const order = orderRound(loop, round);
   const total = lengths.reduce((sum, ms) => sum + ms, 0);
-  const startOf = (turn: number) =>
+  const getStart = (turn: number) =>
     order.slice(0, turn).reduce((sum, item) => sum + (lengths[item] ?? 0), round * total);
   // The fourth of seven turns, from its beginning.
-  const epochMs = Date.now() - startOf(3) - 200;
+  const epochMs = Date.now() - getStart(3) - 200;
   const program = programOf(items, {
     seed,
     video: { mode: 'shuffle', items },
@@ -234,7 +234,7 @@ test('a streamer killed in the middle of a shuffled round is followed by one tha
   const names = order.map((item) => items[item]?.id ?? '');
   const lastTurn = names.indexOf(last);
   // Items change a little ahead of their time: a pod that starts before it plays the end of the item before.
-  await until('its time has come', () => Date.now() >= epochMs + startOf(lastTurn));
+  await until('its time has come', () => Date.now() >= epochMs + getStart(lastTurn));
   await first.kill();
   const second = await startProcess(template);
   // The items until the round is over; on a busy machine a short item may pass between two polls.

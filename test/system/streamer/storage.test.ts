@@ -53,7 +53,7 @@ async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.r
   const cache = { freshMs: 500, patienceMs: 500 };
   return studio.onAir(programOf(items), { main: [studio.rtmp.url, key] }, { env, cache });
 }
-const cacheOf = async (stream: Running) => (await stream.stats()).cache as CacheStats;
+const readCache = async (stream: Running) => (await stream.stats()).cache as CacheStats;
 const metric = async (stream: Running, name: string) => {
   const text = await (await fetch(`${stream.base}/metrics`)).text();
   const line = text.split('\n').find((l) => l.startsWith(`loopstream_streamer_${name} `));
@@ -66,7 +66,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   await live(stream);
   // After a round of 5.5 s everything has been read once.
   await until('a round', async () => (await seams(stream)) >= 3, 30_000);
-  const before = await cacheOf(stream);
+  const before = await readCache(stream);
   expect(before).toMatchObject({ errors: {}, writable: true });
   expect(await metric(stream, 'storage_available')).toBe(1);
   await s3.stop();
@@ -75,7 +75,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   // The wall clock measures it: the timestamps of the media would not show a pause.
   const seconds = (performance.now() - since) / 1000;
   expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
-  const away = await cacheOf(stream);
+  const away = await readCache(stream);
   expect(away.misses).toBe(before.misses);
   expect(away.fetchedBytes).toBe(before.fetchedBytes);
   expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 30);
@@ -131,7 +131,7 @@ test('a streamer that restarts while S3 is away plays its predecessor’s cache'
   await live(second);
   await until('a round', async () => (await seams(second)) >= 3, 30_000);
   expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
-  expect(await cacheOf(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+  expect(await readCache(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
 }, 120_000);
 
 test('without a readable Secret the error names its requirement, and no more', async () => {
@@ -144,7 +144,7 @@ test('without a readable Secret the error names its requirement, and no more', a
   const settings = { ...env, LOOPSTREAM_STORAGE_CREDENTIALS_DIR: empty };
   const program = programOf(studio.items.slice(0, 1));
   const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'none'] }, { env: settings });
-  const failure = await until('a failure', async () => (await cacheOf(stream)).failure);
+  const failure = await until('a failure', async () => (await readCache(stream)).failure);
   expect(failure).toBe(
     'The credentials of the S3 storage cannot be read: its Secret needs the keys accessKeyId and secretAccessKey.',
   );

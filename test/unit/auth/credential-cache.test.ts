@@ -15,12 +15,12 @@ describe('a checked credential in the cache', () => {
     recent.keep('over', 'b', { untilMs: 9000, expiresAt: start + 3000 });
     recent.keep('over already', 'c', { untilMs: 9000, expiresAt: start });
     recent.keep('without end', 'd', { untilMs: 9000, expiresAt: Number.POSITIVE_INFINITY });
-    const known = () => ['looked at again', 'over', 'over already', 'without end'].map((text) => recent.get(text));
-    expect(known()).toEqual(['a', 'b', undefined, 'd']);
+    const listKnown = () => ['looked at again', 'over', 'over already', 'without end'].map((text) => recent.get(text));
+    expect(listKnown()).toEqual(['a', 'b', undefined, 'd']);
     clock.ms = 2999;
-    expect(known()).toEqual(['a', 'b', undefined, 'd']);
+    expect(listKnown()).toEqual(['a', 'b', undefined, 'd']);
     clock.ms = 3000;
-    expect(known()).toEqual([undefined, undefined, undefined, 'd']);
+    expect(listKnown()).toEqual([undefined, undefined, undefined, 'd']);
   });
 
   test('is looked up once for concurrent requests, and again for a later one, or after its removal', async () => {

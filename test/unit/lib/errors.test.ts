@@ -49,10 +49,10 @@ test('a code that is about operations is answered by some', () => {
 });
 
 test('a code says where it stands when that is not in a problem, or not only there', () => {
-  const placesOf = (code: string) => docs.find((doc) => doc.code === code)?.places;
-  expect(placesOf('media_unreadable')).toEqual(['`error.code` of an upload']);
-  expect(placesOf('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
-  expect(placesOf('dns_failed')).toEqual([
+  const listPlaces = (code: string) => docs.find((doc) => doc.code === code)?.places;
+  expect(listPlaces('media_unreadable')).toEqual(['`error.code` of an upload']);
+  expect(listPlaces('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
+  expect(listPlaces('dns_failed')).toEqual([
     '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
   ]);
   expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);

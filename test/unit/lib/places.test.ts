@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { Places, PlacesFull } from '../../../src/lib/places.ts';
 
 const nothing = () => undefined;
-const limitOf = async (taking: Promise<unknown>) =>
+const findLimit = async (taking: Promise<unknown>) =>
   taking.then(nothing, (error: unknown) => (error instanceof PlacesFull ? error.limit : error));
 
 describe('places', () => {
   test('are given up to the limit of each owner, and up to all of them', async () => {
     const places = new Places({ total: 3, each: { account: 2, stream: 1 } });
     const first = await places.take({ account: 'a', stream: 's1' });
-    expect(await limitOf(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
+    expect(await findLimit(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
     await places.take({ account: 'a', stream: 's2' });
-    expect(await limitOf(places.take({ account: 'a', stream: 's3' }))).toBe('account');
+    expect(await findLimit(places.take({ account: 'a', stream: 's3' }))).toBe('account');
     await places.take({ account: 'b', stream: 's4' });
-    expect(await limitOf(places.take({ account: 'c', stream: 's5' }))).toBe('total');
+    expect(await findLimit(places.take({ account: 'c', stream: 's5' }))).toBe('total');
     first();
     first();
     expect(places.taken).toBe(2);
@@ -44,9 +44,9 @@ describe('places', () => {
   test('are waited for in a line that has an end, of each and of all, and for a time', async () => {
     const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 2, ms: 20 } });
     await places.take({ address: 'a' });
-    const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(limitOf);
-    expect(await limitOf(places.take({ address: 'a' }))).toBe('address');
-    waiting.push(limitOf(places.take({ address: 'b' })));
+    const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(findLimit);
+    expect(await findLimit(places.take({ address: 'a' }))).toBe('address');
+    waiting.push(findLimit(places.take({ address: 'b' })));
     expect(await Promise.all(waiting)).toEqual(['address', 'address', 'total']);
   });
 
@@ -54,12 +54,12 @@ describe('places', () => {
     const places = new Places({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
     const release = await places.take({ address: 'honest' });
     const takeAndLeave = (address: string) => places.take({ address }).then((leave) => leave());
-    const flood = Array.from({ length: 3 }, () => limitOf(takeAndLeave('flood')));
+    const flood = Array.from({ length: 3 }, () => findLimit(takeAndLeave('flood')));
     const one = takeAndLeave('one');
     expect(await flood[2]).toBe('total');
     const two = takeAndLeave('two');
     expect(await flood[1]).toBe('total');
-    expect(await limitOf(places.take({ address: 'three' }))).toBe('total');
+    expect(await findLimit(places.take({ address: 'three' }))).toBe('total');
     release();
     await Promise.all([one, two]);
     expect(await flood[0]).toBeUndefined();

@@ -110,7 +110,7 @@ describe('security headers', () => {
 });
 
 describe('the sources that a page may load', () => {
-  const policyOf = async (app: FastifyInstance, url: string) => {
+  const readPolicy = async (app: FastifyInstance, url: string) => {
     const header = String((await app.inject(url)).headers['content-security-policy']);
     return Object.fromEntries(header.split(';').map((part) => part.split(/ (.*)/)));
   };
@@ -131,13 +131,13 @@ describe('the sources that a page may load', () => {
   test('the page: nothing inline and nothing from elsewhere', async () => {
     const app = await server();
     for (const url of ['/', '/streams/str-1', '/docs-not'])
-      expect(await policyOf(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
+      expect(await readPolicy(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
   });
 
   test('only Swagger UI may add styles and data: images, and no page may run a script that is inline', async () => {
     const app = await server();
     for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js'])
-      expect(await policyOf(app, url), url).toEqual({
+      expect(await readPolicy(app, url), url).toEqual({
         ...own,
         'style-src': "'self' 'unsafe-inline'",
         'img-src': "'self' data:",
@@ -151,7 +151,7 @@ describe('the sources that a page may load', () => {
       const { body } = await app.inject(url);
       const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
       const hash = createHash('sha256').update(style).digest('base64');
-      expect(await policyOf(app, url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
+      expect(await readPolicy(app, url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
     }
   });
 });
@@ -199,14 +199,14 @@ describe('errors', () => {
 
   test('Fastify’s refusals are the client’s error, also unforeseen ones', () => {
     const theirs = (code: string, statusCode: number) => Object.assign(new Error(secret), { code, statusCode });
-    const codeOf = (error: unknown) => toAppError(error).code;
-    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
-    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 418))).toBe('malformed_request');
-    expect(codeOf(theirs('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415))).toBe('unsupported_media_type');
-    expect(codeOf(theirs('FST_ERR_CTP_BODY_TOO_LARGE', 413))).toBe('payload_too_large');
-    expect(codeOf(theirs('FST_ERR_BAD_URL', 400))).toBe('route_not_found');
+    const getCode = (error: unknown) => toAppError(error).code;
+    expect(getCode(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
+    expect(getCode(theirs('FST_ERR_OF_TOMORROW', 418))).toBe('malformed_request');
+    expect(getCode(theirs('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415))).toBe('unsupported_media_type');
+    expect(getCode(theirs('FST_ERR_CTP_BODY_TOO_LARGE', 413))).toBe('payload_too_large');
+    expect(getCode(theirs('FST_ERR_BAD_URL', 400))).toBe('route_not_found');
     for (const ours of [theirs('FST_ERR_REP_INVALID', 500), theirs('SOME_LIBRARY', 404), new Error(secret)])
-      expect(codeOf(ours)).toBe('internal');
+      expect(getCode(ours)).toBe('internal');
   });
 
   test('a request id that is given comes back, a strange one does not', async () => {

@@ -20,12 +20,12 @@ const NEEDLESS = [
 const NPM = 'npm@11.19.1';
 const NPM_TIMEOUT_MS = 3 * 60_000;
 
-const hashOf = (...what: unknown[]): string =>
+const hash = (...what: unknown[]): string =>
   createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
 
 /** The names contain a hash of the contents. */
-export const BASE_IMAGE = `localhost/loopstream-base:${hashOf(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
-export const BUILDER_IMAGE = `localhost/loopstream-builder:${hashOf(BASE_IMAGE, NPM, process.version)}`;
+export const BASE_IMAGE = `localhost/loopstream-base:${hash(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
+export const BUILDER_IMAGE = `localhost/loopstream-builder:${hash(BASE_IMAGE, NPM, process.version)}`;
 
 /** Makes the images that are missing. */
 export async function ensureBases(tool: Buildah, dir: string, onProgress: (step: string) => void): Promise<void> {

@@ -165,8 +165,8 @@ async function makeImageStore(
     names: string[] | null;
     size: string;
   }[];
-  const idOf = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
-  const ids = images.map(({ from, names }) => [idOf(from), names]);
+  const findId = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
+  const ids = images.map(({ from, names }) => [findId(from), names]);
   const hash = createHash('sha256').update(JSON.stringify(ids)).digest('hex').slice(0, 16);
   const store = join(imagesDir, 'store', hash);
   if (!existsSync(store)) {
@@ -193,10 +193,10 @@ async function makeImageStore(
     for (const { file } of archives) rmSync(file);
     renameSync(root, store);
   }
-  return { store, imageBytes: await bytesOf(tool, 'localhost/loopstream:latest') };
+  return { store, imageBytes: await measureImage(tool, 'localhost/loopstream:latest') };
 }
 
-async function bytesOf({ buildah }: Buildah, name: string): Promise<number> {
+async function measureImage({ buildah }: Buildah, name: string): Promise<number> {
   const container = (await buildah(['from', '--pull-never', name])).trim();
   try {
     const root = (await buildah(['mount', container])).trim();

@@ -13,7 +13,7 @@ import type { Outside } from './outside.ts';
 export const SERVICE = 'loopstream';
 export const NAMESPACE = 'loopstream-streams';
 const OUTSIDE = 'outside';
-const hostOf = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
+const getHost = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
 
 export interface Answer<T> {
   status: number;
@@ -43,7 +43,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   const [helm4, helm3] = helms;
   if (!helm4 || !helm3) throw new Error('no Helm');
   const credentials = {
-    url: outside.databaseUrl(hostOf('postgres')),
+    url: outside.databaseUrl(getHost('postgres')),
     auth: 'a-secret-that-nobody-can-guess-0123456789',
   };
   /** The policies take the addresses outside the cluster for private ones. */
@@ -63,7 +63,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       type: 's3',
       s3: {
         bucket: outside.s3.bucket,
-        endpoint: `http://${hostOf('s3')}:${outside.ports.s3}`,
+        endpoint: `http://${getHost('s3')}:${outside.ports.s3}`,
         region: 'us-east-1',
         forcePathStyle: true,
         accessKeyId: outside.s3.accessKeyId,
@@ -72,7 +72,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     },
   });
   /** Returns Helm's commands for the release. Each ends when all is ready, and throws Helm's message when it fails. */
-  const commandsOf = (helm: Helm) => {
+  const buildCommands = (helm: Helm) => {
     const run = async (args: string[], given?: Values, namespace = SERVICE) => {
       const { ok, stderr } = await helm.run([...args, '--namespace', namespace], given);
       if (!ok) throw new Error(`${stderr}\n${await service('get', 'pods,events')}`);
@@ -89,7 +89,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
     };
   };
-  const [four, three] = [commandsOf(helm4), commandsOf(helm3)];
+  const [four, three] = [buildCommands(helm4), buildCommands(helm3)];
   await four.install(values('1'));
 
   // Resolves as a pod does: the name from the cluster's DNS, the address through kube-proxy.
@@ -133,9 +133,9 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     service,
     kubectl,
     urls: {
-      film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
-      receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
-      watched: `rtmp://${hostOf('watched')}:${outside.ports.watched}/live`,
+      film: `http://${getHost('films')}:${outside.ports.films}/film.mp4`,
+      receiver: `rtmp://${getHost('receiver')}:${outside.ports.receiver}/live`,
+      watched: `rtmp://${getHost('watched')}:${outside.ports.watched}/live`,
     },
     upgrade: (tag: string, operator?: Values) => four.upgrade(values(tag, operator)),
     helms: { four, three },

@@ -68,7 +68,7 @@ function controls(socket: string, started: StartedTestContainer): Container {
     async check() {
       if (await isRunning()) return;
       const logged = await demand(socket, 'GET', `/containers/${id}/logs?stdout=true&stderr=true&tail=5`);
-      throw new Error(`the container ended: ${linesOf(logged).join(' ')}`);
+      throw new Error(`the container ended: ${parseLines(logged).join(' ')}`);
     },
     remove: () => removeContainer(socket, id),
   };
@@ -78,7 +78,7 @@ const HEADER_BYTES = 8;
 const LENGTH_AT = 4;
 
 /** An engine sends a container's output in frames: the stream's number, the length, and the bytes. */
-function linesOf(logged: Buffer): string[] {
+function parseLines(logged: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at + HEADER_BYTES <= logged.length; ) {
     const end = at + HEADER_BYTES + logged.readUInt32BE(at + LENGTH_AT);

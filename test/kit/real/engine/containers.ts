@@ -16,10 +16,10 @@ interface Owner extends ProcessIdentity {
   parent: ProcessIdentity;
 }
 
-const known = (pid: number): ProcessIdentity => identify(pid) ?? { pid, startTicks: '', bootId: '' };
+const identifyOrKeep = (pid: number): ProcessIdentity => identify(pid) ?? { pid, startTicks: '', bootId: '' };
 
 export const ownerLabel = (): Record<string, string> => ({
-  [LABEL]: JSON.stringify({ ...known(process.pid), parent: known(process.ppid) } satisfies Owner),
+  [LABEL]: JSON.stringify({ ...identifyOrKeep(process.pid), parent: identifyOrKeep(process.ppid) } satisfies Owner),
 });
 
 /** Removes the containers of the selected owners, running or not. */
@@ -39,7 +39,7 @@ export async function removeContainer(socket: string, id: string): Promise<void>
 }
 
 const isMine = ({ pid, startTicks, bootId }: ProcessIdentity): boolean => {
-  const me = known(process.pid);
+  const me = identifyOrKeep(process.pid);
   return pid === me.pid && startTicks === me.startTicks && bootId === me.bootId;
 };
 

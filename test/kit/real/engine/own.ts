@@ -93,7 +93,8 @@ async function stop(child: Child): Promise<void> {
 export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) => Promise<T>): Promise<T> {
   const layout = engineLayout(cacheDir);
   const waiting = new AbortController();
-  const taken = (holder: number) => waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
+  const rejectTaken = (holder: number) =>
+    waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
   const work = async () => {
     await clear(layout);
     const child = await start(layout);
@@ -105,5 +106,5 @@ export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) =
       await clear(layout);
     }
   };
-  return withFileLock(layout.lockFile, work, { onWait: taken, signal: waiting.signal });
+  return withFileLock(layout.lockFile, work, { onWait: rejectTaken, signal: waiting.signal });
 }

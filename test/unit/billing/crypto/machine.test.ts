@@ -92,7 +92,7 @@ describe('a payment', () => {
 describe('a deposit', () => {
   const now = new Date('2027-01-31T12:00:00Z');
   const deposit = { amount: 100n, expiresAt: new Date(now.getTime() + HOUR_MS) };
-  const paid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
+  const buildPaid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
     state,
     height: 10,
     lostHeight: null,
@@ -106,24 +106,26 @@ describe('a deposit', () => {
   test.each<[string, PaymentFacts[], Date]>([
     ['waiting', [], now],
     ['expired', [], after],
-    ['waiting', [paid('ignored')], now],
-    ['waiting', [paid('dropped', { height: null })], now],
-    ['seen', [paid('seen', { height: null })], now],
-    ['confirming', [paid('seen', { height: null }), paid('confirming')], now],
-    ['confirming', [paid('confirming'), paid('credited')], after],
-    ['credited', [paid('credited')], after],
-    ['credited', [paid('credited', { amount: 60n }), paid('credited', { amount: 60n })], now],
-    ['underpaid', [paid('credited', { amount: 99n })], now],
-    ['underpaid', [paid('credited', { isAsked: false })], now],
-    ['reorged', [paid('reorged', { height: null })], now],
-    ['reorged', [paid('credited', { height: null, lostHeight: 9 })], now],
-    ['reorged', [paid('reversed', { height: null })], after],
+    ['waiting', [buildPaid('ignored')], now],
+    ['waiting', [buildPaid('dropped', { height: null })], now],
+    ['seen', [buildPaid('seen', { height: null })], now],
+    ['confirming', [buildPaid('seen', { height: null }), buildPaid('confirming')], now],
+    ['confirming', [buildPaid('confirming'), buildPaid('credited')], after],
+    ['credited', [buildPaid('credited')], after],
+    ['credited', [buildPaid('credited', { amount: 60n }), buildPaid('credited', { amount: 60n })], now],
+    ['underpaid', [buildPaid('credited', { amount: 99n })], now],
+    ['underpaid', [buildPaid('credited', { isAsked: false })], now],
+    ['reorged', [buildPaid('reorged', { height: null })], now],
+    ['reorged', [buildPaid('credited', { height: null, lostHeight: 9 })], now],
+    ['reorged', [buildPaid('reversed', { height: null })], after],
   ])('is %s', (state, payments, at) => {
     expect(view(deposit, payments, 11, at).state).toBe(state);
   });
 
   test('shows the fewest confirmations of its pending payments', () => {
-    expect(view(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now)).toEqual({
+    expect(
+      view(deposit, [buildPaid('confirming', { height: 9 }), buildPaid('confirming', { height: 11 })], 11, now),
+    ).toEqual({
       state: 'confirming',
       confirmations: 1,
       received: 0n,

@@ -27,7 +27,7 @@ const invoice = (name: string, address: string, stream: string) =>
     ],
   });
 /** Returns the pieces of one font run as one text. */
-const said = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
+const readPieces = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
   let directory: string;
@@ -41,7 +41,7 @@ describe('letters that our fonts lack', () => {
 
   test('are printed by the font that was added, beside ours in one line, and are copied as they were written', async () => {
     const font = await readInvoiceFont(at('cjk.ttf'));
-    const texts = await said(invoice(COMPANY, ADDRESS, STREAM), font);
+    const texts = await readPieces(invoice(COMPANY, ADDRESS, STREAM), font);
     expect(texts).toContain(`|${COMPANY}|`);
     expect(texts).toContain('|東京都渋谷区|1-2-3|');
     expect(texts).toContain('|24/7 |로파이 라디오|');
@@ -51,11 +51,11 @@ describe('letters that our fonts lack', () => {
   });
 
   test('are boxes, each one, and the invoice says so; a font with all of them needs none', async () => {
-    const texts = await said(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
+    const texts = await readPieces(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
     expect(texts).toContain(`|${'□'.repeat(7)}|`);
     expect(texts).toContain('|□ Lofi □|');
     expect(texts).toContain('□ stands for a sign that cannot be printed here');
-    expect(await said(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
+    expect(await readPieces(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
   });
 
   test('are of a file that is a font: anything else ends the start with a sentence', async () => {
@@ -70,7 +70,7 @@ describe('letters that our fonts lack', () => {
 
 describe('lines that are read from the right', () => {
   test('stand with their words in order, and their letters as they are joined', async () => {
-    const texts = await said(invoice('رادیو شب', 'רחוב הרצל 12', 'Radio שידור חי 24/7'));
+    const texts = await readPieces(invoice('رادیو شب', 'רחוב הרצל 12', 'Radio שידור חי 24/7'));
     // The order is that of drawing, from the left: the last word first, its last letter first.
     expect(texts).toContain('|12| |לצרה| |בוחר|');
     expect(texts).toContain('|Radio| |יח| |רודיש| |24/7|');

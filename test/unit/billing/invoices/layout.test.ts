@@ -109,9 +109,9 @@ describe('text on paper', () => {
   });
 
   test('names lose invisible characters, and show letters that no font has', () => {
-    const faceOf: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
+    const getFace: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
     let missing = 0;
-    const print = (text: string) => printable(text, faceOf, () => (missing += 1));
+    const print = (text: string) => printable(text, getFace, () => (missing += 1));
     expect(print('Lofi  beats\n\u202e24/7 Łódź ©')).toBe('Lofi beats 24/7 Łódź ©');
     expect(missing).toBe(0);
     expect(print('🔥 Lofi ❤️‍🔥')).toBe('□ Lofi □');

@@ -33,7 +33,7 @@ const DEARER = parsePrices(
     ),
   ),
 );
-const given = (more: Partial<CountInput>): CountInput => ({
+const buildInput = (more: Partial<CountInput>): CountInput => ({
   entry: session(),
   known: [],
   played: [],
@@ -42,47 +42,47 @@ const given = (more: Partial<CountInput>): CountInput => ({
   now: at(100_000),
   ...more,
 });
-const said = (charges: readonly SessionCharge[] = []) =>
+const listCharges = (charges: readonly SessionCharge[] = []) =>
   charges.map(({ n, tenths, credits, profile }) => [n, tenths / 10, Number(credits), profile]);
 
 describe('the charges of a session', () => {
   it('are its usage beyond the counted part, to the tenth of a second, in whole credits and rounded down', () => {
-    const first = countEntry(given({ entry: session({ onAirSeconds: 61.9, endedAt: at(70).toISOString() }) }));
-    expect(said(first?.charges)).toEqual([[1, 61.9, 61, '1080p30']]);
+    const first = countEntry(buildInput({ entry: session({ onAirSeconds: 61.9, endedAt: at(70).toISOString() }) }));
+    expect(listCharges(first?.charges)).toEqual([[1, 61.9, 61, '1080p30']]);
     expect(first?.charges[0]).toMatchObject({ from: at(0), to: at(70) });
     const known = first ? [first.counted] : [];
-    expect(countEntry(given({ entry: session({ onAirSeconds: 61.9 }), known }))).toBeUndefined();
+    expect(countEntry(buildInput({ entry: session({ onAirSeconds: 61.9 }), known }))).toBeUndefined();
     // An older record: another meter has been ahead of it.
-    expect(countEntry(given({ entry: session({ onAirSeconds: 30 }), known }))).toBeUndefined();
-    expect(said(countEntry(given({ entry: session({ onAirSeconds: 70 }), known, now: at(80) }))?.charges)).toEqual([
-      [2, 8.1, 9, '1080p30'],
-    ]);
+    expect(countEntry(buildInput({ entry: session({ onAirSeconds: 30 }), known }))).toBeUndefined();
+    expect(
+      listCharges(countEntry(buildInput({ entry: session({ onAirSeconds: 70 }), known, now: at(80) }))?.charges),
+    ).toEqual([[2, 8.1, 9, '1080p30']]);
   });
 
   it('wait for a whole credit: a smaller cost is counted, and is in the next charge', () => {
     const cheap = (onAirSeconds: number, known: CountedSession[] = []) =>
-      countEntry(given({ prices: PRICES, entry: session({ onAirSeconds }), known }));
+      countEntry(buildInput({ prices: PRICES, entry: session({ onAirSeconds }), known }));
     const one = cheap(11);
     expect(one).toMatchObject({ charges: [], counted: { tenths: 110, chargedTenths: 0, charges: 0 } });
     const two = cheap(25, one ? [one.counted] : []);
     // 300 an hour are 12 s a credit.
-    expect(said(two?.charges)).toEqual([[1, 25, 2, '1080p30']]);
+    expect(listCharges(two?.charges)).toEqual([[1, 25, 2, '1080p30']]);
   });
 
   it('are divided where the price changes, at the exact times', () => {
     const whole = session({ onAirSeconds: 5000, endedAt: at(7200).toISOString() });
-    expect(said(countEntry(given({ entry: whole }))?.charges)).toEqual([
+    expect(listCharges(countEntry(buildInput({ entry: whole }))?.charges)).toEqual([
       [1, 2500, 2500, '1080p30'],
       [2, 2500, 5000, '1080p30'],
     ]);
     // The last count was half an hour before: a quarter of the rest had the old price.
-    const counted = countEntry(given({ entry: session({ onAirSeconds: 1800 }), now: at(1800) }))?.counted;
+    const counted = countEntry(buildInput({ entry: session({ onAirSeconds: 1800 }), now: at(1800) }))?.counted;
     expect(counted).toMatchObject({ tenths: 18_000, until: at(1800) });
-    const rest = given({
+    const rest = buildInput({
       entry: { ...whole, onAirSeconds: 5800, endedAt: at(9000).toISOString() },
       known: counted ? [counted] : [],
     });
-    expect(said(countEntry(rest)?.charges)).toEqual([
+    expect(listCharges(countEntry(rest)?.charges)).toEqual([
       [2, 1000, 1000, '1080p30'],
       [3, 2000, 4000, '1080p30'],
       [4, 1000, 2000, '1080p30'],
@@ -97,7 +97,7 @@ describe('the charges of a session', () => {
       endedAt: at(from + seconds).toISOString(),
       onAirSeconds: seconds,
     });
-    const charges = countEntry(given({ entry }))?.charges ?? [];
+    const charges = countEntry(buildInput({ entry }))?.charges ?? [];
     expect(charges.map((one) => [one.from.toISOString().slice(11, 16), one.tenths / 10])).toEqual([
       ['17:30', 1800],
       ['18:00', 900],
@@ -109,21 +109,23 @@ describe('the charges of a session', () => {
       for (const one of charges) expect(dayAt(one.from, zone), zone).toBe(dayAt(new Date(one.to.getTime() - 1), zone));
     }
     // A clock that is far off has no known price.
-    const mad = countEntry(given({ entry: session({ onAirSeconds: 100 }), now: at(1e10) }));
+    const mad = countEntry(buildInput({ entry: session({ onAirSeconds: 100 }), now: at(1e10) }));
     expect(mad?.charges).toHaveLength(1);
   });
 
   it('are of the profile in which its pod was seen, from that time on; a later request counts for nothing', () => {
     const entry = session({ onAirSeconds: 3000, endedAt: at(3000).toISOString() });
-    const seen = (podUID: string, seconds: number, profile: Played['profile']) => ({
+    const buildPlayed = (podUID: string, seconds: number, profile: Played['profile']) => ({
       podUID,
       since: at(seconds),
       profile,
     });
-    const count = (...played: Played[]) => said(countEntry(given({ entry, played }))?.charges);
+    const count = (...played: Played[]) => listCharges(countEntry(buildInput({ entry, played }))?.charges);
     // The first pod is seen shortly after its beginning, and before another pod in another profile.
-    expect(count(seen('pod', 5, '720p30'), seen('next', 2900, '1080p60'))).toEqual([[1, 3000, 1500, '720p30']]);
-    expect(count(seen('pod', 5, '720p30'), seen('pod', 1000, '1080p30'))).toEqual([
+    expect(count(buildPlayed('pod', 5, '720p30'), buildPlayed('next', 2900, '1080p60'))).toEqual([
+      [1, 3000, 1500, '720p30'],
+    ]);
+    expect(count(buildPlayed('pod', 5, '720p30'), buildPlayed('pod', 1000, '1080p30'))).toEqual([
       [1, 1000, 500, '720p30'],
       [2, 2000, 2000, '1080p30'],
     ]);
@@ -133,14 +135,14 @@ describe('the charges of a session', () => {
   it('do not depend on the clock of the meter where that cannot be right', () => {
     const open = session({ onAirSeconds: 3000 });
     // The clock was set back by a day: a stream cannot be on air for longer than it exists.
-    expect(countEntry(given({ entry: open, now: at(-86_400) }))?.charges[0]).toMatchObject({
+    expect(countEntry(buildInput({ entry: open, now: at(-86_400) }))?.charges[0]).toMatchObject({
       from: at(0),
       to: at(3000),
     });
     // The clock was set ahead by a day and back: later time is not tomorrow's.
-    const ahead = countEntry(given({ entry: open, now: at(90_000) }))?.counted;
+    const ahead = countEntry(buildInput({ entry: open, now: at(90_000) }))?.counted;
     const next = countEntry(
-      given({ entry: session({ onAirSeconds: 3500 }), known: ahead ? [ahead] : [], now: at(3510) }),
+      buildInput({ entry: session({ onAirSeconds: 3500 }), known: ahead ? [ahead] : [], now: at(3510) }),
     );
     expect(next?.charges[0]).toMatchObject({ tenths: 5000, from: at(3000), to: at(3510) });
   });
@@ -186,7 +188,7 @@ it('for any growth, closing, merging, delay, repetition or clock: the count is t
           const known = [...rows.values()].filter(
             ({ number }) => number >= entry.number && number <= lastNumber(entry),
           );
-          const posting = countEntry(given({ entry, known, now }));
+          const posting = countEntry(buildInput({ entry, known, now }));
           if (!posting) continue;
           rows.set(posting.counted.number, posting.counted);
           for (const { n, credits, tenths } of posting.charges) {

@@ -21,7 +21,7 @@ const credit = (more: Partial<Credit> = {}): Credit => ({
   warnedHours: undefined,
   ...more,
 });
-const left = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
+const buildEstimate = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
   available,
   creditsPerHour: 300n,
   secondsLeft,
@@ -86,7 +86,7 @@ it('a stream that stops for want of credit has none until its pod has reported i
 
 describe('the judgement', () => {
   const warned = (before: number | undefined, secondsLeft: number | undefined) => {
-    const { warn, warnedHours } = judge(credit({ warnedHours: before }), left(secondsLeft), 0, NOW);
+    const { warn, warnedHours } = judge(credit({ warnedHours: before }), buildEstimate(secondsLeft), 0, NOW);
     return [warn, warnedHours];
   };
   it('warns once for each crossing of a day and of an hour, and again when it was well above in between', () => {
@@ -105,20 +105,25 @@ describe('the judgement', () => {
   });
 
   it('is over when the grace is over, which a clock that jumps does not lengthen', () => {
-    expect(judge(credit(), left(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
-    expect(judge(credit({ exhaustedAt: NOW }), left(0, 0n), 60, at(59))).toMatchObject({
+    expect(judge(credit(), buildEstimate(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
+    expect(judge(credit({ exhaustedAt: NOW }), buildEstimate(0, 0n), 60, at(59))).toMatchObject({
       exhaustedAt: NOW,
       isOver: false,
     });
-    expect(judge(credit({ exhaustedAt: NOW }), left(0, -3n), 60, at(60))).toMatchObject({ isOver: true });
-    expect(judge(credit(), left(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
+    expect(judge(credit({ exhaustedAt: NOW }), buildEstimate(0, -3n), 60, at(60))).toMatchObject({ isOver: true });
+    expect(judge(credit(), buildEstimate(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
   });
 
   it('requires more than the remainder at a stop, before the stream goes on', () => {
     const exhaustedAt = at(-100);
-    expect(judge(credit({ exhaustedAt }), left(undefined, 5n), 0, NOW)).toMatchObject({ exhaustedAt, isOver: true });
-    expect(judge(credit({ exhaustedAt }), left(undefined, 6n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
-    expect(judge(credit(), left(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
+    expect(judge(credit({ exhaustedAt }), buildEstimate(undefined, 5n), 0, NOW)).toMatchObject({
+      exhaustedAt,
+      isOver: true,
+    });
+    expect(judge(credit({ exhaustedAt }), buildEstimate(undefined, 6n), 0, NOW)).toMatchObject({
+      exhaustedAt: undefined,
+    });
+    expect(judge(credit(), buildEstimate(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
   });
 });
 

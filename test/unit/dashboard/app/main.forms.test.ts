@@ -27,7 +27,7 @@ function upTo(end: string, text: string, start: number): string {
  * Returns a field's labels as the source has them: all texts of an expression, or the expression where there is none; without one, its
  * name.
  */
-function labelsOf(name: string, tag: string): string[] {
+function listLabels(name: string, tag: string): string[] {
   const label = /\s(?:aria-)?label=(?:"([^"]*)"|\{)/.exec(tag);
   if (label?.[1] !== undefined) return [label[1]];
   const which = / which="([^"]*)"/.exec(tag)?.[1];
@@ -45,7 +45,7 @@ function fieldsIn(file: string): string[] {
     const [, name = ''] = found;
     const tag = upTo('>', text, found.index);
     const isOwn = new RegExp(`(?:const|function) ${name}\\b`).test(text);
-    return isOwn || CHOICES.test(tag) ? [] : labelsOf(name, tag).map((label) => `${file}: ${label}`);
+    return isOwn || CHOICES.test(tag) ? [] : listLabels(name, tag).map((label) => `${file}: ${label}`);
   });
 }
 

@@ -35,12 +35,12 @@ function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = 
   return { made, make, quotas, standing, leased: () => leased };
 }
 
-const codesOf = (results: PromiseSettledResult<unknown>[]) =>
+const getCodes = (results: PromiseSettledResult<unknown>[]) =>
   results.map((one) => (one.status === 'fulfilled' ? 'made' : one.reason.code));
 
 test('of many at once, exactly as many are made as there is room for', async () => {
   const { made, make } = place();
-  const codes = codesOf(await Promise.allSettled(Array.from({ length: 250 }, make)));
+  const codes = getCodes(await Promise.allSettled(Array.from({ length: 250 }, make)));
   expect(made.length).toBe(100);
   expect(codes.filter((code) => code === 'quota_exceeded').length).toBe(150);
 });

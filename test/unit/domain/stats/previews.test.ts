@@ -44,7 +44,7 @@ function room(limits: Partial<PreviewLimits> = {}) {
   return { sources, watch };
 }
 
-const codeOf = (watching: Promise<unknown>) =>
+const getCode = (watching: Promise<unknown>) =>
   watching.then(
     () => 'open',
     (error: unknown) => error instanceof AppError && error.code,
@@ -85,27 +85,27 @@ describe('previews', () => {
     const { watch } = room();
     const viewer = await watch('s1');
     await watch('s1');
-    expect(await codeOf(watch('s1'))).toBe('too_many_previews');
+    expect(await getCode(watch('s1'))).toBe('too_many_previews');
     await watch('s2');
-    expect(await codeOf(watch('s3'))).toBe('too_many_previews');
+    expect(await getCode(watch('s3'))).toBe('too_many_previews');
     await watch('s4', 'b');
-    expect(await codeOf(watch('s5', 'b'))).toBe('server_busy');
+    expect(await getCode(watch('s5', 'b'))).toBe('server_busy');
     viewer.destroy();
     await settle();
-    expect(await codeOf(watch('s1'))).toBe('open');
+    expect(await getCode(watch('s1'))).toBe('open');
   });
 
   test('of an account are as many as its class may have', async () => {
     const { watch } = room();
     await watch('s1', 'trial');
-    expect(await codeOf(watch('s2', 'trial'))).toBe('too_many_previews');
+    expect(await getCode(watch('s2', 'trial'))).toBe('too_many_previews');
   });
 
   test('are taken from the account with the most for an account without any', async () => {
     const { watch } = room({ perServer: 3 });
     const viewers = [await watch('s1'), await watch('s2'), await watch('s3')];
     for (const viewer of viewers) viewer.resume();
-    expect(await codeOf(watch('other', 'b'))).toBe('open');
+    expect(await getCode(watch('other', 'b'))).toBe('open');
     expect(viewers.map(({ readableEnded }) => readableEnded)).toEqual([false, false, true]);
   });
 
@@ -119,7 +119,7 @@ describe('previews', () => {
     await settle();
     expect([viewer.readableEnded, viewer.errored]).toEqual([true, null]);
     const nothing = { open: async () => undefined };
-    for (let i = 0; i < 5; i++) expect(await codeOf(watch('off', 'b', nothing))).toBe('stream_not_live');
+    for (let i = 0; i < 5; i++) expect(await getCode(watch('off', 'b', nothing))).toBe('stream_not_live');
   });
 
   test('drop a viewer who takes nothing, and no other one', async () => {

@@ -17,8 +17,8 @@ const place = fc.record({
 });
 const places = fc.uniqueArray(place, { selector: ({ id }) => id, maxLength: 40 });
 const self = (item: Place) => item;
-const pageOf = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
-const page = (items: readonly Place[], first: number, after?: string | null) => pageOf(items, { first, after });
+const getPage = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
+const page = (items: readonly Place[], first: number, after?: string | null) => getPage(items, { first, after });
 
 describe('pages', () => {
   test('together hold every object once, newest first, for any page size', () => {
@@ -91,7 +91,7 @@ describe('in both directions', () => {
         const [from, to] = [Math.min(i, j), Math.max(i, j) + 1];
         const args = { first, last, after: cursorAt(from), before: cursorAt(to) };
         if (first === undefined && last === undefined) args.first = 1000;
-        const { edges, pageInfo } = pageOf(items, args);
+        const { edges, pageInfo } = getPage(items, args);
         const { ids, ...flags } = asSpecified(all, args);
         expect({ ids: edges.map(({ node }) => node.id), ...pageInfo }).toMatchObject({ ids, ...flags });
         expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(
@@ -110,7 +110,7 @@ describe('in both directions', () => {
           for (let cursor: string | null = null, more = true; more; ) {
             const args: PageArgs =
               direction === 'forwards' ? { first: count, after: cursor } : { last: count, before: cursor };
-            const { edges, pageInfo } = pageOf(items, { ...args, orderBy });
+            const { edges, pageInfo } = getPage(items, { ...args, orderBy });
             const ids = edges.map(({ node }) => node.id);
             if (direction === 'forwards') met.push(...ids);
             else met.unshift(...ids);

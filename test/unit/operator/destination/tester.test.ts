@@ -11,7 +11,7 @@ import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../../../k
 const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };
 const PASSED = { ok: true, stage: 'publish', message: 'Fine.', tookMs: 1 };
 
-const asked = (name: string, account: string): Destination => ({
+const buildRequested = (name: string, account: string): Destination => ({
   ...destination(name),
   metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: 'now' } },
 });
@@ -30,7 +30,8 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
   };
   const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as Tools;
   const tester = new Tester(tools);
-  const advance = (name: string, account = name) => tester.advance(`${NAMESPACE}/${name}`, asked(name, account), SEEN);
+  const advance = (name: string, account = name) =>
+    tester.advance(`${NAMESPACE}/${name}`, buildRequested(name, account), SEEN);
   return { tester, advance, pods, upsert };
 }
 

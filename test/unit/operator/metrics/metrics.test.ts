@@ -14,7 +14,7 @@ import { at, destination, NOW, podOf, rendition, step, stream, upload, world } f
 import { silent } from '../../../kit/real/kube.ts';
 import { until } from '../../../kit/wait.ts';
 
-const textOf = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
+const renderText = (...args: Parameters<typeof objectSeries>) => [...objectSeries(...args)].join('');
 
 const live = () => {
   const loopStream = stream({ displayName: 'Ann’s channel' });
@@ -26,7 +26,7 @@ const live = () => {
 };
 
 test('a stream is reported with its phase and conditions, and without its account or names', () => {
-  const text = textOf([live(), { ...stream(), metadata: { ...stream().metadata, name: 'a"\\\n' } }], []);
+  const text = renderText([live(), { ...stream(), metadata: { ...stream().metadata, name: 'a"\\\n' } }], []);
   for (const wanted of [
     'loopstream_info{namespace="tv",loopstream="bunny",quality="720p",framerate="30",pod="bunny-onair"} 1',
     'loopstream_created{namespace="tv",loopstream="bunny"} 1780315200',
@@ -43,7 +43,7 @@ test('a stream is reported with its phase and conditions, and without its accoun
 
 test('uploads and renditions are counted by their state, also those that there are none of', () => {
   const failed = upload('other', { state: 'failed', renditions: [rendition('720p30', { state: 'failed' })] });
-  const lines = textOf([], [upload(), upload('more'), failed]).split('\n');
+  const lines = renderText([], [upload(), upload('more'), failed]).split('\n');
   for (const [state, uploads, renditions] of [
     ['ready', 2, 2],
     ['failed', 1, 1],
@@ -192,20 +192,20 @@ test('a queue reports waiting, active and retried keys', async () => {
   await until('it is tried again', () => queue.running === 1 && runs === 2);
   queue.add('b');
   queue.add('b');
-  const shown = async (name: string) => {
+  const readMetric = async (name: string) => {
     const line = (await own.metrics()).split('\n').find((one) => one.startsWith(`${name}{`));
     return Number(line?.split(' ').at(-1));
   };
-  expect(await shown('workqueue_depth')).toBe(1);
-  expect(await shown('workqueue_adds_total')).toBe(3);
-  expect(await shown('workqueue_retries_total')).toBe(1);
-  expect(await shown('controller_runtime_active_workers')).toBe(1);
-  expect(await shown('controller_runtime_max_concurrent_reconciles')).toBe(1);
-  expect(await shown('workqueue_longest_running_processor_seconds')).toBeGreaterThan(0);
+  expect(await readMetric('workqueue_depth')).toBe(1);
+  expect(await readMetric('workqueue_adds_total')).toBe(3);
+  expect(await readMetric('workqueue_retries_total')).toBe(1);
+  expect(await readMetric('controller_runtime_active_workers')).toBe(1);
+  expect(await readMetric('controller_runtime_max_concurrent_reconciles')).toBe(1);
+  expect(await readMetric('workqueue_longest_running_processor_seconds')).toBeGreaterThan(0);
   open.resolve();
   await until('all is done', () => runs === 3 && queue.running === 0);
-  expect(await shown('workqueue_work_duration_seconds_count')).toBe(3);
-  expect(await shown('workqueue_queue_duration_seconds_count')).toBe(3);
-  expect(await shown('workqueue_unfinished_work_seconds')).toBe(0);
+  expect(await readMetric('workqueue_work_duration_seconds_count')).toBe(3);
+  expect(await readMetric('workqueue_queue_duration_seconds_count')).toBe(3);
+  expect(await readMetric('workqueue_unfinished_work_seconds')).toBe(0);
   await queue.stop();
 });

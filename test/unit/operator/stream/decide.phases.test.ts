@@ -95,7 +95,7 @@ const scenes = fc.record<Scene>({
 });
 
 /** The transitions that are written above PHASES: `from → to`. */
-function written(): string[] {
+function readTransitions(): string[] {
   const source = readFileSync(resolve(import.meta.dirname, '../../../../src/resources/stream/spec.ts'), 'utf8');
   const text = source.slice(0, source.indexOf('export const PHASES')).replaceAll(/\n \* {3}/g, ' ');
   const lines = [...text.matchAll(/^ \* to (\w+) from ([\w, ]+) \[([\w, ]*)\]: \S.*\.$/gm)];
@@ -106,7 +106,7 @@ function written(): string[] {
 }
 
 /** Returns the transitions of a stream through these scenes. */
-function walked(list: readonly Scene[]): string[] {
+function walkScenes(list: readonly Scene[]): string[] {
   let loopStream = stream();
   return list.flatMap((scene) => {
     const next = look(loopStream, scene);
@@ -118,20 +118,20 @@ function walked(list: readonly Scene[]): string[] {
 }
 
 describe('the state machine', () => {
-  const table = written();
+  const table = readTransitions();
   const walks = fc.array(scenes, { minLength: 2, maxLength: 12, size: 'max' });
 
   it('makes no unlisted transition, for any events in any order', () => {
     fc.assert(
       fc.property(walks, (list) => {
-        for (const step of walked(list)) expect(table).toContain(step);
+        for (const step of walkScenes(list)) expect(table).toContain(step);
       }),
       { numRuns: 1000 },
     );
   });
 
   it('makes every transition that is written down', () => {
-    const seen = new Set(fc.sample(walks, { numRuns: 2500, seed: 7 }).flatMap(walked));
+    const seen = new Set(fc.sample(walks, { numRuns: 2500, seed: 7 }).flatMap(walkScenes));
     expect(table.filter((step) => !seen.has(step))).toEqual([]);
     expect(new Set(table).size).toBe(table.length);
   });

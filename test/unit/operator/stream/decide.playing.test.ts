@@ -35,7 +35,7 @@ const publishing = (version: number, ...items: string[]): Playlist => {
   return { ...list, metadata: { ...list.metadata, annotations: { [PUBLISHED_ANNOTATION]: published } } };
 };
 
-const asked = (): LoopStream => {
+const buildStream = (): LoopStream => {
   const { uploadRef: _, ...spec } = stream({ playlistRefs: ['list'] }).spec;
   return stream({}, { spec });
 };
@@ -44,7 +44,7 @@ const PUBLISHED = { ...READY, playlists: [publishing(2, 'next')] };
 const PREPARED = { ...PUBLISHED, uploads: [upload(), upload('next')] };
 
 /** A stream that is live with the first version, and its pod. */
-function onAir(loopStream = asked(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
+function onAir(loopStream = buildStream(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
   const pod = podOf(loopStream, { ready: true }, world(inWorld));
   return { loopStream: step(loopStream, world({ ...inWorld, pod })).stream, pod };
 }
@@ -141,7 +141,7 @@ describe('a stream whose next version is being prepared', () => {
   });
 
   it('does not take a pod of its name that is not its own', () => {
-    const foreign = podOf(asked(), { ready: true }, world(READY));
+    const foreign = podOf(buildStream(), { ready: true }, world(READY));
     foreign.metadata.ownerReferences = [];
     const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, pod: foreign }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
@@ -189,7 +189,7 @@ describe('the same of an edit of the stream', () => {
 
 describe('a stream in the ordinary case', () => {
   it('keeps nothing beside its pod: when it starts, on air, when the next version is prepared already', () => {
-    const waiting = step(asked(), world({ ...READY, uploads: [unprepared('film')] })).stream;
+    const waiting = step(buildStream(), world({ ...READY, uploads: [unprepared('film')] })).stream;
     const starting = step(waiting, world(READY)).stream;
     const { loopStream, pod } = onAir(starting);
     const next = step(loopStream, world({ ...PREPARED, pod })).stream;
@@ -200,7 +200,7 @@ describe('a stream in the ordinary case', () => {
   });
 
   it('that was never on air waits until all of it can be played', () => {
-    const { decision } = step(asked(), world(PUBLISHED));
+    const { decision } = step(buildStream(), world(PUBLISHED));
     expect(decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
   });
 });

@@ -95,7 +95,7 @@ describe('a window with a starting deadline', () => {
 
 describe('a window that opens while a gate is closed, as it is without credit', () => {
   const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 } };
-  const paid = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
+  const buildGated = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
   const withCredit = (loopStream: LoopStream, status: 'True' | 'False'): LoopStream => {
     const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
     const said = { reason: 'InsufficientCredits', message: 'It is used up.', lastTransitionTime: kubeTime(at(0)) };
@@ -106,7 +106,7 @@ describe('a window that opens while a gate is closed, as it is without credit', 
   };
 
   it('has no pod and says why; it is taken up in its middle when there is credit, and the next one from its start', () => {
-    const none = withCredit(step(withCredit(paid({ schedule }), 'False'), world()).stream, 'False');
+    const none = withCredit(step(withCredit(buildGated({ schedule }), 'False'), world()).stream, 'False');
     expect(none.status?.phase).toBe('scheduled');
     const opened = step(none, world({ now: at(61) }));
     expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, requeueAt: at(660) });
@@ -123,7 +123,10 @@ describe('a window that opens while a gate is closed, as it is without credit', 
   });
 
   it('is missed when there is credit only after its starting deadline, and that is said', () => {
-    const opened = step(withCredit(paid({ schedule: { ...schedule, ...DEADLINE } }), 'False'), world({ now: at(61) }));
+    const opened = step(
+      withCredit(buildGated({ schedule: { ...schedule, ...DEADLINE } }), 'False'),
+      world({ now: at(61) }),
+    );
     expect(opened.decision.phase).toBe('waiting');
     const late = step(withCredit(opened.stream, 'True'), world({ now: at(100) }));
     expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });

@@ -139,8 +139,8 @@ describe('another image', () => {
     const current = new Set<string>();
     const isCurrent = (pod: Pod) => current.has(pod.metadata.uid);
     const rollout = new Rollout({ seconds: 600, pods: () => pods, isCurrent });
-    const left = () => streams.filter(({ metadata }) => !current.has(`pod-${metadata.name}`));
-    const turns = (seconds: number) => left().filter((channel) => rollout.mayRoll(channel, at(seconds)));
+    const listWaiting = () => streams.filter(({ metadata }) => !current.has(`pod-${metadata.name}`));
+    const turns = (seconds: number) => listWaiting().filter((channel) => rollout.mayRoll(channel, at(seconds)));
     expect(turns(0).length).toBeLessThanOrEqual(3);
     let done = 0;
     for (let seconds = 2; seconds < 1200; seconds += 2) {

@@ -110,17 +110,17 @@ describe('a skip', () => {
   it('is passed to a reachable pod, and waits for another one', () => {
     const channel = asking(id);
     const pod = podOf(stream(), { ready: true });
-    const seen = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
-    const without = step(channel, world({ pod: seen(), now: at(5) })).decision;
+    const buildPod = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
+    const without = step(channel, world({ pod: buildPod(), now: at(5) })).decision;
     expect(without.action).toEqual({ do: 'nothing' });
     expect(without.requeueAt).toEqual(at(6));
-    expect(step(channel, world({ pod: seen('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
+    expect(step(channel, world({ pod: buildPod('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
       do: 'skip',
       address: '10.0.0.1',
       skip: { track: 'video', id },
       program: { skipped: { video: id }, version: program.version },
     });
-    const late = step(channel, world({ pod: seen('10.0.0.1'), now: at(200) })).decision;
+    const late = step(channel, world({ pod: buildPod('10.0.0.1'), now: at(200) })).decision;
     expect(late).toMatchObject({
       action: { do: 'patch' },
       skipped: { video: id },

@@ -59,11 +59,11 @@ describe('a session', () => {
     const [hour] = computeSessions(holding([open()]), [later(3600.4)], true, at(3601)).sessions;
     expect(hour).toEqual(open({ run: 7, onAirSeconds: 3600 }));
     expect(computeSessions(holding([open(hour)]), [later(7199)], true, at(7200)).sessions).toEqual([hour]);
-    const told = (seconds: number) => parsePodReport({ playable: true, runs: [run(7, seconds)] });
-    const news = (seconds: number) => told(seconds) ?? { clock: {}, problems: [], runs: [] };
-    expect(isSameReport(news(100), told(3599))).toBe(true);
-    expect(isSameReport(news(3599), told(3600))).toBe(false);
-    expect(isSameReport(news(100), undefined)).toBe(false);
+    const parseReport = (seconds: number) => parsePodReport({ playable: true, runs: [run(7, seconds)] });
+    const buildReport = (seconds: number) => parseReport(seconds) ?? { clock: {}, problems: [], runs: [] };
+    expect(isSameReport(buildReport(100), parseReport(3599))).toBe(true);
+    expect(isSameReport(buildReport(3599), parseReport(3600))).toBe(false);
+    expect(isSameReport(buildReport(100), undefined)).toBe(false);
   });
 
   it('closes with its container’s last message, and a restarted container is another one', () => {

@@ -291,7 +291,7 @@ export class Operator {
     });
     const names = ['streams', 'playlists', 'uploads', 'destinations', 'pods', 'jobs'] as const;
     const caches = Object.fromEntries(names.map((name) => [name, cache(name === 'streams' ? 'loopstreams' : name)]));
-    const tell = (what: 'release' | 'stop') => async (pod: Pod) => {
+    const sendToPod = (what: 'release' | 'stop') => async (pod: Pod) => {
       await pause();
       universe.tell(pod.metadata.uid, what);
     };
@@ -301,7 +301,12 @@ export class Operator {
       settings: SETTINGS,
       events: { event: () => undefined },
       fractions: new Map(),
-      streamers: { report: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
+      streamers: {
+        report: () => undefined,
+        skip: async () => undefined,
+        release: sendToPod('release'),
+        stop: sendToPod('stop'),
+      },
       rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
       log: silent,

@@ -22,14 +22,14 @@ interface Template {
     shareProcessNamespace?: boolean;
   };
 }
-const templateOf = ({ spec }: { spec: unknown }): Template =>
+const buildTemplate = ({ spec }: { spec: unknown }): Template =>
   JSON.parse(JSON.stringify((spec as { template: unknown }).template));
 const film = upload('film', {});
 const JOBS = {
-  import: (settings: PodSettings) => templateOf(buildJob(film, importWish(film), settings)),
-  rendition: (settings: PodSettings) => templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings)),
+  import: (settings: PodSettings) => buildTemplate(buildJob(film, importWish(film), settings)),
+  rendition: (settings: PodSettings) => buildTemplate(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings)),
 };
-const envOf = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
+const getEnv = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
 
 const CASES = Object.entries(JOBS).flatMap(([kind, build]) =>
   Object.entries({ 'a directory': SETTINGS, S3: S3_SETTINGS }).map(
@@ -47,8 +47,8 @@ describe.each(CASES)(
     it('is a sidecar with the tools alone, and the keeper has none of its own', () => {
       expect(spec.initContainers).toHaveLength(1);
       expect(decoder).toMatchObject({ name: 'decoder', args: ['decoder'], restartPolicy: 'Always' });
-      expect(decoderConfig(envOf(decoder))).toMatchObject({ confine: 'auto' });
-      expect(prepareConfig(envOf(keeper)).decoderSocket).toBe(decoderConfig(envOf(decoder)).socket);
+      expect(decoderConfig(getEnv(decoder))).toMatchObject({ confine: 'auto' });
+      expect(prepareConfig(getEnv(keeper)).decoderSocket).toBe(decoderConfig(getEnv(decoder)).socket);
     });
 
     it('gets nothing but a log level, a socket and its confinement', () => {
@@ -93,12 +93,12 @@ describe.each(CASES)(
 );
 
 describe('the keeper', () => {
-  const mountsOf = (template: Template) =>
+  const getMounts = (template: Template) =>
     template.spec.containers[0]?.volumeMounts.filter(({ name }) => name === 'storage');
 
   it('of a rendition sees the renditions and the one source, which it can only read', () => {
     const source = `sources/${film.metadata.uid}`;
-    expect(mountsOf(JOBS.rendition(SETTINGS))).toEqual([
+    expect(getMounts(JOBS.rendition(SETTINGS))).toEqual([
       { name: 'storage', mountPath: '/media/renditions', subPath: 'renditions' },
       { name: 'storage', mountPath: `/media/${source}`, subPath: source, readOnly: true },
     ]);
@@ -106,7 +106,7 @@ describe('the keeper', () => {
 
   it('of a sweep works alone: it opens no media', () => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
-    const { spec } = templateOf(buildSweepJob(task, SETTINGS));
+    const { spec } = buildTemplate(buildSweepJob(task, SETTINGS));
     expect(spec.initContainers).toBeUndefined();
     expect(JSON.stringify(spec)).not.toContain('DECODER');
   });

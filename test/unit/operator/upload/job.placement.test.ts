@@ -18,7 +18,7 @@ interface Spec {
   volumes: { name: string; emptyDir?: { sizeLimit?: string }; secret?: { secretName: string } }[];
 }
 const plain = (spec: unknown): Spec & Record<string, unknown> => JSON.parse(JSON.stringify(spec));
-const templateOf = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
+const buildTemplate = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
 
 const loopStream = stream();
 const objects = world({ destinations: [destination()] });
@@ -27,11 +27,11 @@ const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unkn
   stream: (settings) =>
     plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
-  import: (settings) => plain(templateOf(buildJob(film, importWish(film), settings))),
-  rendition: (settings) => plain(templateOf(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
+  import: (settings) => plain(buildTemplate(buildJob(film, importWish(film), settings))),
+  rendition: (settings) => plain(buildTemplate(buildJob(film, renditionWish(film, MEDIA, '720p30'), settings))),
   sweep: (settings) => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
-    return plain(templateOf(buildSweepJob(task, settings)));
+    return plain(buildTemplate(buildSweepJob(task, settings)));
   },
 };
 const KINDS = Object.entries(PODS);
@@ -106,15 +106,15 @@ describe('a streamer', () => {
   });
 
   it('has keys for S3 that can only read, where there are some; Jobs have the others', () => {
-    const secretsOf = (kind: string, settings: PodSettings) =>
+    const listSecrets = (kind: string, settings: PodSettings) =>
       PODS[kind]?.(settings).volumes.flatMap(({ name, secret }) =>
         name === 'storage-credentials' ? [secret?.secretName] : [],
       );
     const both = { ...S3_SETTINGS, storageReadSecret: 's3-read' };
-    expect(secretsOf('stream', both)).toEqual(['s3-read']);
-    expect(secretsOf('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
-    for (const kind of ['import', 'rendition', 'sweep']) expect(secretsOf(kind, both)).toEqual(['s3-credentials']);
-    expect(secretsOf('test', both)).toEqual([]);
+    expect(listSecrets('stream', both)).toEqual(['s3-read']);
+    expect(listSecrets('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
+    for (const kind of ['import', 'rendition', 'sweep']) expect(listSecrets(kind, both)).toEqual(['s3-credentials']);
+    expect(listSecrets('test', both)).toEqual([]);
   });
 });
 

@@ -9,7 +9,7 @@ const schema = createSchema({} as unknown as Services);
 const KEY = 'k3y-4711';
 
 /** Returns all of graphql-js's errors about a request before its execution. */
-function said(query: string, variableValues: Record<string, unknown> = {}): string[] {
+function listErrors(query: string, variableValues: Record<string, unknown> = {}): string[] {
   try {
     const document = parse(query);
     const errors = validate(schema, document, specifiedRules);
@@ -34,7 +34,7 @@ describe('graphql-js’s errors reach clients without the values in them', () =>
     ['a text where none belongs', `{ "${KEY}" }`],
     ['a block of text where none belongs', `{ me { id """${KEY} "quoted" """ } }`],
   ])('%s', (_what, query) => {
-    const messages = said(query);
+    const messages = listErrors(query);
     expect(messages.join()).toContain(KEY);
     expect(messages.map(withoutValues).join()).not.toContain(KEY);
   });
@@ -53,7 +53,7 @@ describe('graphql-js’s errors reach clients without the values in them', () =>
     );
     fc.assert(
       fc.property(input, (value) => {
-        const messages = said(query, { input: value });
+        const messages = listErrors(query, { input: value });
         expect(messages.map(withoutValues).join()).not.toContain(KEY);
         expect(JSON.stringify(messages.map(variableErrors))).not.toContain(KEY);
         for (const message of messages) expect(variableErrors(message)?.[0]?.path).toMatch(/^\/input/);

@@ -75,12 +75,12 @@ describe('docs/schema.graphql', () => {
 });
 
 describe('GraphQL matches REST', () => {
-  const fieldsOf = (name: string): Record<string, { type: unknown }> => {
+  const getFields = (name: string): Record<string, { type: unknown }> => {
     const type = present.getType(name);
     expect(isObjectType(type) || isInputObjectType(type), name).toBe(true);
     return (type as GraphQLObjectType | GraphQLInputObjectType).getFields();
   };
-  const propertiesOf = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
+  const getProperties = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
 
   test.each([
     ['Stream', Stream],
@@ -107,8 +107,8 @@ describe('GraphQL matches REST', () => {
     ['PlaylistDiff', PlaylistDiff],
   ])('every field of %s', (name, schema) => {
     // The contract: status in REST is state in GraphQL.
-    const expected = propertiesOf(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
-    expect(Object.keys(fieldsOf(name))).toEqual(expect.arrayContaining(expected));
+    const expected = getProperties(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
+    expect(Object.keys(getFields(name))).toEqual(expect.arrayContaining(expected));
   });
 
   test.each([
@@ -126,9 +126,9 @@ describe('GraphQL matches REST', () => {
     ['PlaylistChangesInput', PlaylistChanges],
   ])('every field of %s, needed where it is needed there', (name, schema) => {
     const needed = (schema as { required?: string[] }).required ?? [];
-    const fields = Object.entries(fieldsOf(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
+    const fields = Object.entries(getFields(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
     expect(fields).toEqual(
-      propertiesOf(schema)
+      getProperties(schema)
         .map((field) => [field, needed.includes(field)])
         .sort(),
     );

@@ -14,7 +14,7 @@ const since = '2027-01-31T18:00:02Z';
 type Facts = Parameters<typeof diagnose>[0];
 const getContext = (facts: Partial<Facts>) =>
   diagnose({ stream: onAir, readiness: ready, liveStats: live, events: [], ...facts });
-const issueOf = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
+const findIssue = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
   code,
   field,
   fix,
@@ -36,7 +36,7 @@ describe('a diagnosis', () => {
   });
 
   test('finds every issue of readiness, with its fix and a tool that there is', () => {
-    for (const issue of Object.values(READINESS_ISSUES).map(issueOf)) {
+    for (const issue of Object.values(READINESS_ISSUES).map(findIssue)) {
       const stream = { ...onAir, status: 'idle' as const };
       const { findings, summary } = getContext({
         stream,

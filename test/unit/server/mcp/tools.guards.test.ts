@@ -41,7 +41,7 @@ async function serve(options: ServerOptions = {}) {
   return { ...server, url, post, connect };
 }
 
-const callOf = (name: string, args: unknown = {}, id: number | string = 1) => ({
+const buildCall = (name: string, args: unknown = {}, id: number | string = 1) => ({
   jsonrpc: '2.0',
   id,
   method: 'tools/call',
@@ -70,7 +70,7 @@ describe('scopes', () => {
       for (const [name, { operations }] of describedTools()) {
         const needed = new Set(operations.map((operation) => OPERATION_SCOPES[operation]));
         const missing = [...needed].filter((scope) => !(scopes as unknown[]).includes(scope));
-        const { status, headers, text } = await post(callOf(name, { nonsense: true })).then(async (answer) => ({
+        const { status, headers, text } = await post(buildCall(name, { nonsense: true })).then(async (answer) => ({
           status: answer.status,
           headers: answer.headers,
           text: await answer.text(),
@@ -133,7 +133,7 @@ describe('an account that staff have locked', () => {
 describe('the caller', () => {
   test('needs credentials: 401, and where to get a token', async () => {
     const { post } = await serve();
-    const refused = await post(callOf('get_me'), { 'x-api-key': '' });
+    const refused = await post(buildCall('get_me'), { 'x-api-key': '' });
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toContain(
       'resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource/mcp"',
@@ -145,7 +145,7 @@ describe('the caller', () => {
       settings: { CORS_ORIGINS: 'https://app.example.com', PUBLIC_URL: 'https://loop.example.com' },
       me: () => ({ id: 'ada', email: 'a@example.com', firstName: 'Ada', lastName: null, createdAt: '' }),
     });
-    const from = async (origin: string) => (await post(callOf('get_me'), { origin })).status;
+    const from = async (origin: string) => (await post(buildCall('get_me'), { origin })).status;
     for (const origin of ['https://loop.example.com', 'https://app.example.com'])
       expect(await from(origin), origin).toBe(200);
     const strangers = [
@@ -155,13 +155,13 @@ describe('the caller', () => {
       'null',
     ];
     for (const origin of strangers) expect(await from(origin), origin).toBe(403);
-    const refused = await post(callOf('get_me'), { origin: 'https://evil.example.com' });
+    const refused = await post(buildCall('get_me'), { origin: 'https://evil.example.com' });
     expect(await refused.json()).toMatchObject({ code: 'cross_site_request' });
   });
 
   test('is counted as everywhere', async () => {
     const { post } = await serve({ settings: { RATE_LIMIT_REQUESTS: '2' } });
-    const answers = [await post(callOf('x')), await post(callOf('x')), await post(callOf('x'))];
+    const answers = [await post(buildCall('x')), await post(buildCall('x')), await post(buildCall('x'))];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(answers[2]?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   });
@@ -175,7 +175,7 @@ describe('an invalid message of the protocol', () => {
       return { status: answer.status, body: (await answer.json()) as { error: { code: number; message: string } } };
     };
     expect(await build('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
-    expect(await build([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
+    expect(await build([buildCall('get_me'), buildCall('get_me', {}, 2)])).toMatchObject({
       status: 400,
       body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
     });
@@ -186,7 +186,7 @@ describe('an invalid message of the protocol', () => {
 
   test('or a too large one is refused as elsewhere', async () => {
     const { post, url } = await serve();
-    const long = await post(callOf('get_me', { text: 'x'.repeat(1024 * 1024) }));
+    const long = await post(buildCall('get_me', { text: 'x'.repeat(1024 * 1024) }));
     expect({ status: long.status, body: await long.json() }).toMatchObject({
       status: 413,
       body: { code: 'payload_too_large' },
@@ -232,11 +232,11 @@ test('arguments and answers are not logged, and calls are counted by the tool', 
   for (const { text, output } of [failed, wrong]) expect(text + JSON.stringify(output)).not.toContain(secret);
   // The log has the error's own text, and no arguments.
   expect(logs().replaceAll(`the database said ${secret} twice`, '')).not.toContain(secret);
-  const shown = async () => (await metrics.registry.metrics()).split('\n');
-  const counted = (outcome: string) =>
+  const readMetrics = async () => (await metrics.registry.metrics()).split('\n');
+  const formatCounter = (outcome: string) =>
     `mcp_tool_duration_seconds_count{tool="create_destination",outcome="${outcome}"} 1`;
-  await until('both are counted', async () => (await shown()).includes(counted('refused')));
-  expect(await shown()).toContain(counted('failed'));
+  await until('both are counted', async () => (await readMetrics()).includes(formatCounter('refused')));
+  expect(await readMetrics()).toContain(formatCounter('failed'));
 });
 
 test.each(revisions)('in %s, a client that gives up ends the waiting', async (revision) => {

@@ -20,7 +20,7 @@ const description = await describeApi();
 const served = Object.values(description.paths).flatMap((item) =>
   Object.entries(item).map(([method, operation]) => ({ method, operation })),
 );
-const restOf = (id: Operation) => served.find(({ operation }) => operation.operationId === id);
+const findRoute = (id: Operation) => served.find(({ operation }) => operation.operationId === id);
 
 /** These take or return bytes, or hold a connection: no agent could use them. */
 const NOT_FOR_AGENTS: Operation[] = [
@@ -88,7 +88,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
   });
 
   test('takes an idempotencyKey where its operation is a POST', () => {
-    const isPost = operations.every((id) => restOf(id)?.method === 'post');
+    const isPost = operations.every((id) => findRoute(id)?.method === 'post');
     expect(keyed).toBe(isPost);
     expect('idempotencyKey' in (listed.inputSchema.properties ?? {})).toBe(isPost);
   });
@@ -97,7 +97,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(listed.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(listed.outputSchema).toMatchObject({ type: 'object' });
     const [id] = operations;
-    const { operation } = (id && restOf(id)) || {};
+    const { operation } = (id && findRoute(id)) || {};
     if (operations.length > 1 || !operation) return;
     const { $ref = '' } = operation.requestBody?.content['application/json']?.schema ?? {};
     const body = description.components.schemas[String($ref).replace('#/components/schemas/', '')];
@@ -111,7 +111,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
 
   test('has a next step for each error of its operations, with existing tools', () => {
     const codes = operations.flatMap((id) =>
-      Object.values(restOf(id)?.operation.responses ?? {}).flatMap((response) =>
+      Object.values(findRoute(id)?.operation.responses ?? {}).flatMap((response) =>
         Object.keys(resolveResponse(description, response).content?.[PROBLEM_TYPE]?.examples ?? {}),
       ),
     ) as ErrorCode[];

@@ -69,16 +69,16 @@ describe('ensureBinaries', () => {
       const script = `#!/bin/sh\necho asked >> ${join(cacheDir, 'asked')}\necho ${version}\n`;
       await writeFile(join(dir, file), script, { mode: 0o755 });
     });
-    const asked = async () => (await readFile(join(cacheDir, 'asked'), 'utf8')).trim().split('\n').length;
+    const countAsked = async () => (await readFile(join(cacheDir, 'asked'), 'utf8')).trim().split('\n').length;
     const ask = () => ensureBinaries({ cacheDir, env, build: counted.build });
     await ask();
-    expect(await asked()).toBe(ALL.length);
+    expect(await countAsked()).toBe(ALL.length);
     await ask();
-    expect(await asked()).toBe(ALL.length);
+    expect(await countAsked()).toBe(ALL.length);
     await cp(join(entry, 'etcd'), join(entry, 'copy'));
     await rename(join(entry, 'copy'), join(entry, 'etcd'));
     await ask();
-    expect([await asked(), counted.built]).toEqual([ALL.length + 1, ALL]);
+    expect([await countAsked(), counted.built]).toEqual([ALL.length + 1, ALL]);
   });
 
   test('uses ready-made programs as they are and builds missing ones', async () => {

@@ -34,9 +34,9 @@ describe('the command line of the local system', () => {
 
   test('a payment of the local chain’s customer is read to the last unit', () => {
     const to = `0x${'aB'.repeat(20)}`;
-    const paid = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
-    expect(paid('0.01')).toEqual({ to, wei: 10n ** 16n });
-    expect(paid('12.000000000000000001')).toEqual({ to, wei: 12n * 10n ** 18n + 1n });
+    const parsePayment = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
+    expect(parsePayment('0.01')).toEqual({ to, wei: 10n ** 16n });
+    expect(parsePayment('12.000000000000000001')).toEqual({ to, wei: 12n * 10n ** 18n + 1n });
     expect(parseLocalOptions(['pay', '--help']).command).toBe('help');
   });
 

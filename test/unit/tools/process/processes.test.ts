@@ -34,7 +34,7 @@ const start = async (script: string, more?: Partial<ChildSpec>): Promise<Child> 
   return child;
 };
 const records = () => readdir(join(stateDir, 'pids')).catch(() => []);
-const logged = (text: string, name = 'sh.log') =>
+const waitForLog = (text: string, name = 'sh.log') =>
   vi.waitFor(async () => expect(await readFile(join(stateDir, 'logs', name), 'utf8')).toContain(text), {
     timeout: 5000,
   });
@@ -68,14 +68,14 @@ describe('spawnChild', () => {
 
   test('stop sends a signal, and every caller gets the same promise', async () => {
     const child = await start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done');
-    await logged('ready');
+    await waitForLog('ready');
     await Promise.all([child.stop(), child.stop()]);
     expect(await child.exited).toMatchObject({ code: 0, expected: true, lastLogLines: ['ready', 'bye'] });
   });
 
   test('stop kills a child that ignores the signal, with all its descendants', async () => {
     const child = await start('trap "" TERM; sleep 1000 & echo "grandchild $!"; while :; do sleep 0.05; done');
-    await logged('grandchild');
+    await waitForLog('grandchild');
     const grandchild = Number(
       (await readFile(join(stateDir, 'logs', 'sh.log'), 'utf8')).match(/grandchild (\d+)/)?.[1],
     );
@@ -120,7 +120,7 @@ describe('sweepLeftovers', () => {
 
   test('ends the leftovers of a killed parent, also those that ignore the signal', async () => {
     const { pid, kill } = await startParent('trap "" TERM; echo ready; while :; do sleep 0.05; done');
-    await logged('ready');
+    await waitForLog('ready');
     await kill();
     expect(identify(pid)).toBeDefined();
     expect(await sweepLeftovers(stateDir, { graceMs: 100 })).toEqual(['sh']);

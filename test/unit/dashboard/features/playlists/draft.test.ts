@@ -19,16 +19,16 @@ const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base =>
   objectIDs: [...objectIDs],
   ...rest,
 });
-const listOf = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
+const buildList = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
 const keyAt = ({ entries }: Draft, index: number): string => entries[index]?.key ?? '';
-const keysOf = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
+const getKeys = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
 
 describe('a playlist as it is edited', () => {
   test('has nothing to save without changes, or when all of them were reverted', () => {
     const draft = draftOf(base('abc'));
     expect(updateOf(draft)).toBeUndefined();
     const moved = withMoved(draft, keyAt(draft, 0), keyAt(draft, 2));
-    expect(listOf(moved)).toBe('bca');
+    expect(buildList(moved)).toBe('bca');
     expect(updateOf(withMoved(moved, keyAt(draft, 0), keyAt(draft, 1)))).toBeUndefined();
   });
 
@@ -41,15 +41,15 @@ describe('a playlist as it is edited', () => {
 
   test('of a clip that is in it twice, the one is moved or taken out that was meant', () => {
     const draft = draftOf(base('aba'));
-    expect(listOf(without(draft, keyAt(draft, 0)))).toBe('ba');
-    expect(listOf(without(draft, keyAt(draft, 2)))).toBe('ab');
-    expect(new Set(keysOf(withAdded(draft, ['a', 'a']))).size).toBe(5);
+    expect(buildList(without(draft, keyAt(draft, 0)))).toBe('ba');
+    expect(buildList(without(draft, keyAt(draft, 2)))).toBe('ab');
+    expect(new Set(getKeys(withAdded(draft, ['a', 'a']))).size).toBe(5);
   });
 });
 
 describe('my changes on top of others’ saved ones', () => {
   const change = (from: string, edit: (draft: Draft) => Draft, theirs: string) =>
-    listOf(rebased(edit(draftOf(base(from))), base(theirs, 2)));
+    buildList(rebased(edit(draftOf(base(from))), base(theirs, 2)));
 
   test('my additions and theirs are both there', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'aybc')).toBe('aybcx');
@@ -88,7 +88,7 @@ describe('my changes on top of others’ saved ones', () => {
   test('without changes of mine the result is theirs', () => {
     fc.assert(
       fc.property(list, list, (before, theirs) => {
-        expect(listOf(rebased(draftOf(base(before)), base(theirs, 2)))).toBe(theirs);
+        expect(buildList(rebased(draftOf(base(before)), base(theirs, 2)))).toBe(theirs);
       }),
     );
   });
@@ -99,9 +99,9 @@ describe('my changes on top of others’ saved ones', () => {
         const draft = draftOf(base(before));
         const mine = withAdded(withMoved(draft, keyAt(draft, from), keyAt(draft, to)), [...added]);
         const after = rebased(mine, base(before, 2));
-        expect([...listOf(after)].sort()).toEqual([...listOf(mine)].sort());
-        expect(new Set(keysOf(after)).size).toBe(after.entries.length);
-        if (added === '') expect(listOf(after)).toBe(listOf(mine));
+        expect([...buildList(after)].sort()).toEqual([...buildList(mine)].sort());
+        expect(new Set(getKeys(after)).size).toBe(after.entries.length);
+        if (added === '') expect(buildList(after)).toBe(buildList(mine));
       }),
     );
   });

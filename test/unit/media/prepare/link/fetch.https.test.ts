@@ -35,7 +35,7 @@ async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {
 }
 
 /** Returns the result of the Job's own process for an import of `url`; Node reads authorities only at its start. */
-async function imported(place: Awaited<ReturnType<typeof room>>, url: string, caFile: string): Promise<PrepareResult> {
+async function runImport(place: Awaited<ReturnType<typeof room>>, url: string, caFile: string): Promise<PrepareResult> {
   const resultFile = place.path(`result-${new URL(url).port}`);
   const job = spawn(process.execPath, [MAIN, 'prepare'], {
     stdio: 'ignore',
@@ -58,7 +58,7 @@ test('media is imported over https from a server with a good certificate, and fr
   if (!ours || !theirs) throw new Error('no authority');
   const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
   await using good = await serveOverTls(content, await ours.issue('good', 'DNS:localhost'));
-  expect(await imported(place, good.url, ours.caFile)).toMatchObject({
+  expect(await runImport(place, good.url, ours.caFile)).toMatchObject({
     action: 'import',
     media: { sha256: createHash('sha256').update(content).digest('hex'), video: { width: 320 } },
   });
@@ -71,7 +71,7 @@ test('media is imported over https from a server with a good certificate, and fr
     Object.values(bad).map(async (issued) => {
       await using server = await serveOverTls(content, issued);
       const failed = { action: 'failed', error: { code: 'link_unreachable' } };
-      expect(await imported(place, server.url, ours.caFile)).toMatchObject(failed);
+      expect(await runImport(place, server.url, ours.caFile)).toMatchObject(failed);
       expect(server.asked()).toBe(0);
     }),
   );

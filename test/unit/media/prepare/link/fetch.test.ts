@@ -8,7 +8,7 @@ import { halfWritten, quiet, room, serve } from '../../../../kit/make/prepare.ts
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
-async function fetched(link: string, options: Partial<FetchOptions> = {}) {
+async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { storage } = place;
   try {
@@ -33,7 +33,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
 
 async function fetchedFrom(handler: RequestListener, options: Partial<FetchOptions> = {}, path = '/a.mp4') {
   await using server = await serve(handler);
-  return await fetched(server.url + path, options);
+  return await importLink(server.url + path, options);
 }
 
 const refused = (code: string, message = '') =>
@@ -61,9 +61,9 @@ describe('a link is imported', () => {
     await using other = await serve((req, res) => res.end(req.headers.authorization ?? 'nothing'));
     await using server = await serve((_, res) => res.writeHead(302, { location: other.url }).end());
     const withLogin = (url: string) => url.replace('http://', 'http://me:p%40ss@');
-    expect(String((await fetched(withLogin(server.url))).content)).toBe('nothing');
+    expect(String((await importLink(withLogin(server.url))).content)).toBe('nothing');
     const basic = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
-    expect(String((await fetched(withLogin(other.url))).content)).toBe(basic);
+    expect(String((await importLink(withLogin(other.url))).content)).toBe(basic);
   });
 
   test('after errors that pass', async () => {
@@ -160,27 +160,27 @@ describe('a link that cannot be imported has its code', () => {
   test('a refused connection is link_unreachable', async () => {
     const gone = await serve((_, res) => res.end());
     await gone[Symbol.asyncDispose]();
-    await expect(fetched(gone.url)).rejects.toThrow(refused('link_unreachable', 'refused the connection'));
+    await expect(importLink(gone.url)).rejects.toThrow(refused('link_unreachable', 'refused the connection'));
   });
 
   test('a name that does not exist is link_unreachable', async () => {
     const lookup: FetchOptions['lookup'] = (host, _options, callback) =>
       callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), []);
-    const asking = fetched('http://nowhere.example/a.mp4', { lookup });
+    const asking = importLink('http://nowhere.example/a.mp4', { lookup });
     await expect(asking).rejects.toThrow(refused('link_unreachable', 'name does not exist'));
   });
 
   test('a private address is link_forbidden, also behind a redirect or a name', async () => {
     let served = 0;
     await using inner = await serve((_, res) => res.end(String(++served)));
-    await expect(fetched(inner.url, { allowPrivateLinks: false })).rejects.toThrow(refused('link_forbidden'));
+    await expect(importLink(inner.url, { allowPrivateLinks: false })).rejects.toThrow(refused('link_forbidden'));
     const metadata = (_: IncomingMessage, res: ServerResponse) =>
       res.writeHead(302, { location: 'http://169.254.169.254/latest/' }).end();
     await expect(fetchedFrom(metadata)).rejects.toThrow(refused('link_forbidden'));
     const lookup: FetchOptions['lookup'] = (_host, _options, callback) =>
       callback(null, [{ address: '127.0.0.1', family: 4 }]);
     const named = inner.url.replace('127.0.0.1', 'media.example');
-    await expect(fetched(named, { allowPrivateLinks: false, lookup })).rejects.toThrow(refused('link_forbidden'));
+    await expect(importLink(named, { allowPrivateLinks: false, lookup })).rejects.toThrow(refused('link_forbidden'));
     expect(served).toBe(0);
   });
 

@@ -81,7 +81,7 @@ async function listen(port: number): Promise<Server> {
 }
 
 /** Returns `ok`, or the code of the error. */
-async function outcomeOf(link: string, allowPrivateLinks: boolean): Promise<string> {
+async function tryLink(link: string, allowPrivateLinks: boolean): Promise<string> {
   await using place = await room();
   const { signal } = new AbortController();
   const limits = { allowPrivateLinks, maxBytes: 1e6, timeoutSeconds: 20, minBytesPerSecond: 0, retryDelayMs: 1 };
@@ -106,7 +106,7 @@ async function main([allowPrivate, ...links]: string[]): Promise<void> {
   await new Promise<void>((done) => dns.bind(53, '127.0.0.1', done));
   const servers = await Promise.all([80, 8080].map(listen));
   const outcomes: Record<string, string> = {};
-  for (const [i, link] of links.entries()) outcomes[`${i} ${link}`] = await outcomeOf(link, allowPrivate === 'true');
+  for (const [i, link] of links.entries()) outcomes[`${i} ${link}`] = await tryLink(link, allowPrivate === 'true');
   process.stdout.write(JSON.stringify({ outcomes, connected: [...connected], asked } satisfies Report));
   dns.close();
   for (const server of servers) {

@@ -40,7 +40,7 @@ async function appended(place: Place, name: string, one: string, two: string): P
 }
 
 /** Imports and prepares a video, and returns its played content. */
-async function prepared(place: Place, file: string) {
+async function prepareAndPlay(place: Place, file: string) {
   const { media, warnings } = await importWhole(file);
   const made = await rendition(place, file);
   const { y, silent } = await played(made.file);
@@ -115,7 +115,7 @@ describe('the pictures change in the middle: both parts fill the frame', () => {
     const one = await clip(place, 'one.ts', { output: ['-muxdelay', '0'] });
     const output = [...(change.output ?? []), '-muxdelay', '0', '-output_ts_offset', '2'];
     const two = await clip(place, 'two.ts', { ...change, output });
-    const { seconds, bright, silent, codes } = await prepared(place, await joined(place, 'in.ts', one, two));
+    const { seconds, bright, silent, codes } = await prepareAndPlay(place, await joined(place, 'in.ts', one, two));
     expect(Math.abs(seconds - 4)).toBeLessThan(0.1);
     expect(Math.min(...bright)).toBeGreaterThan(228);
     expect(silent).toEqual([]);
@@ -139,7 +139,10 @@ describe('time restarts or jumps in the middle: the parts follow each other', ()
       const one = await clip(place, `one.${ending}`, { soundSeconds: sound, output: codecs });
       const second = { soundSeconds: sound, colour: 'gray', output: [...codecs, ...more] };
       const two = await clip(place, `two.${ending}`, second);
-      const { seconds, bright, silent, codes } = await prepared(place, await join(place, `in.${ending}`, one, two));
+      const { seconds, bright, silent, codes } = await prepareAndPlay(
+        place,
+        await join(place, `in.${ending}`, one, two),
+      );
       expect(Math.abs(seconds - 4)).toBeLessThan(0.15);
       // Each part lasts its own time.
       expect(Math.abs(bright.filter((y) => y > 200).length - 60)).toBeLessThanOrEqual(4);
@@ -152,7 +155,7 @@ describe('time restarts or jumps in the middle: the parts follow each other', ()
     const parts = await Promise.all(
       [0, 1, 0.5].map((at) => clip(place, `at${at}.ts`, { output: ['-output_ts_offset', String(at)] })),
     );
-    const { seconds, silent } = await prepared(place, await joined(place, 'in.ts', ...parts));
+    const { seconds, silent } = await prepareAndPlay(place, await joined(place, 'in.ts', ...parts));
     expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
     expect(silent).toEqual([]);
   });
@@ -161,7 +164,7 @@ describe('time restarts or jumps in the middle: the parts follow each other', ()
 describe('the sound goes on where there are no pictures', () => {
   test('the last picture is held', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mkv', { seconds: 1, soundSeconds: 4 }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mkv', { seconds: 1, soundSeconds: 4 }));
     expect(Math.abs(made.seconds - 4)).toBeLessThan(0.05);
     expect(made.media.durationSeconds).toBeCloseTo(4, 1);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
@@ -171,7 +174,7 @@ describe('the sound goes on where there are no pictures', () => {
 
   test('of a single picture', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mp4', { fps: 1, seconds: 1, soundSeconds: 5 }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mp4', { fps: 1, seconds: 1, soundSeconds: 5 }));
     expect(Math.abs(made.seconds - 5)).toBeLessThan(0.05);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
     expect(made.silent).toEqual([]);
@@ -182,7 +185,7 @@ describe('the sound goes on where there are no pictures', () => {
     const pictures = await clip(place, 'pictures.mkv', { soundSeconds: 0 });
     const sound = await clip(place, 'sound.mka', { seconds: 0, soundSeconds: 4 });
     await ffmpeg('-itsoffset', '2', '-i', pictures, '-i', sound, '-c', 'copy', place.path('in.mkv'));
-    const made = await prepared(place, place.path('in.mkv'));
+    const made = await prepareAndPlay(place, place.path('in.mkv'));
     expect(Math.abs(made.seconds - 4)).toBeLessThan(0.05);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
     expect(made.silent).toEqual([]);
@@ -202,7 +205,7 @@ describe('the sound goes on where there are no pictures', () => {
 describe('a track that is declared and empty is taken for absent', () => {
   test('of sound', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mkv', { output: ['-bsf:a', 'noise=drop=1'] }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mkv', { output: ['-bsf:a', 'noise=drop=1'] }));
     expect(made.seconds).toBeCloseTo(2, 1);
     expect(made.silent).toEqual([expect.closeTo(0, 1)]);
     expect(made.codes).toEqual(['track_empty']);
@@ -225,7 +228,7 @@ describe('a track that is declared and empty is taken for absent', () => {
     const file = place.path('in.mkv');
     const inputs = ['-i', await clip(place, 'plain.mkv'), '-i', sound];
     await ffmpeg(...inputs, '-map', '0', '-map', '1', '-c', 'copy', '-bsf:a:0', 'noise=drop=1', file);
-    const made = await prepared(place, file);
+    const made = await prepareAndPlay(place, file);
     expect(made.silent).toEqual([]);
     expect(made.codes).toEqual(['track_empty']);
   });
@@ -263,7 +266,7 @@ describe('the sound changes in the middle: it plays from beginning to end', () =
     const part = (name: string, channels: string, at: string) =>
       clip(place, name, { output: ['-c:a', 'ac3', '-ac', channels, '-muxdelay', '0', '-output_ts_offset', at] });
     const file = await joined(place, 'in.ts', await part('1.ts', '2', '0'), await part('2.ts', '6', '2'));
-    const { seconds, silent } = await prepared(place, file);
+    const { seconds, silent } = await prepareAndPlay(place, file);
     expect(Math.abs(seconds - 4)).toBeLessThan(0.1);
     expect(silent).toEqual([]);
   });
@@ -271,7 +274,7 @@ describe('the sound changes in the middle: it plays from beginning to end', () =
 
 test('silence in place of sound that is missing is said', async () => {
   await using place = await room();
-  const made = await prepared(place, await clip(place, 'in.mp4', { seconds: 3, soundSeconds: 1 }));
+  const made = await prepareAndPlay(place, await clip(place, 'in.mp4', { seconds: 3, soundSeconds: 1 }));
   expect(made.seconds).toBeCloseTo(3, 1);
   expect(made.warnings).toEqual([{ code: 'silence_added', message: expect.stringContaining('2.0 s') }]);
 });

@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/media/streamer/output/connection-airtime.ts';
 import { parseQueues } from '../../../../../src/media/streamer/output/unreceived-bytes.ts';
 
-const msOf = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
+const toMs = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);
 
 test('it counts from the first report of media to when the media was handed over that was taken last', () => {
@@ -87,10 +87,10 @@ test('for any link and any time of reports: never more than the receiver sees, n
           notToldSince = now;
         }
         const seen = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
-        expect(msOf(counted)).toBeLessThanOrEqual(seen);
+        expect(toMs(counted)).toBeLessThanOrEqual(seen);
         // Everything was reported over a link without a queue: the difference is at most the wait for the first report.
         if (bytesPerSecond < 100_000_000 || acceptedMs > 0 || (arrivals.at(-1) ?? 0) > notToldSince) return;
-        expect(seen - msOf(counted)).toBeLessThanOrEqual(reportMs + 100);
+        expect(seen - toMs(counted)).toBeLessThanOrEqual(reportMs + 100);
       },
     ),
     { numRuns: 300 },

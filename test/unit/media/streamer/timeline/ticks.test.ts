@@ -58,7 +58,7 @@ const sound = (value: number): FlvTag => ({
   offset: 0,
 });
 
-function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: () => boolean) {
+function buildItem({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: () => boolean) {
   const ticks = frameTicks(...rate) as number;
   const fits = Math.ceil((frames * ticks) / AUDIO_FRAME_TICKS);
   let video = played;
@@ -97,13 +97,16 @@ function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: 
 }
 
 /** A list of songs with these numbers of AAC frames, each played whole. */
-function listOf(lengths: readonly number[], waits: () => boolean): NextItem {
+function buildList(lengths: readonly number[], waits: () => boolean): NextItem {
   let n = 0;
   return () => {
     if (waits()) return 'wait';
     let left = lengths[n++ % lengths.length] ?? 1;
     const clipOfSong: Clip = { rate: [30, 1], frames: 1, played: 1, extraAudio: 0, delayFrames: 0 };
-    return { ...itemOf(clipOfSong, waits), takeAudio: () => (waits() ? 'wait' : left-- > 0 ? sound(OF_SONG) : 'end') };
+    return {
+      ...buildItem(clipOfSong, waits),
+      takeAudio: () => (waits() ? 'wait' : left-- > 0 ? sound(OF_SONG) : 'end'),
+    };
   };
 }
 
@@ -122,13 +125,13 @@ test('for any cut, switch, gap or delay, in either track: no step too long, none
         let k = 0;
         const waits = () => (pattern[k++ % pattern.length] as boolean) && k % 3 === 0;
         let n = 0;
-        const next = () => (waits() ? ('wait' as const) : itemOf(clips[n++ % clips.length] as Clip, waits));
+        const next = () => (waits() ? ('wait' as const) : buildItem(clips[n++ % clips.length] as Clip, waits));
         const splicer = new Splicer({ video: next });
         const tags: OutTag[] = [];
         let apart = 0;
         for (let frames = 0, idle = 0; frames < 1500; ) {
           for (const { songs } of list.filter(({ at }) => at === frames))
-            splicer.setAudio(songs && listOf(songs, waits));
+            splicer.setAudio(songs && buildList(songs, waits));
           const tag = splicer.step();
           if (!tag && ++idle > 1000) throw new Error('it does not go on');
           if (!tag) continue;
@@ -151,7 +154,7 @@ test('for any cut, switch, gap or delay, in either track: no step too long, none
 test('a list of songs comes and goes between two items of the pictures, and each reports its time', () => {
   const never = () => false;
   const shape: Clip = { rate: [30, 1], frames: 30, played: 30, extraAudio: 0, delayFrames: 0 };
-  const splicer = new Splicer({ video: () => itemOf(shape, never) });
+  const splicer = new Splicer({ video: () => buildItem(shape, never) });
   const heard: { at: number; value: number }[] = [];
   const run = (until: number) => {
     while (splicer.stats.videoFrames < until) {
@@ -161,8 +164,8 @@ test('a list of songs comes and goes between two items of the pictures, and each
   };
   const told: string[] = [];
   run(10);
-  splicer.setAudio(listOf([3], never), () => told.push('never, because another came first'));
-  splicer.setAudio(listOf([7], never), () => told.push('songs'));
+  splicer.setAudio(buildList([3], never), () => told.push('never, because another came first'));
+  splicer.setAudio(buildList([7], never), () => told.push('songs'));
   run(25);
   expect(told).toEqual([]);
   run(40);

@@ -95,7 +95,7 @@ function damageJson(document: unknown, below: (n: number) => number): unknown {
 
 const item = { id: 'a', name: 'A', rendition: 'a.flv' };
 /** A storage of two objects in memory. */
-function storageOf(media: Buffer, json: Buffer): Storage {
+function buildStorage(media: Buffer, json: Buffer): Storage {
   const build = (key: string) => (key === item.rendition ? media : json);
   return {
     head: async (key: string) => ({ sizeBytes: build(key).length, modifiedAt: new Date(0), version: '1' }),
@@ -116,7 +116,7 @@ function parse(data: Buffer, below: (n: number) => number): void {
 /** Plays an item as a splicer would; an item without an end is a hang. */
 async function play(media: Buffer, json: Buffer, offsetTicks: number): Promise<void> {
   let wake = () => {};
-  const storage = storageOf(media, json);
+  const storage = buildStorage(media, json);
   const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks, onData: () => wake() });
   try {
     for (let taken = 0; taken < 1000; ) {
@@ -150,7 +150,7 @@ async function once(n: number, below: (n: number) => number): Promise<void> {
   }
   if (n % 2 === 0) return parse(damageBytes(clip, below), below);
   const json = Buffer.from(JSON.stringify(damageJson(index, below)));
-  await loadIndex(storageOf(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
+  await loadIndex(buildStorage(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
 }
 
 /** The runtime's own growth over a hundred times as many inputs: compiled code and the like. */
