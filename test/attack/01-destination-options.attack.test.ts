@@ -1,6 +1,6 @@
 /**
- * Attacks ffmpeg's options through a destination's URL, which must set none. ffmpeg reads its output options from a preset, and a line of
- * it may name a file to write (`stats`) or a library to load (`omx_libname`).
+ * Attacks ffmpeg's options through a destination's URL, which must set none. ffmpeg reads its output options from a preset. A line of it
+ * may name a file to write (`stats`) or a library to load (`omx_libname`).
  */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';

@@ -1,5 +1,5 @@
 /**
- * Attacks accounts before their owners have them: a stranger signs up with the address of somebody who will sign up later, or has got into
+ * Attacks accounts before their owners have them. A stranger signs up with the address of somebody who will sign up later, or has got into
  * an account and makes ways back in. The tests use the real API server and Postgres, and a real SMTP server for the mails.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

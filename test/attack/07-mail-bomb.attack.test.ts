@@ -1,6 +1,6 @@
 /**
- * Attacks with mail bombs: a mailbox gets few mails in an hour, whatever a stranger does, from any number of addresses, on any server; and
- * its owner still gets a link and a notice. The tests use real API servers, Postgres and SMTP.
+ * Attacks with mail bombs. A mailbox gets few mails in an hour, whatever a stranger does, from any number of addresses, on any server; its
+ * owner still gets a link and a notice. The tests use real API servers, Postgres and SMTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMailbox, listAllowances } from '../../src/domain/mail/budget.ts';

@@ -1,7 +1,7 @@
 /**
- * Attacks with the service's own accounts: the token of the operator or of the API server, and the rights of a person with kubectl in the
- * streams' namespace. The chart is installed as people install it, on a real kube-apiserver, which decides. test/cluster tests the pods'
- * network, where policies are enforced.
+ * Attacks with the service's own accounts: the token of the operator or of the API server, and a person with kubectl in the streams'
+ * namespace. The chart is installed as people install it, on a real kube-apiserver, which decides. test/cluster tests the pods' network,
+ * where policies are enforced.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';

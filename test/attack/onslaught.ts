@@ -1,6 +1,6 @@
 /**
  * Attacks a system with all that accounts without credit can send at once: media that claims years, slow links, unfinished uploads, silent
- * destinations, objects without end, and wrong passwords. Everything is bounded in count, goes to this machine alone, and ends with `stop`.
+ * destinations, objects, wrong passwords. Everything is bounded in count, goes to this machine alone, and ends with `stop`.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

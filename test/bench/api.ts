@@ -1,6 +1,6 @@
 /**
  * Measures the API server at scale (`make bench-api`): accounts with ten and with thousands of streams on a real kube-apiserver, with load
- * from another process, beside a bare Fastify that answers the same JSON, graphql-http with constants, and kube-apiserver itself. The table
+ * from another process. The peers are a bare Fastify with the same JSON, graphql-http with constants, and kube-apiserver itself. The table
  * is printed and appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of authentication: a Fastify behind the API's guards beside a bare one that answers the same JSON, for an API key, an
- * access token and a session; and the time to authorize a hundred programs at once. The table is printed and appended to RESULTS.md.
+ * Measures the cost of authentication by an API key, an access token and a session: a Fastify behind the API's guards beside a bare one
+ * with the same JSON. It also measures the time to authorize a hundred programs at once. The table is printed and appended to RESULTS.md.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';

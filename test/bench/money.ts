@@ -1,6 +1,6 @@
 /**
  * Measures money at scale (`make bench-money`): the meter's interval when every stream has been on air for another hour, and the ledger's
- * charges a second, on a Postgres with durable commits. The table is printed and appended to RESULTS.md.
+ * charges a second. Postgres commits durably. The table is printed and appended to RESULTS.md.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * Measures the operator at scale (`make bench-operator`): thousands of streams on a real kube-apiserver with kwok's nodes, beside bare
- * pods, CronJobs and kwok's own controller on the same objects. The table is printed and appended to RESULTS.md.
+ * Measures the operator at scale (`make bench-operator`): thousands of streams on a real kube-apiserver with kwok's nodes. The peers are
+ * bare pods, CronJobs and kwok's own controller on the same objects. The table is printed and appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Measures the pages as people wait for them (`make bench-pages`): from a change to the client and the page that show it, and from a
- * sign-in to the first page on a throttled Chromium. The table is printed and appended to RESULTS.md.
+ * Measures the pages as people wait for them (`make bench-pages`). One time is from a change to the client and the page that show it;
+ * another is from a sign-in to the first page on a throttled Chromium. The table is printed and appended to RESULTS.md.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

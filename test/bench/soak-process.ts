@@ -1,7 +1,7 @@
 /**
  * Sends a day of media as fast as one ffmpeg reads it: track, splicer, segmenter and queue as in a streamer, without its pace. soak.ts
- * starts it with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line: hours of media so far,
- * MiB resident, MiB held (heap and buffers) after a collection.
+ * starts it with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line: hours so far, MiB
+ * resident, MiB held (heap and buffers) after a collection.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 /**
- * Runs a chain whose node is killed while it carries payments: a real EVM node that mines a block a second and keeps its state in a file,
- * from which the next one continues. Unsaved transactions are lost, as with any node that loses power; the sender submits them again, as
- * wallets do.
+ * Runs a chain whose node is killed while it carries payments. A real EVM node mines a block a second and keeps its state in a file, from
+ * which the next one continues. Unsaved transactions are lost, as with any node that loses power; the sender submits them again, as wallets
+ * do.
  */
 import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';

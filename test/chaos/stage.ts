@@ -1,6 +1,6 @@
 /**
- * Starts the whole service, each part as a process that may be killed by itself: Kubernetes, a node agent, Postgres, the operator, the API
- * server and the role billing, as in the local system, and a chain.
+ * Starts the whole service, each part as a process that may be killed by itself. The parts are Kubernetes, a node agent, Postgres, the
+ * operator, the API server and the role billing, as in the local system, and a chain.
  */
 import { createReadStream, mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,7 +1,7 @@
 /**
- * Tests the product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and on air while nodes,
- * kubelets, operators and pods fail. There is one installation and one stream, so the tests run in sequence; tests of other streams run
- * beside them where neither disturbs the other (`sideBySide`).
+ * Tests the product on a real cluster, from the image to the receiver. It is installed by Helm, used through its Service, and stays on air
+ * while nodes, kubelets, operators and pods fail. There is one installation and one stream, so the tests run in sequence. Tests of other
+ * streams run beside them where neither disturbs the other (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeErrors, packetsOf } from '../kit/make/media.ts';

@@ -1,6 +1,6 @@
 /**
- * Tests the end of a release, and another one in its place by the other Helm: streams on air stay there meanwhile, and the next release
- * takes them over. cluster.test.ts tests installing, upgrading and rolling back by Helm 4.
+ * Tests the end of a release, and its replacement by the other Helm. Streams on air stay there meanwhile, and the next release takes them
+ * over. cluster.test.ts tests installing, upgrading and rolling back by Helm 4.
  */
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE, SERVICE } from '../kit/real/cluster/release.ts';

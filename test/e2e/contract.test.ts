@@ -1,6 +1,6 @@
 /**
- * Tests the whole product against the contract, which test/system/contract checks on our API server with a stand-in for the operator; and
- * the client, built and used as the README shows it.
+ * Tests the whole product against the contract, and the client, built and used as the README shows it. test/system/contract runs the same
+ * contract on our API server with a stand-in for the operator.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /// <reference lib="dom" />
 /**
- * Tests every field of every form with each wrong value, and every form sent twice: an error names the field, the input stays, none of it
+ * Tests every field of every form with each wrong value, and every form sent twice. An error names the field, the input stays, none of it
  * is markup, and one object is made.
  */
 import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Tests that no input is lost in forms that are left in the middle and opened again, or changed by two at once.
- * dashboard-forms-input.test.ts tries the possible input of each.
+ * Tests that no input is lost in forms that are left and opened again, or changed by two at once. dashboard-forms-input.test.ts tries the
+ * possible input of each.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -25,7 +25,7 @@ let dir: string;
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: Server;
-/** Until then the server of the late clip reports that it is busy. */
+/** The server of the late clip reports that it is busy until then. */
 let isOpen = false;
 
 beforeAll(async () => {

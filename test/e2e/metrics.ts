@@ -1,6 +1,6 @@
 /**
- * Tests the metrics of a real run: the local system of local.test.ts with its operator, its API server and a stream on air, and one more
- * streamer with media in S3 and a destination that is down. The metrics match docs/metrics.md and reveal nothing about people. A real
+ * Tests the metrics of a real run. The local system of local.test.ts has its operator, its API server and a stream on air; one more
+ * streamer has media in S3 and a destination that is down. The metrics match docs/metrics.md and reveal nothing about people. A real
  * Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is broken.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

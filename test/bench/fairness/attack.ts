@@ -1,6 +1,6 @@
 /**
- * Attacks with one account in every way that delays others, again and again: media that claims to last for years, slow links, streams
- * without credit, and tests of a silent destination.
+ * Attacks with one account in every way that delays others, again and again. It sends media that claims to last for years, slow links,
+ * streams without credit, and tests of a silent destination.
  */
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';

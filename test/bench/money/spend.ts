@@ -1,6 +1,6 @@
 /**
- * Measures the ledger's charges a second beside a bare UPDATE of a balance over the same driver and connections, on the same Postgres, in
- * turns: the cost of double entry, keys, the floor, and the triggers.
+ * Measures the ledger's charges a second beside a bare UPDATE of a balance, in turns over the same driver, connections and Postgres. The
+ * difference is the cost of double entry, keys, the floor, and the triggers.
  */
 import { sql } from 'kysely';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Measures the time from a sign-in to the first page with its streams, on a Chromium that DevTools slows down: the processor by a factor,
- * each request by a latency, all of them together by a bandwidth.
+ * Measures the time from a sign-in to the first page with its streams, on a Chromium that DevTools slows down. The processor is slower by a
+ * factor, each request by a latency, and all of them together by a bandwidth.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { System } from '../../kit/system/system.ts';

@@ -1,6 +1,6 @@
 /**
  * Lists every form of the dashboard that takes text: invalid values of each field, a valid one, and the request on submit.
- * test/unit/dashboard/app/main.forms.test.ts compares the list with the sources, so that no form is missing.
+ * test/unit/dashboard/app/main.forms.test.ts compares the list with the sources.
  */
 import type { Locator, Page } from 'playwright-core';
 import type { Client } from '../../../src/client/index.ts';

@@ -99,8 +99,8 @@ export async function pictureIn(file: string): Promise<number[]> {
 }
 
 /**
- * Decodes a file as a player does: means of luma and chroma of each picture, and the seconds at which the sound stops (for a tenth of a
- * second at least) and returns.
+ * Decodes a file as a player does. Returns means of luma and chroma of each picture, and the seconds at which the sound stops (for a tenth
+ * of a second at least) and returns.
  */
 export async function played(file: string) {
   // A small picture has the same means, and costs less to measure.

@@ -66,7 +66,7 @@ const UNUSED_CONTROLLERS = [
 ].map((name) => `-${name}-controller`);
 
 /**
- * Kinds that the product never watches. kube-apiserver caches each kind, follows it in etcd, and wakes up for it each second; uncached
+ * Kinds that the product never watches. kube-apiserver caches each kind, follows it in etcd, and wakes up for it each second. Uncached
  * kinds are read from etcd with the same answers.
  */
 const UNWATCHED = [

@@ -1,6 +1,6 @@
 /**
- * Collects every place of a running local system that people, programs or other tenants can read, but that must hold no secret: logs,
- * metrics, process lists, Kubernetes objects except Secrets, and the database.
+ * Collects every place of a running local system that people, programs or other tenants can read, but that must hold no secret. The places
+ * are logs, metrics, process lists, Kubernetes objects except Secrets, and the database.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

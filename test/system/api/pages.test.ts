@@ -1,5 +1,5 @@
 /**
- * Tests every page of the dashboard without any optional setting: no request fails on the server, which would log an error, and an
+ * Tests every page of the dashboard without any optional setting. No request fails on the server, which would log an error, and an
  * independent validator finds no fault in the HTML.
  */
 import { join } from 'node:path';

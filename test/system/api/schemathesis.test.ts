@@ -1,7 +1,7 @@
 /**
  * Tests valid and invalid requests of the description. Invalid ones: each kind of wrong value for each parameter and field
- * (test/kit/make/bad-input.ts). An independent program sends both kinds (schemathesis, all its checks): every operation with its examples,
- * with each bound and just beyond, with generated values, and in sequences that begin with a creation.
+ * (test/kit/make/bad-input.ts). An independent program sends both kinds (schemathesis, all its checks). It tries every operation with its
+ * examples, each bound and just beyond, generated values, and sequences that begin with a creation.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Sends bad input to every path of the authorization server: each responds with a reason of its own and never fails, repeats none of the
+ * Sends bad input to every path of the authorization server. Each responds with a reason of its own and never fails, repeats none of the
  * input, and stores nothing.
  */
 import { randomBytes } from 'node:crypto';

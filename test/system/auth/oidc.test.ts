@@ -119,7 +119,7 @@ describe('a real provider', () => {
     expect([first.status, first.location.href]).toEqual([302, `${site.url}/streams`]);
     const nora = await fetchUser(first.session);
     expect(nora).toMatchObject({ email: 'nora@example.com', emailVerified: true, firstName: 'Nora', lastName: 'New' });
-    // With another address there, it is still the same person.
+    // A changed address at the provider leaves the person the same.
     oidc.people.set('nora', { email: 'other@example.com', email_verified: true });
     expect((await fetchUser((await signInAs('nora')).session))?.id).toBe(nora?.id);
     const kept = await query(site.databaseUrl, `select * from auth.account where "providerId" = 'oidc'`);

@@ -1,6 +1,6 @@
 /**
- * Tests that an address with an account costs the server the same as one without, so that the time of an answer does
- * not show the difference: the number of hashed passwords, and the statements sent to the database.
+ * Tests that an address with an account costs the server the same as one without, so that the time of an answer is no hint. The cost is the
+ * number of hashed passwords, and of statements to the database.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../../src/auth/better-auth.ts';

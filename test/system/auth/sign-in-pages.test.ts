@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Tests the ways to sign in other than a password, with a program's request through all of them, in a browser: an outside provider,
- * passkeys, mails that are opened in another tab. The site is at `localhost`, since devices keep passkeys for names only.
+ * Tests the ways to sign in other than a password in a browser, with a program's request through all of them: an outside provider,
+ * passkeys, mails opened in another tab. The site is at `localhost`, since devices keep passkeys for names only.
  */
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Tests OAuth with clients of others, as editors use it: the TypeScript SDK of MCP, old and new, with the redirect URIs of Cursor, VS Code
- * and the Inspector; and an old openid-client.
+ * Tests OAuth with clients of others, as editors use it: old and new TypeScript SDKs of MCP, with the redirect URIs of Cursor, VS Code and
+ * the Inspector. An old openid-client follows.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

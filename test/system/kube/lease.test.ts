@@ -129,7 +129,7 @@ describe('of two that want a lease', () => {
     await a.acquired;
     const b = elect(1, 'by-hand', 'b');
     await vi.waitFor(async () => expect((await lease('by-hand')).leaseTransitions).toBe(0), 60_000);
-    // By then the other has surely seen it.
+    // The other has surely seen it by then.
     const requests = way(1).proxy.requests();
     await vi.waitFor(() => expect(way(1).proxy.requests()).toBeGreaterThan(requests + 1), 60_000);
     await direct.delete(LEASES, NS, 'by-hand');

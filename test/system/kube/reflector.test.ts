@@ -162,7 +162,7 @@ test('a reflector that is stopped before its first list rejects its waiters', as
 });
 
 /**
- * Writes as the operator does: a creation under a fixed name, for which AlreadyExists is success, and a status by server-side apply; each
+ * Writes as the operator does: a creation under a fixed name, for which AlreadyExists is success, and a status by server-side apply. Each
  * is retried until it is done. Returns the number of tries.
  */
 async function writeThrough(over: Kube, name: string): Promise<number> {

@@ -74,7 +74,7 @@ describe('the control plane', () => {
       interval: 100,
     });
     const pod = (await kubectl('-n kept get pods -o name')).trim();
-    // Without a node, the scheduler reports the pod as unschedulable.
+    // The cluster has no node, so the scheduler reports the pod as unschedulable.
     await vi.waitFor(
       async () =>
         expect(await kubectl(`-n kept get ${pod} -o jsonpath={.status.conditions[0].reason}`)).toBe('Unschedulable'),

@@ -1,5 +1,5 @@
 /**
- * Tests an agent that knows only an address, with the stock client alone: 401 → metadata → registration → PKCE → consent → tools, with
+ * Tests an agent that knows only an address, with the stock client alone: 401 → metadata → registration → PKCE → consent → tools. It has
  * exactly the permissions that the person has given.
  */
 import type {

@@ -1,8 +1,7 @@
 /**
- * Tests the meter on a real Postgres and a real API server, before streams whose sessions are kept as the operator
- * keeps them. It is killed at 200 random points, runs twice at once, gets old states, has clocks that jump, loses both
- * servers for a while, and is away for so long that the sessions overflow. The charges are the time on air, to the
- * tenth of a second, and never more.
+ * Tests the meter on a real Postgres and a real API server, with streams whose sessions are kept as the operator keeps them. It is killed
+ * at 200 random points, runs twice at once, gets old states, and has clocks that jump. It loses both servers for a while, and is away for
+ * so long that the sessions overflow. The charges are the time on air, to the tenth of a second, and never more.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';

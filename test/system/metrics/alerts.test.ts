@@ -128,8 +128,8 @@ interface RuleFile {
 }
 
 /**
- * The rule of our file in its group, without the others. promtool would compute each of them at every step of a case, days of them, and no
- * rule depends on another.
+ * The rule of our file in its group, without the others. promtool would compute each of them at every step of a case that lasts days, and
+ * no rule depends on another.
  */
 function ruleAlone(name: string): RuleFile {
   const { groups } = parse(readFileSync(RULES, 'utf8')) as RuleFile;

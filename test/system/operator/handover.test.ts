@@ -1,6 +1,6 @@
 /**
- * Tests a handover on real parts: control plane, scheduler, two nodes, the operator, streamers in pods, and a receiver that measures the
- * gap while one pod replaces another.
+ * Tests a handover on real parts: control plane, scheduler, two nodes, the operator and streamers in pods. A receiver measures the gap
+ * while one pod replaces another.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * Tests the way from a link to a stream on air with all media in S3: a real control plane, a node, the operator, an S3 server, nginx-rtmp.
+ * Tests the way from a link to a stream on air with all media in S3. A real control plane, a node, the operator, an S3 server and
+ * nginx-rtmp take part.
  */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

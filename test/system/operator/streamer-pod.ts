@@ -1,6 +1,6 @@
 /**
- * Runs a real streamer in the place of a pod's container: at an address of its own on the streamers' port, with the program and the token
- * that the API server has for its pod, as kubelet would bring them.
+ * Runs a real streamer in the place of a pod's container, at an address of its own on the streamers' port. It has the program and the token
+ * of its pod from the API server, as kubelet would bring them.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';

@@ -137,8 +137,8 @@ describe('the cache', () => {
 });
 
 /**
- * Writes to a server, reported to a cache by a watch that breaks, by late lists and by upserts at any time: in any order, the cache ends
- * with the server's content, and its changes add up to it.
+ * Writes reach a cache by a watch that breaks, by late lists and by upserts at any time. In any order, the cache ends with the server's
+ * content, and its changes add up to it.
  */
 test('the cache equals the server after any interleaving of lists, watches and own writes', () => {
   const step = fc.record({

@@ -56,9 +56,8 @@ describe('a lease', () => {
 });
 
 /**
- * Simulates three processes whose clocks are years apart and run up to a seventh too fast or too slow, and a server
- * that each of them may or may not reach. Each leads only from the success of its write until its deadline after it was
- * sent.
+ * Simulates three processes with clocks that are years apart and run up to a seventh too fast or too slow, and a server that each may fail
+ * to reach. Each leads only from the success of its write until its deadline after it was sent.
  */
 test('no two lead at a time, however clocks differ and whichever process is cut off', () => {
   const turn = fc.record({

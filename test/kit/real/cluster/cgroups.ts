@@ -65,6 +65,6 @@ export async function endCgroup(id: string): Promise<void> {
 }
 
 export function removeCgroup(id: string): void {
-  // Where both versions are mounted, runc makes the node's cgroup in version 2's tree as well.
+  // runc makes the node's cgroup in version 2's tree as well where both versions are mounted.
   for (const dir of [...trees(), join(ROOT, 'unified')].flatMap((tree) => folders(join(tree, id)))) rmdirSync(dir);
 }

@@ -120,7 +120,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const kill = async (part: Part) => {
     const child = children.get(part);
     if (!child) return;
-    // Only its own process: shims have a group of their own, and outlive containerd by design.
+    // The signal goes to its own process alone: shims have a group of their own, and outlive containerd by design.
     process.kill(child.pid, 'SIGKILL');
     await child.exited;
     children.delete(part);

@@ -1,7 +1,7 @@
 /**
- * Makes the image of the tests' servers without a registry: a Debian with Redis, Postgres and a database cluster that only has to be
- * copied, since making one takes a second of processor time. The cache keeps it as an archive, from which any engine makes the image; its
- * name is a hash of its sources.
+ * Makes the image of the tests' servers without a registry: a Debian with Redis, Postgres and a prepared database cluster. A copy of the
+ * cluster saves a second of processor time. The cache keeps the image as an archive, from which any engine makes it; its name is a hash of
+ * its sources.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ export const SERVERS_IMAGE = `loopstream-test-servers:${HASH}`;
 const archiveIn = (cacheDir: string): string => join(engineDir(cacheDir), `servers-${HASH}.tar`);
 
 /**
- * Runs a program of the new Debian without a network, in the caller's lifetime: the package of Postgres starts a server on a port of the
+ * Runs a program of the new Debian without a network, in the caller's lifetime. The package of Postgres starts a server on a port of the
  * machine when it is installed.
  */
 const inside = (root: string, command: string[], { user = 'root', input = '' } = {}): Promise<string> =>

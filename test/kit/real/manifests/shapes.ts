@@ -1,6 +1,6 @@
 /**
- * Defines invalid manifests with one mistake each: the expected error of the API server, and the same mistake as a REST request where it
- * can be made there.
+ * Defines invalid manifests with one mistake each. A manifest has the API server's expected error and, where REST can make the mistake too,
+ * the same mistake as a request.
  */
 import { apiVersionOf } from '../../../../src/kube/paths.ts';
 import type { Resource } from '../../../../src/kube/types.ts';

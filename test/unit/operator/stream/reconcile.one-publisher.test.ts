@@ -1,6 +1,6 @@
 /**
- * Tests that one stream has one publisher, in any order of events: two of the real operator at once, with caches of different ages, against
- * a model of the API server, kubelets and streamers.
+ * Tests that one stream has one publisher, in any order of events. Two real operators with caches of different ages run at once, against a
+ * model of the API server, kubelets and streamers.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

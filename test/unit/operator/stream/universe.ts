@@ -1,6 +1,6 @@
 /**
  * Models the world of the operator's real code: an API server with optimistic locking and finalizers, kubelets with delays, stale caches,
- * and pods whose publishing the test can see. Nothing waits for real time: the possible next events are a list, and the test chooses.
+ * and pods with visible publishing. Nothing waits for real time: the possible next events are a list, and the test chooses.
  */
 
 import type { Pod, Secret } from '../../../../src/kube/core.ts';

@@ -1,6 +1,6 @@
 /**
- * Tests that every API reports a suspension, that suspended accounts may still see the bills and leave, and that
- * streams bear a mark of why they are off air.
+ * Tests that every API reports a suspension, and that suspended accounts may still see the bills and leave. Streams bear a mark with the
+ * reason why they are off air.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../../../../src/billing/audit/admin/suspensions.ts';

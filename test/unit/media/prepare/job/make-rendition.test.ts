@@ -124,7 +124,7 @@ test.each(FRAMERATES)('%d frames a second, over a GOP and more', async (framerat
   expectFrames(made, seconds * framerate);
 });
 
-// The encoder's GOP settings depend on the frame rate alone (plan.test.ts), and nine times as many pixels cost nine times as much: a few
+// The encoder's GOP settings depend on the frame rate alone (plan.test.ts). Nine times as many pixels cost nine times as much, and a few
 // pictures show the quality.
 test.each([['1080p', 60] as const, ['1440p', 30] as const, ['2160p', 24] as const])(
   '%s in %d frames a second',

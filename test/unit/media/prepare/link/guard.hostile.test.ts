@@ -1,6 +1,6 @@
 /**
- * Tests links to forbidden addresses, in a network in which every one of those addresses answers: real DNS through the C library, real
- * sockets, and listeners that must never see a connection.
+ * Tests links to forbidden addresses, in a network in which every one of those addresses answers. It has real DNS through the C library,
+ * real sockets, and listeners that must never see a connection.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

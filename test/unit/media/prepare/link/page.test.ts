@@ -1,4 +1,4 @@
-/** Tests that a page, an error or a playlist in place of a file is reported as such, and that a file counts as one whatever its type. */
+/** Tests that a page, an error or a playlist in place of a file is reported as such. A media file counts as one whatever its type. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { failure, fetchedFrom } from '../../../../kit/make/links.ts';
