@@ -1,6 +1,6 @@
 /**
- * Decoding is caged: a file that takes over ffmpeg finds nothing to take from there. Each attack is made by a program in
- * ffmpeg's place, started as ffmpeg is started (src/media/confinement/confine.ts, native/confine.c), with the one file that it is to decode.
+ * Attacks the decoder's cage: a file that takes over ffmpeg gains nothing. Each attack is a program in ffmpeg's place, started as ffmpeg is
+ * started (src/media/confinement/confine.ts, native/confine.c), with the one file that it should decode.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Runs JavaScript where ffmpeg would run, and answers what it prints; errors are printed as their codes. */
+/** Runs JavaScript in ffmpeg's place, and returns its output; errors are printed as their codes. */
 async function inCage(script: string, needs: Needs = {}): Promise<string> {
   const file = join(dir, 'input', 'film.mp4');
   await writeFile(
@@ -58,8 +58,8 @@ async function inCage(script: string, needs: Needs = {}): Promise<string> {
   return stdout.trim();
 }
 
-describe.runIf(available)('what has taken over ffmpeg while it decodes', () => {
-  test('reads the file that it is to decode, and no other: no credentials, no other media, no passwords', async () => {
+describe.runIf(available)('a program that has taken over ffmpeg while it decodes', () => {
+  test('reads its input file and no other: no credentials, no other media, no passwords', async () => {
     const reads = [secret, '/etc/passwd', join(dir, 'input'), '/root', '/proc/self/environ', '/var'].map(
       (path) =>
         `attempt(() => fs.statSync(${JSON.stringify(path)}).isDirectory() ? fs.readdirSync(${JSON.stringify(path)}) : fs.readFileSync(${JSON.stringify(path)}));`,
@@ -106,7 +106,7 @@ describe.runIf(available)('what has taken over ffmpeg while it decodes', () => {
       attempt(() => cp.execFileSync(process.execPath, ['-e', '1']));
       attempt(() => process.kill(${process.pid}, 0));`);
     expect(said.split('\n')).toEqual(['EPERM', 'EPERM', 'EPERM']);
-    // Nor in its own place, which needs no new process.
+    // The program cannot replace itself either, which needs no new process.
     const [command, ...words] = commandLine(confine(process.execPath, 'required', quiet), ['-e', EXECVE]);
     const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
     const [stdout] = await Promise.all([text(child.stdout), text(child.stderr)]);
@@ -140,7 +140,7 @@ describe.runIf(available)('what has taken over ffmpeg while it decodes', () => {
     const caged = await startTool(tools.ffmpeg, output, new AbortController().signal).done.catch(
       (error: { stderr: string }) => error.stderr,
     );
-    // Debian's ffmpeg has this door: what is shown is that it is shut.
+    // Debian's ffmpeg has this encoder: the test shows that it is out of reach.
     if (!open.stderr.includes('Unknown encoder')) expect(open.stderr).toContain('code ran');
     expect(caged).not.toContain('code ran');
   });
@@ -151,7 +151,7 @@ describe.runIf(available)('what has taken over ffmpeg while it decodes', () => {
       { memoryBytes: 2 ** 30 },
     ).catch(String);
     expect(said).not.toBe('all');
-    const limits = await run(...limitsOf('cat')).then(({ stdout }) => stdout);
+    const limits = await run(...readLimits('cat')).then(({ stdout }) => stdout);
     expect(limits).toMatch(/Max core file size\s+0\s/);
     expect(limits).toMatch(/Max file size\s+0\s/);
   });
@@ -159,7 +159,7 @@ describe.runIf(available)('what has taken over ffmpeg while it decodes', () => {
 
 const EXECVE = `process.execve?.('/bin/sh', ['sh', '-c', 'echo shell'])`;
 
-function limitsOf(program: string): [string, string[]] {
+function readLimits(program: string): [string, string[]] {
   const [command, ...words] = commandLine(confine(program, 'required', quiet), ['/proc/self/limits'], {
     reads: ['/proc'],
   });

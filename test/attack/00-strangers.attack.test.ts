@@ -1,4 +1,4 @@
-/** Isolation: an account can neither see nor touch what another account has, whichever door it takes. */
+/** Attacks isolation: an account can neither see nor change another account's objects, through any API. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
@@ -26,8 +26,8 @@ const both = (): [string, Stranger][] => [
   ['accomplice', strangers.accomplice],
 ];
 
-describe('what another account has', () => {
-  test('is not there for anybody else, whatever is asked of it', async () => {
+describe('another account’s objects', () => {
+  test('do not exist for anybody else, whatever the request', async () => {
     const requests: [string, string, object?][] = [
       ['GET', `/streams/${ids.stream}`],
       ['PATCH', `/streams/${ids.stream}`, { name: 'stolen' }],
@@ -53,14 +53,14 @@ describe('what another account has', () => {
     }
   });
 
-  test('is in nobody else’s list', async () => {
+  test('are in nobody else’s list', async () => {
     for (const [name, stranger] of both()) {
       for (const noun of ['streams', 'destinations', 'playlists', 'uploads'])
         expect((await stranger.call('GET', `/${noun}`)).body.data, `${name}: ${noun}`).toEqual([]);
     }
   });
 
-  test('cannot be used in a stream of one’s own, in the same words as what does not exist', async () => {
+  test('cannot be used in a stream of one’s own, with the error of a missing object', async () => {
     const wish = { name: 'thief', quality: 'q_720p', framerate: 'f_30' };
     for (const [name, stranger] of both()) {
       const refusal = async (destinationID: string, videoUploadObjectID: string) => {
@@ -77,7 +77,7 @@ describe('what another account has', () => {
     }
   });
 
-  test('is untouched after all of it', async () => {
+  test('are untouched after all of it', async () => {
     for (const [noun, id] of Object.entries(ids))
       expect((await strangers.victim.call('GET', `/${noun}s/${id}`)).status, noun).toBe(200);
   });

@@ -1,6 +1,6 @@
 /**
- * Options of ffmpeg: a destination's URL must not be a way to set any. ffmpeg reads what it publishes with from a preset, and a line
- * of it may name a file to write (`stats`) or a library to load (`omx_libname`).
+ * Attacks ffmpeg's options through a destination's URL, which must set none. ffmpeg reads its output options from a preset. A line of it
+ * may name a file to write (`stats`) or a library to load (`omx_libname`).
  */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -21,7 +21,7 @@ import { until } from '../kit/wait.ts';
 const PRECIOUS = 'precious';
 
 let root: string;
-/** A file that is to stay as it is. */
+/** A file that must stay unchanged. */
 let victimFile: string;
 let mallory: Stranger;
 const cleanups: (() => unknown)[] = [];
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** A listener for SRT, which an attacker has; its port. */
+/** Starts an attacker's SRT listener; returns its port. */
 async function listen(): Promise<number> {
   const socket = createSocket('udp4').bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -50,7 +50,7 @@ async function listen(): Promise<number> {
   return port;
 }
 
-/** An ffmpeg that tells that it was started, and does what ffmpeg does. */
+/** Makes an ffmpeg that records its start, and works as ffmpeg does. */
 async function watchedFfmpeg(): Promise<{ path: string; wasStarted: () => boolean }> {
   const [path, mark] = [join(root, 'watched'), join(root, 'started')];
   await rm(mark, { force: true });
@@ -91,7 +91,7 @@ describe('a destination whose URL', () => {
     await expectUntouched();
   });
 
-  test.each(attacks)('%s is refused by the API, which says what may be set', async (_what, query) => {
+  test.each(attacks)('%s is refused by the API, which names the allowed options', async (_what, query) => {
     const rtmpUrl = `srt://127.0.0.1:9000?${query('/tmp/victim')}`;
     const refusals = [await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k' })];
     const good = await mallory.call('POST', '/destinations', {
@@ -118,7 +118,7 @@ test('a preset that names an encoder all the same makes nothing but a copy', asy
   await expectUntouched();
 });
 
-test('what customers need of SRT still works: every option of the table reaches a listener', async () => {
+test('customers’ SRT options still work: every option of the table reaches a listener', async () => {
   const query = new URLSearchParams({
     latency: '200000',
     rcvlatency: '200000',

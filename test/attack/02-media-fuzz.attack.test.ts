@@ -1,4 +1,4 @@
-/** Headers that were changed by chance; `make fuzz-media` reads ten thousand of them. */
+/** Attacks the import with random headers; `make fuzz-media` reads ten thousand of them. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ test('no header of 100 takes an import beyond its caps of time, memory and outpu
       await writeFile(path, mutate(content, chances(number)));
       outcomes.add(await judge(path, name === 'ogg' || name === 'wav' ? 'audio' : 'video', ffprobe));
     }
-    // Both sides were reached: headers that are taken, and headers that are refused.
+    // Both outcomes occurred: accepted headers, and refused ones.
     expect(outcomes).toContain('taken');
     expect(outcomes).toContain('media_unreadable');
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
-  // A process for each header, on a machine that has other work.
+  // Each header takes a process, on a machine that has other work.
 }, 600_000);

@@ -1,4 +1,4 @@
-/** Media that claims to be long, large or involved, so that one account's preparation keeps everybody else's waiting. */
+/** Attacks preparation with media that claims to be long, large or involved, so that one account's work delays all others. */
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,20 +19,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Makes a file of lavfi sources, once. */
-async function made(name: string, ...args: string[]): Promise<string> {
+/** Makes a file from lavfi sources once. */
+async function makeFile(name: string, ...args: string[]): Promise<string> {
   await ffmpeg(...args, path(name));
   return path(name);
 }
 const picture = (size: string, more = 'r=25:d=1') => ['-f', 'lavfi', '-i', `color=red:s=${size}:${more}`];
-const film = () => made('film.mp4', ...picture('64x64'), '-c:v', 'libx264', '-preset', 'ultrafast');
+const film = () => makeFile('film.mp4', ...picture('64x64'), '-c:v', 'libx264', '-preset', 'ultrafast');
 
 const refusal = (code: string, ...words: string[]) => {
   const message = expect.stringMatching(new RegExp(words.map((word) => `(?=.*${word})`).join(''), 's'));
   return expect.objectContaining({ code, message });
 };
 
-/** It ends with a code of its own, or as media of at most a minute. */
+/** Expects a code of its own, or media of at most a minute. */
 async function expectHarmless(importing: Promise<MediaInfo>): Promise<void> {
   const outcome = await importing.then(
     ({ durationSeconds }) => durationSeconds,
@@ -43,9 +43,9 @@ async function expectHarmless(importing: Promise<MediaInfo>): Promise<void> {
 }
 
 describe('a file of a few bytes that lasts for years', () => {
-  test('by frames that are far apart is refused, with what it lasts and what is allowed', async () => {
+  test('by frames that are far apart is refused, with its length and the limit', async () => {
     const spread = ['-vf', 'setpts=N*100000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
-    const bomb = await made('spread.mp4', ...picture('64x64', 'r=25:d=40'), '-enc_time_base', '1', ...spread);
+    const bomb = await makeFile('spread.mp4', ...picture('64x64', 'r=25:d=40'), '-enc_time_base', '1', ...spread);
     await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s', 'playlist'));
   });
 
@@ -55,25 +55,25 @@ describe('a file of a few bytes that lasts for years', () => {
     ['the length of the track', 'mdhd', { 16: 0x7fffffff }],
     ['the length of the file', 'mvhd', { 16: 0x7fffffff }],
     ['its clock', 'mdhd', { 12: 1 }],
-  ])('by a number in its header, %s, is refused, or taken as what it really lasts', async (_, box, numbers) => {
+  ])('by a number in its header, %s, is refused, or imported with its true length', async (_, box, numbers) => {
     await expectHarmless(importOf(withNumbers(await readFile(await film()), box, numbers)));
   });
 
   test('below the limit of a day is refused by its bytes, which do not speak for so much output', async () => {
     const spread = ['-vf', 'setpts=N*20000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
-    const bomb = await made('day.mp4', ...picture('64x64', 'r=1:d=4'), '-enc_time_base', '1', ...spread);
+    const bomb = await makeFile('day.mp4', ...picture('64x64', 'r=1:d=4'), '-enc_time_base', '1', ...spread);
     const limits = { gapSeconds: 100_000 };
     await expect(importOf(bomb, { limits })).rejects.toEqual(refusal('media_too_long', 'has only [\\d,]+ bytes'));
   });
 
   test('as sound, which costs as much, is refused too', async () => {
     const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '90000', '-c:a', 'flac'];
-    const bomb = await made('silence.flac', ...silence, '-frame_size', '65535');
+    const bomb = await makeFile('silence.flac', ...silence, '-frame_size', '65535');
     await expect(importOf(bomb, { type: 'audio' })).rejects.toEqual(refusal('media_too_long', '86,400 s'));
   });
 
   test('is refused below the service’s limit where the account’s own is lower', async () => {
-    const minute = await made('minute.mp4', ...picture('64x64', 'r=5:d=60'), '-preset', 'ultrafast');
+    const minute = await makeFile('minute.mp4', ...picture('64x64', 'r=5:d=60'), '-preset', 'ultrafast');
     expect((await importOf(minute)).durationSeconds).toBe(60);
     await expect(importOf(minute, { maxDurationSeconds: 30 })).rejects.toEqual(
       refusal('media_too_long', 'limit is 30 s'),
@@ -84,7 +84,7 @@ describe('a file of a few bytes that lasts for years', () => {
 describe('a picture that is larger than a screen', () => {
   test.each(['mov', 'gif', 'mkv'])('of 81 million pixels in %s is refused without being decoded', async (ending) => {
     const codec = ending === 'gif' ? [] : ['-c:v', 'png'];
-    const bomb = await made(`large.${ending}`, ...picture('9000x9000', 'r=1:d=1'), ...codec);
+    const bomb = await makeFile(`large.${ending}`, ...picture('9000x9000', 'r=1:d=1'), ...codec);
     await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_many_pixels', '9000 × 9000', '35,389,440'));
   });
 
@@ -92,13 +92,13 @@ describe('a picture that is larger than a screen', () => {
     await using place = await room();
     const raw = ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', 'ultrafast', '-f', 'mpegts'];
     const parts = [
-      await made('small.ts', ...picture('320x180', 'r=25:d=2'), ...raw),
-      await made('huge.ts', ...picture('1280x720', 'r=25:d=2'), ...raw, '-output_ts_offset', '2'),
+      await makeFile('small.ts', ...picture('320x180', 'r=25:d=2'), ...raw),
+      await makeFile('huge.ts', ...picture('1280x720', 'r=25:d=2'), ...raw, '-output_ts_offset', '2'),
     ];
     await writeFile(path('grows.ts'), Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
     const small = { ...DEFAULT_LIMITS, pixels: 320 * 180 };
     const outcome = await rendition(place, path('grows.ts'), 'video', '720p30', small).catch((error) => error.code);
-    // What is left of it is the small picture, or nothing.
+    // The remaining media is the small picture, or nothing.
     if (typeof outcome !== 'object') expect(outcome).toBe('prepare_failed');
     else expect(outcome.index.durationSeconds).toBeLessThanOrEqual(4.1);
   });
@@ -118,20 +118,20 @@ describe('a header that claims more than a file holds', () => {
     ['100,000 boxes in each other', async () => nestedBoxes('moov', 100_000)],
     ['4 GHz of sound', async () => wav(4_000_000_000, 2)],
     ['65,535 channels', async () => wav(8000, 65_535)],
-  ])('%s: it is refused, or taken as what it really holds', async (claim, make) => {
+  ])('%s: it is refused, or imported with its true content', async (claim, make) => {
     const type = /sound|channels/.test(claim) ? 'audio' : 'video';
     await expectHarmless(importOf(await make(), { type }));
   });
 
   test('300 tracks are refused, with their number', async () => {
     const tracks = Array.from({ length: 300 }, () => ['-map', '0:0']).flat();
-    const bomb = await made('tracks.mkv', '-i', await film(), ...tracks, '-c', 'copy');
+    const bomb = await makeFile('tracks.mkv', '-i', await film(), ...tracks, '-c', 'copy');
     await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_complex', '300 tracks', '256'));
   });
 });
 
 describe('reading a file ends', () => {
-  /** A program in ffprobe's place that tells of a small film, and then runs `packets`. */
+  /** Makes a program in ffprobe's place that reports a small film, and then runs `packets`. */
   async function prober(name: string, packets: string): Promise<string> {
     const header =
       '{"streams":[{"index":0,"codec_name":"h264","codec_type":"video","width":64,"height":64}],"format":{"size":"100000"}}';
@@ -162,7 +162,7 @@ describe('reading a file ends', () => {
     await hasEnded('endless');
   });
 
-  test('after a time, where nothing is told of it', async () => {
+  test('after a time, without any report', async () => {
     const ffprobe = await prober('silent', 'exec sleep 600');
     await expect(importOf(await film(), { ffprobe, limits: { probeSeconds: 1 } })).rejects.toEqual(
       refusal('prepare_timeout', '1 s'),
@@ -201,34 +201,34 @@ test('an encoder that goes on for ever is ended where the source was promised to
   await expect(making).rejects.toThrow(new BrokenPromiseError('it lasts more than 40 s'));
 });
 
-describe('what people really make is taken', () => {
+describe('real people’s media is accepted', () => {
   test('a picture with a song, of which there is one frame', async () => {
     const song = ['-f', 'lavfi', '-i', 'sine=d=120', '-c:a', 'aac', '-b:a', '24k'];
-    const file = await made('song.mp4', ...picture('640x360', 'r=1:d=1'), ...song);
+    const file = await makeFile('song.mp4', ...picture('640x360', 'r=1:d=1'), ...song);
     await expect(importOf(file)).resolves.toMatchObject({ video: { width: 640 } });
   });
 
   test('a silent slide show with a picture each ten seconds, for ten hours', async () => {
     const slides = ['-vf', 'setpts=N*10/TB', '-fps_mode', 'passthrough', '-enc_time_base', '1'];
-    const file = await made('slides.mp4', ...picture('320x180', 'r=1:d=3600'), ...slides, '-preset', 'ultrafast');
+    const file = await makeFile('slides.mp4', ...picture('320x180', 'r=1:d=3600'), ...slides, '-preset', 'ultrafast');
     expect((await importOf(file)).durationSeconds).toBeGreaterThanOrEqual(35_990);
   });
 
   test('8K, and a file with a hundred fonts', async () => {
-    const eightK = await made('8k.mp4', ...picture('7680x4320', 'r=1:d=1'), '-preset', 'ultrafast');
+    const eightK = await makeFile('8k.mp4', ...picture('7680x4320', 'r=1:d=1'), '-preset', 'ultrafast');
     await expect(importOf(eightK)).resolves.toMatchObject({ video: { width: 7680, height: 4320 } });
     await writeFile(path('font.ttf'), 'font');
     const fonts = Array.from({ length: 100 }, (_, at) => [
       ...['-attach', path('font.ttf'), `-metadata:s:t:${at}`, 'mimetype=application/x-truetype-font'],
     ]).flat();
-    const file = await made('fonts.mkv', '-i', await film(), ...fonts, '-c', 'copy');
+    const file = await makeFile('fonts.mkv', '-i', await film(), ...fonts, '-c', 'copy');
     await expect(importOf(file)).resolves.toMatchObject({ durationSeconds: 1 });
   });
 
   test('recordings joined end to end, whose clock jumps by half a day: they last as long as both', async () => {
     const film = ['-c:v', 'libx264', '-preset', 'ultrafast', '-f', 'mpegts'];
-    const first = await made('first.ts', ...picture('64x64', 'r=25:d=2'), ...film);
-    const second = await made('second.ts', ...picture('64x64', 'r=25:d=2'), ...film, '-output_ts_offset', '50000');
+    const first = await makeFile('first.ts', ...picture('64x64', 'r=25:d=2'), ...film);
+    const second = await makeFile('second.ts', ...picture('64x64', 'r=25:d=2'), ...film, '-output_ts_offset', '50000');
     for (const parts of [
       [first, second],
       [second, first],

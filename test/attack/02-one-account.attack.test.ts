@@ -1,6 +1,6 @@
 /**
- * Preparation of media: an account cannot keep others from theirs, whatever it asks for, and what it no longer asks for costs
- * nothing. The operator runs on a real control plane; no kubelet runs the Jobs, so each lasts as long as the worst one could.
+ * Attacks the preparation of media: an account cannot keep others from theirs by any request, and its abandoned requests cost nothing. The
+ * operator runs on a real control plane; no kubelet runs the Jobs, so each lasts as long as the worst one could.
  */
 import { beforeEach, expect, it } from 'vitest';
 import { JOBS, type Job } from '../../src/kube/core.ts';
@@ -35,7 +35,7 @@ const owned = (account: string, kind: string, name: string, spec: unknown) => {
   const object = own(kind, name, spec);
   return { ...object, metadata: { ...object.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 };
-/** An upload by a link whose server never answers: its Job lasts for hours. */
+/** Makes an upload by a link whose server never answers: its Job lasts for hours. */
 const createUpload = (account: string, name: string) =>
   kube.create(
     UPLOADS,
@@ -43,7 +43,7 @@ const createUpload = (account: string, name: string) =>
     owned(account, 'Upload', name, { type: 'video', source: { url: 'https://media.example/x' } }) as never,
   );
 
-/** An upload that has been imported: media of ten hours of which nothing is prepared. */
+/** Makes an imported upload: media of ten hours without renditions. */
 async function createImported(account: string, name: string): Promise<void> {
   await createUpload(account, name);
   await answer(`${name}-import`, {
@@ -58,7 +58,7 @@ async function createStream(account: string, name: string, spec: Partial<LoopStr
   await kube.create(LOOPSTREAMS, NS, owned(account, 'LoopStream', name, full) as never);
 }
 
-/** What billing says of a stream. */
+/** Sets billing's condition of a stream. */
 const setCredit = (name: string, hasCredit: boolean) =>
   kube.apply<KubeObject>(
     LOOPSTREAMS as Resource,
@@ -73,7 +73,7 @@ const setCredit = (name: string, hasCredit: boolean) =>
             status: hasCredit ? 'True' : 'False',
             reason: hasCredit ? 'CreditAvailable' : 'InsufficientCredits',
             message: 'x',
-            // Before the grace of a Job that runs.
+            // The time is before the grace of a running Job.
             lastTransitionTime: '2026-01-01T00:00:00Z',
           },
         ],
@@ -120,7 +120,7 @@ it('links that send nothing do not keep renditions from being made, nor do rendi
   await begins(VICTIM, 'film-720p30');
 });
 
-it('a start without credit prepares nothing and overtakes nobody', async () => {
+it('a start without credit prepares nothing and overtakes no other account', async () => {
   await createImported(MALLORY, 'bomb');
   await createStream(MALLORY, 'greedy', { uploadRef: 'bomb', replicas: 1 });
   await setCredit('greedy', false);

@@ -1,4 +1,4 @@
-/** Servers that keep an import waiting: by a byte now and then, by headers without end, by redirects, by bytes without end. */
+/** Attacks an import with slow servers: a byte now and then, headers without end, redirects, bytes without end. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
@@ -8,10 +8,10 @@ import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch
 import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
 import { quiet, room, serve } from '../kit/make/prepare.ts';
 
-/** As an installation has them, but shorter. */
+/** An installation's limits, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };
 
-async function fetched(link: string, options: Partial<FetchOptions> = {}) {
+async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { signal } = new AbortController();
   const common = { allowPrivateLinks: true, maxBytes: 1e6, signal, log: quiet };
@@ -24,10 +24,10 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
 
 async function fetchedFrom(handler: RequestListener, options: Partial<FetchOptions> = {}) {
   await using server = await serve(handler);
-  return await fetched(`${server.url}/film.mp4`, options);
+  return await importLink(`${server.url}/film.mp4`, options);
 }
 
-/** A server below HTTP, for answers that no HTTP server gives. */
+/** Starts a TCP server, for answers that no HTTP server gives. */
 async function rawServer(answer: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -61,7 +61,7 @@ describe('a server that sends too slowly is given up', () => {
     );
   });
 
-  test('when it answers at once, and then sends next to nothing', async () => {
+  test('when it answers at once, and then sends almost nothing', async () => {
     const slow = fetchedFrom((_, res) => {
       res.write(Buffer.alloc(10_000));
       drip(res, () => 'x', 20);
@@ -80,7 +80,7 @@ describe('a server that sends too slowly is given up', () => {
     await expect(slow).rejects.toEqual(refused('link_too_slow'));
   });
 
-  test('and one that is slower than its storage takes is not: a storage that stands still is not the server’s fault', () => {
+  test('and one that is only slower than its storage is not: a stalled storage is not the server’s fault', () => {
     const speed = new ServerSpeed(1000, 1);
     expect(speed.add(10, 1500)).toBeUndefined();
     for (let piece = 0; piece < 100; piece++) expect(speed.add(10_000, 100)).toBeUndefined();
@@ -99,12 +99,12 @@ describe('a server that never comes to the file is given up', () => {
       socket.write('HTTP/1.1 200 OK\r\n');
       drip(socket, () => 'x-a: b\r\n', 20);
     });
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 
   test('when it has only interim answers', async () => {
     await using server = await rawServer((socket) => drip(socket, () => 'HTTP/1.1 103 Early Hints\r\n\r\n', 20));
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 
   test('when it takes its time with each of many redirects', async () => {
@@ -116,7 +116,7 @@ describe('a server that never comes to the file is given up', () => {
     await using server = await rawServer((socket) =>
       socket.write(`HTTP/1.1 200 OK\r\n${`x-a: ${'b'.repeat(1000)}\r\n`.repeat(100)}\r\n`),
     );
-    await expect(fetched(server.url)).rejects.toEqual(refused('link_unreachable'));
+    await expect(importLink(server.url)).rejects.toEqual(refused('link_unreachable'));
   });
 });
 
@@ -133,7 +133,7 @@ describe('a server that sends more than was said', () => {
     ['zstd', () => zstdCompressSync(ZEROS)],
     ['deflate, gzip', () => gzipSync(deflateSync(ZEROS))],
     ['gzip, gzip, gzip', () => gzipSync(gzipSync(gzipSync(ZEROS)))],
-  ])('packed as %s is given up at the limit of what is in it, long before its end', async (encoding, pack) => {
+  ])('packed as %s is given up at the limit of its unpacked content, long before its end', async (encoding, pack) => {
     const bomb = pack();
     const before = process.memoryUsage().rss;
     const packed = fetchedFrom((_, res) => res.writeHead(200, { 'content-encoding': encoding }).end(bomb));
@@ -169,7 +169,7 @@ describe('a server that sends more than was said', () => {
         ]),
       ),
     );
-    const outcome = await fetched(server.url).catch((error) => error.code);
+    const outcome = await importLink(server.url).catch((error) => error.code);
     if (typeof outcome === 'object') expect(outcome.sizeBytes).toBe(bomb.length);
     else expect(outcome).toBe('link_unreachable');
   });

@@ -1,6 +1,6 @@
 /**
- * Private networks: a destination must not be a way to reach what is in ours, nor to find out what there is. These run what the pods run,
- * with the setting that a hosted service has; nothing may be connected to, and all refusals are alike.
+ * Attacks private networks through a destination, which must neither reach our own nor reveal what is there. The tests run the pods' code,
+ * with the setting of a hosted service; no connection may happen, and all refusals are alike.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ import { destination, NOW } from '../kit/make/operator.ts';
 import { programOf } from '../kit/make/streamer.ts';
 
 let studio: Studio;
-/** What listens on loopback, as the API server of Kubernetes does; counts who comes. */
+/** A listener on loopback, as the API server of Kubernetes has one; it counts connections. */
 let port: number;
 let visits = 0;
 const closers: (() => void)[] = [];
@@ -56,7 +56,7 @@ const answering =
     addresses.map((address) => ({ address }));
 const unknown: DnsLookup = () => Promise.reject(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
 
-/** Hosts that lead into a private network as far as their text tells, in every spelling that a C library would understand. */
+/** Hosts that are private by their text alone, in every spelling that a C library would understand. */
 const LITERAL = [
   ...[
     '127.0.0.1',
@@ -132,7 +132,7 @@ describe('a host that is private by its text', () => {
   );
 });
 
-test('whatever leads to no public address is told in the same words, at the same stage, after the same time', async () => {
+test('every address that is not public gets the same words, at the same stage, after the same time', async () => {
   const results = await Promise.all([
     test_('rtmp://no-such-name.example.com/live', unknown),
     test_(`rtmp://rebound.example.com:${port}/live`, answering('127.0.0.1')),
@@ -157,9 +157,9 @@ test('link-local addresses are out of reach even where private ones are allowed'
   }
 });
 
-test('a stream on air connects to nothing private, whatever DNS answers the second time, and shows the same of all', async () => {
+test('a stream on air connects to nothing private, whatever DNS answers the second time, and shows the same for all', async () => {
   let asked = 0;
-  // A name that is public when it is checked and private when it is used: nothing asks a second time for one attempt.
+  // The name is public at the check and private at the use: one attempt resolves only once.
   const rebinding: DnsLookup = async (host) => {
     if (host.startsWith('rebound')) return [{ address: '127.0.0.1' }];
     asked += 1;

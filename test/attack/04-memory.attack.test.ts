@@ -1,4 +1,4 @@
-/** Memory of the API server: bytes that an account sends and never finishes must not push out everybody else's requests. */
+/** Attacks the memory of the API server: unfinished bytes of one account must not push out all others' requests. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { until } from '../kit/wait.ts';
 const MIB = 2 ** 20;
 const PATH = '/v1/uploads/resumable';
 const PROTOCOL = { 'tus-resumable': '1.0.0' };
-/** As the finding had it: one byte less than what was kept together then. */
+/** One byte less than the server once kept together. */
 const HELD_BYTES = 4 * MIB - 1024;
 const HALF_SENT = 150;
 /** The chart’s limit is 512 MiB, and a server that has taken one upload has about 230 MB. */
@@ -62,7 +62,7 @@ async function begin({ url }: ApiProcess, as: Client, length: number): Promise<s
 
 interface Held {
   sending: ClientRequest;
-  /** 0 while there is none, and where the connection broke. */
+  /** 0 before the answer, and after a broken connection. */
   status: number;
 }
 
@@ -85,11 +85,11 @@ function hold({ url }: ApiProcess, as: Client, id: string, length: number, bytes
   return held;
 }
 
-/** Resident memory in bytes. */
+/** Returns the resident memory in bytes. */
 const residentBytes = async ({ pid }: ApiProcess): Promise<number> =>
   1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
 
-/** Sends the film by a stock client, which tries again as its defaults have it. Resolves to the number of its requests. */
+/** Sends the film with a stock client and its default retries. Resolves to the number of its requests. */
 async function sendByStockClient({ url }: ApiProcess, as: Client, bytes = 24 * MIB): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let requests = 0;
@@ -109,7 +109,7 @@ async function sendByStockClient({ url }: ApiProcess, as: Client, bytes = 24 * M
 describe('uploads that are sent in part and held', () => {
   test('leave the server’s memory as it was, and other accounts’ uploads go through meanwhile', async () => {
     const server = await startServer();
-    // What every server loads and keeps with its first upload is no part of it.
+    // The first upload loads code and buffers that stay: they do not count.
     await sendByStockClient(server, victim);
     const ids: string[] = [];
     for (let i = 0; i < HALF_SENT; i++) ids.push(await begin(server, mallory, 64 * MIB));
@@ -161,7 +161,7 @@ describe('uploads that are sent in part and held', () => {
   });
 });
 
-test('a person who drops thirty files into a stock client at once has all of them sent', async () => {
+test('a person’s thirty files, dropped into a stock client at once, are all sent', async () => {
   const server = await startServer();
   await Promise.all(Array.from({ length: 30 }, () => sendByStockClient(server, victim, 3 * MIB)));
 });

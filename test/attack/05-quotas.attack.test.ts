@@ -1,6 +1,6 @@
 /**
- * Filling the cluster's database: an account makes objects until everybody's Kubernetes is read-only. Two API servers, each asked
- * many times at once, on a real Kubernetes and a real PostgreSQL.
+ * Attacks the cluster's database: an account makes objects until everybody's Kubernetes is read-only. Two API servers get many requests at
+ * once, on a real Kubernetes and a real PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
@@ -9,9 +9,9 @@ import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { giveCredit } from '../kit/make/ledger.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
 
-/** Room for one answer that is kept, with a name of 200 characters. */
+/** Room for one stored answer, with a name of 200 characters. */
 const KEPT = { idempotencyKeys: 3, keptAnswerBytes: 900 };
-/** Small, so that a test meets them; the ways that lead to them are the same. */
+/** Small limits, so that a test meets them; the code is the same. */
 const LIMITS = {
   trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, ...KEPT },
   full: { streams: 30, destinations: 40, playlists: 50, recordBytes: 1_000_000, uploads: 60, linkImports: 50 },
@@ -32,22 +32,22 @@ const DESTINATION = {
   body: { name: 'd', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'key' },
 };
 const PLAYLIST = { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } };
-/** The same for GraphQL. */
+/** The same input for GraphQL. */
 const INPUT = '{ name: "d", rtmpUrl: "rtmp://live.example.com/app", rtmpKey: "key" }';
 type Wish = { path: string; body: object };
 
-/** The same wish so many times at once, by turns at each server. */
+/** Sends the same request this many times at once, to each server in turn. */
 const flood = (as: Client, times: number, { path, body }: Wish): Promise<Answer[]> =>
   Promise.all(
     Array.from({ length: times }, (_, i) =>
       call<Record<string, unknown>>(`${urls[i % urls.length]}${path}`, 'POST', body, { 'x-api-key': as.key }),
     ),
   );
-const countsOf = (answers: readonly Answer[]) => ({
+const countAnswers = (answers: readonly Answer[]) => ({
   made: answers.filter(({ status }) => status === 201).length,
   refused: answers.filter(({ status }) => status === 403).length,
 });
-const refusalOf = (answers: readonly Answer[]) => answers.find(({ status }) => status === 403)?.body;
+const findRefusal = (answers: readonly Answer[]) => answers.find(({ status }) => status === 403)?.body;
 
 async function streamWish(as: Client): Promise<Wish> {
   const [destination, upload] = await Promise.all([
@@ -69,8 +69,8 @@ describe('objects without end, asked for at two servers at once', () => {
     const mallory = await api.client(`mallory-${name}`);
     const answers = await flood(mallory, 24, await wishOf(mallory));
     const allowed = (LIMITS.trial as Record<string, number>)[name] ?? 0;
-    expect(countsOf(answers)).toEqual({ made: allowed, refused: 24 - allowed });
-    const body = refusalOf(answers);
+    expect(countAnswers(answers)).toEqual({ made: allowed, refused: 24 - allowed });
+    const body = findRefusal(answers);
     expect(body).toMatchObject({ code, limit: name, allowed, used: allowed, class: 'trial' });
     expect(body?.detail).toMatch(
       /^This account may have \d+ .*, and has \d+\. .* Buying credit once raises this limit/,
@@ -80,12 +80,12 @@ describe('objects without end, asked for at two servers at once', () => {
   test('another account notices nothing', async () => {
     const victim = await api.client('victim');
     const wish = await streamWish(victim);
-    expect(countsOf(await flood(victim, 3, wish))).toEqual({ made: 3, refused: 0 });
+    expect(countAnswers(await flood(victim, 3, wish))).toEqual({ made: 3, refused: 0 });
   });
 
   test('GraphQL and tools of agents are no way around it', async () => {
     const mallory = await api.client('mallory-doors');
-    expect(countsOf(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    expect(countAnswers(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     const query = `mutation { createDestination(input: ${INPUT}) { __typename } }`;
     const { body } = await mallory.call<{ errors?: { extensions: { code: string } }[] }>('POST', '/graphql', { query });
     expect(body.errors?.[0]?.extensions.code, JSON.stringify(body)).toBe('quota_exceeded');
@@ -103,17 +103,17 @@ describe('objects without end, asked for at two servers at once', () => {
     const [first] = await flood(mallory, LIMITS.trial.playlists, PLAYLIST);
     expect((await flood(mallory, 1, PLAYLIST))[0]?.status).toBe(403);
     expect((await mallory.call('DELETE', `/v1/playlists/${first?.body.id}`)).status).toBe(204);
-    expect(countsOf(await flood(mallory, 6, PLAYLIST))).toEqual({ made: 1, refused: 5 });
+    expect(countAnswers(await flood(mallory, 6, PLAYLIST))).toEqual({ made: 1, refused: 5 });
   });
 
   test('the first credit lifts the limits, at every server at once, and for good', async () => {
     const ada = await api.client('ada-pays');
-    expect(countsOf(await flood(ada, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
+    expect(countAnswers(await flood(ada, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     await giveCredit(api.databaseUrl, ada.accountId);
     const answers = await flood(ada, 60, DESTINATION);
-    expect(countsOf(answers).made).toBe(LIMITS.full.destinations - LIMITS.trial.destinations);
-    expect(refusalOf(answers)).toMatchObject({ class: 'full', allowed: LIMITS.full.destinations });
-    expect(refusalOf(answers)?.detail).not.toContain('credit');
+    expect(countAnswers(answers).made).toBe(LIMITS.full.destinations - LIMITS.trial.destinations);
+    expect(findRefusal(answers)).toMatchObject({ class: 'full', allowed: LIMITS.full.destinations });
+    expect(findRefusal(answers)?.detail).not.toContain('credit');
   });
 });
 
@@ -133,10 +133,10 @@ describe('bytes without end, in few objects', () => {
       if (last.status !== 200) break;
     }
     expect(last).toMatchObject({ status: 403, body: { code: 'quota_exceeded', limit: 'recordBytes', class: 'trial' } });
-    // Twice for the playlist, once for each version.
+    // The playlist counts twice, each version once.
     expect(Number(last?.body.used)).toBeLessThanOrEqual(LIMITS.trial.recordBytes);
     expect((version + 2) * 500 * 40).toBeLessThan(LIMITS.trial.recordBytes);
-    // It can still be made smaller, and that is all.
+    // A smaller version is still possible, and nothing else.
     const smaller = { version, items: [] };
     expect((await mallory.call('PATCH', `/v1/playlists/${made.body.id}`, smaller)).status).toBe(200);
     const another = await mallory.call('POST', PLAYLIST.path, { ...PLAYLIST.body, items: items(objectID, 500) });
@@ -144,24 +144,24 @@ describe('bytes without end, in few objects', () => {
   });
 });
 
-describe('what is kept for idempotency keys', () => {
-  /** Refused, with an answer that is kept. */
+describe('answers stored for idempotency keys', () => {
+  /** This request is refused, with an answer that is stored. */
   const NOWHERE = { ...PLAYLIST, body: { ...PLAYLIST.body, items: [{ uploadObjectID: 'upl-none' }] } };
   const keyed = (as: Client, key: string, { path, body }: Wish) =>
     as.call('POST', path, body, { 'idempotency-key': key });
 
-  test('ends at so many keys, before anything is done; a request without one goes on', async () => {
+  test('end at so many keys, before anything is done; a request without one goes on', async () => {
     const mallory = await api.client('mallory-keys');
     const answers: Answer[] = [];
     for (let i = 0; i < 5; i += 1) answers.push(await keyed(mallory, `key-${i}`, NOWHERE));
     expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 403, 403]);
     expect(answers.at(-1)?.body).toMatchObject({ code: 'quota_exceeded', limit: 'idempotencyKeys', used: 3 });
     expect((await mallory.call('POST', PLAYLIST.path, PLAYLIST.body)).status).toBe(201);
-    // A key that is known is no new one.
+    // A known key is no new one.
     expect((await keyed(mallory, 'key-0', NOWHERE)).status).toBe(422);
   });
 
-  test('ends at so many bytes, and what was answered beyond them is never done twice', async () => {
+  test('end at so many bytes, and a request whose answer was too much is never done twice', async () => {
     const mallory = await api.client('mallory-answers');
     const wish = { ...PLAYLIST, body: { ...PLAYLIST.body, name: 'x'.repeat(200) } };
     for (const key of ['one', 'two']) expect((await keyed(mallory, key, wish)).status).toBe(201);
@@ -173,7 +173,7 @@ describe('what is kept for idempotency keys', () => {
   });
 });
 
-test('an account sees what it has, may have, and how that is lifted', async () => {
+test('an account sees its usage, its limits, and how to lift them', async () => {
   const ada = await api.client('ada-looks');
   await ada.call('POST', PLAYLIST.path, PLAYLIST.body);
   const { body } = await ada.call<AccountLimits>('GET', '/v1/limits');

@@ -1,6 +1,6 @@
 /**
- * Limits of uploads, where a client does not say how much will come, or sends it in parts: neither is a way around what an account
- * may keep. Two API servers, on a real Kubernetes and a real PostgreSQL.
+ * Attacks the limits of uploads through a deferred length and through parts: neither is a way around an account's quota. Two API servers
+ * run on a real Kubernetes and a real PostgreSQL.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const wiresOf = (as: Client): TusWire[] => urls.map((url) => tusWire(url, as));
+const openWires = (as: Client): TusWire[] => urls.map((url) => tusWire(url, as));
 const usedBy = async (as: Client, name: string): Promise<number> => {
   const { body } = await as.call<AccountLimits>('GET', '/v1/limits');
   return body.limits.find((limit) => limit.name === name)?.used ?? Number.NaN;
@@ -40,7 +40,7 @@ const usedBy = async (as: Client, name: string): Promise<number> => {
 
 test('uploads of no length, sent at once to two servers, end at the bytes that the account may keep', async () => {
   const mallory = await api.client('mallory-open-ended');
-  const wires = wiresOf(mallory);
+  const wires = openWires(mallory);
   const begun = await Promise.all(
     Array.from({ length: 12 }, (_, i) => wires[i % 2]?.create({ 'Upload-Defer-Length': '1' })),
   );
@@ -56,19 +56,19 @@ test('uploads of no length, sent at once to two servers, end at the bytes that t
   expect(total).toBeGreaterThan(0);
   expect(total).toBeLessThanOrEqual(QUOTA.uploadBytes);
   expect(await usedBy(mallory, 'uploadBytes')).toBeLessThanOrEqual(QUOTA.uploadBytes);
-  // Nor is any longer than one may be.
+  // No upload may exceed its own limit either.
   const [one = '', ...others] = ids;
   for (const id of others) expect((await wires[0]?.send('DELETE', id))?.status).toBe(204);
   const rest = Buffer.alloc(QUOTA.largestUploadBytes, 'y');
   const beyond = await wires[0]?.append(one, Number(await wires[0]?.offset(one)), rest);
   expect(beyond).toMatchObject({ status: 413, body: { code: 'media_too_large' } });
   expect(Number(await wires[0]?.offset(one))).toBeLessThanOrEqual(QUOTA.largestUploadBytes);
-  expect((await wiresOf(victim)[0]?.create({ 'Upload-Length': '5' }, { type: 'VIDEO' }, 'hello'))?.status).toBe(201);
+  expect((await openWires(victim)[0]?.create({ 'Upload-Length': '5' }, { type: 'VIDEO' }, 'hello'))?.status).toBe(201);
 });
 
 test('a length that is said late is no more than there is room for', async () => {
   const mallory = await api.client('mallory-late');
-  const [wire] = wiresOf(mallory) as [TusWire];
+  const [wire] = openWires(mallory) as [TusWire];
   const made = [await wire.create({ 'Upload-Defer-Length': '1' }), await wire.create({ 'Upload-Defer-Length': '1' })];
   const say = (answer: { headers: Headers }, bytes: number) =>
     wire.append(idOf(answer), 0, '', { 'Upload-Length': String(bytes) });
@@ -79,9 +79,9 @@ test('a length that is said late is no more than there is room for', async () =>
   expect(await usedBy(mallory, 'uploadBytes')).toBe(QUOTA.largestUploadBytes);
 });
 
-test('parts count as what they are, and put together at once in many ways they are still no more', async () => {
+test('parts count with their own size, and concurrent concatenations are no way around it', async () => {
   const mallory = await api.client('mallory-parts');
-  const wires = wiresOf(mallory);
+  const wires = openWires(mallory);
   const part = async (bytes: number) => {
     const headers = { 'Upload-Concat': 'partial', 'Upload-Length': String(bytes) };
     const made = await wires[0]?.send('POST', '', headers);
@@ -103,7 +103,7 @@ test('parts count as what they are, and put together at once in many ways they a
 });
 
 test('at the limit of uploads, parts can still be put together, and leave room then', async () => {
-  const wires = wiresOf(await api.client('ada-parts'));
+  const wires = openWires(await api.client('ada-parts'));
   const ids: string[] = [];
   for (let i = 0; i < QUOTA.uploads; i++) {
     const headers = { 'Upload-Concat': 'partial', 'Upload-Length': '1' };
@@ -117,7 +117,7 @@ test('at the limit of uploads, parts can still be put together, and leave room t
 });
 
 test('a wrong sum leaves nothing in the storage', async () => {
-  const [wire] = wiresOf(await api.client('mallory-sums')) as [TusWire];
+  const [wire] = openWires(await api.client('mallory-sums')) as [TusWire];
   const id = idOf(await wire.create({ 'Upload-Length': String(40 * MIB) }));
   const storage = await openStorage(pathToFileURL(join(dir, 'media')).href);
   const count = async () => {

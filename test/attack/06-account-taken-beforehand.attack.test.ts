@@ -1,6 +1,6 @@
 /**
- * Accounts that are taken beforehand: a stranger signs up with the address of somebody who will sign up later, or has got into an
- * account and makes ways back in. On the real API server and Postgres, with letters taken by a real SMTP server.
+ * Attacks accounts before their owners have them. A stranger signs up with the address of somebody who will sign up later, or has got into
+ * an account and makes ways back in. The tests use the real API server and Postgres, and a real SMTP server for the mails.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
@@ -43,7 +43,7 @@ afterAll(async () => {
 const CONFIRM = /Confirm/;
 
 describe('a stranger signs up with an address before its owner does', () => {
-  test('the owner signs up too and opens either letter: her password counts, and his never', async () => {
+  test('the owner signs up too and opens either mail: her password counts, and the stranger’s never', async () => {
     for (const [email, which] of [
       ['first@example.com', 0],
       ['second@example.com', 1],
@@ -59,7 +59,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     }
   });
 
-  test('he signs up after her, before she has opened her letter: her password counts, and his never', async () => {
+  test('the stranger signs up after the owner, before she has opened her mail: her password counts, and the stranger’s never', async () => {
     const email = 'after@example.com';
     const [mallory, victim] = [openBrowser(url), openBrowser(url)];
     await victim.signUp(email, HERS);
@@ -71,7 +71,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     expect(await isPassword(url, { email, password: HERS })).toBe(true);
   });
 
-  test('she has signed up nowhere, or on another device, and opens his letter: she is asked to choose a password', async () => {
+  test('the owner has signed up nowhere, or on another device, and opens the stranger’s mail: she is asked to choose a password', async () => {
     const email = 'elsewhere@example.com';
     const [mallory, phone] = [openBrowser(url), openBrowser(url)];
     await mallory.signUp(email, HIS);
@@ -105,7 +105,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     expect(cross.status).toBe(403);
   });
 
-  test('a cookie of his own making, or for another address, confirms nothing in her name', async () => {
+  test('a cookie of the stranger’s own making, or for another address, confirms nothing in her name', async () => {
     const email = 'cookie@example.com';
     const mallory = openBrowser(url);
     await mallory.signUp(email, HIS);
@@ -147,7 +147,7 @@ describe('a stranger signs up with an address before its owner does', () => {
         await openBrowser(url).post('/sign-up/email', { email: address, password: HIS, firstName: 'Somebody' }),
       );
     expect(answers).toEqual(Array(3).fill({ status: 200, body: { status: true } }));
-    // Nor does signing in, to anybody but the browser that has signed up.
+    // A sign-in confirms nothing either, except in the browser that has signed up.
     for (const address of [email, 'waiting@example.com', 'nobody-at-all@example.com'])
       expect(await openBrowser(url).post('/sign-in/email', { email: address, password: HIS })).toMatchObject({
         status: 401,
@@ -166,14 +166,14 @@ describe('a stranger signs up with an address before its owner does', () => {
 
 interface Inside {
   victim: Person;
-  /** What he has made himself in her account. */
+  /** The key that the stranger has made in her account. */
   key: string;
   app: Awaited<ReturnType<typeof authorize>>;
   client: Awaited<ReturnType<typeof register>>;
   session: string;
 }
 
-/** Mallory knows the password, and makes himself ways back in. */
+/** Signs Mallory in with the known password, and makes ways back in. */
 async function getInside(name: string): Promise<Inside> {
   const victim = await site.person(name);
   const session = await signIn(url, victim);
@@ -215,12 +215,12 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     await reset(inside.victim);
     expect(await waysIn(inside)).toEqual({ session: 401, key: 401, token: 401, refresh: 400, passkeys: 0 });
     const { text } = await smtp.mailTo(inside.victim.email, /password was changed/);
-    // Hers and his key.
+    // The count includes her key and the stranger's.
     expect(text).toContain('Revoked: 2 API keys, 1 connected app and 1 passkey.');
     expect(text).not.toContain('Still valid');
   });
 
-  test('who is sure may keep keys and apps, sessions and passkeys end nevertheless, and the letter says what is left', async () => {
+  test('an owner may keep keys and apps, sessions and passkeys end nevertheless, and the mail says what is left', async () => {
     const inside = await getInside('keeping');
     await reset(inside.victim, { keepAccess: true });
     expect(await waysIn(inside)).toMatchObject({ session: 401, key: 200, token: 200, passkeys: 0 });
@@ -228,7 +228,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect(text).toContain('Still valid: 2 API keys and 1 connected app. Check that you recognize each of them.');
   });
 
-  test('an app that he has allowed, and that has not fetched its tokens yet, gets none after a reset', async () => {
+  test('an app that the stranger has allowed, and that has not fetched its tokens yet, gets none after a reset', async () => {
     const victim = await site.person('pending');
     const client = await register(url);
     const { asked, code } = await getCode(url, victim, client, { scope: 'service:read offline_access' });
@@ -236,7 +236,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect((await askToken(url, codeForm(client, asked, code))).status).toBe(400);
   });
 
-  test('another link to choose a password, which he has asked for before, is good no more', async () => {
+  test('another link to choose a password, requested earlier by the stranger, is no longer valid', async () => {
     const { email } = await site.person('two-links');
     await post(`${url}/api/auth/request-password-reset`, { email });
     const early = await tokenOf(smtp, email, /Choose a new password/);
@@ -247,7 +247,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect([await set(late, NEW), await set(early, HIS)]).toEqual([200, 400]);
   });
 
-  test('a new password by the old one can end them too, and says what is left where it does not', async () => {
+  test('a change of password can end them too, and reports the remaining ones otherwise', async () => {
     const change = (person: Person, more: object) =>
       post(
         `${url}/api/auth/change-password`,
@@ -284,7 +284,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect(await query(site.databaseUrl, left)).toEqual([]);
   });
 
-  test('the owner is told of each new key and app, once, and of nothing that she allows again', async () => {
+  test('the owner gets a mail about each new key and app, once, and about nothing that she allows again', async () => {
     const { victim, session, client } = await getInside('told');
     const key = await smtp.mailTo(victim.email, /API key was created/);
     expect(key.text).toMatch(/\d{4}, \d\d:\d\d UTC: new API key “Spare”/);
@@ -303,7 +303,7 @@ describe('a stranger was in an account, and made himself ways back in', () => {
     expect(told.filter(({ raw }) => raw.includes(victim.email))).toHaveLength(2);
   });
 
-  test('a name of a key or an app writes no letter in our name: what a mail program could make a link of is not shown', async () => {
+  test('the name of a key or an app writes no mail in our name: a mail shows nothing that a mail program could turn into a link', async () => {
     const victim = await site.person('phished');
     const name = 'Update at http://evil.example/now';
     await call(`${url}/v1/api-keys`, 'POST', { name }, pageHeaders(url, victim));

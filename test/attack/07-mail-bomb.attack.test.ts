@@ -1,6 +1,6 @@
 /**
- * Mail bombs: a mailbox gets few letters in an hour, whatever a stranger does, from however many addresses, on whichever server; and
- * its owner is neither kept from a link nor from a notice by that. On real API servers, Postgres and SMTP.
+ * Attacks with mail bombs. A mailbox gets few mails in an hour, whatever a stranger does, from any number of addresses, on any server; its
+ * owner still gets a link and a notice. The tests use real API servers, Postgres and SMTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMailbox, listAllowances } from '../../src/domain/mail/budget.ts';
@@ -33,14 +33,14 @@ afterAll(async () => {
 });
 
 let last = 0;
-/** From an address that nobody has come from, on one server after the other. */
+/** Each request comes from a new address, to each server in turn. */
 const from = () => {
   last += 1;
   const url = last % 2 === 0 ? site.url : replica.url;
   return { url, address: `198.51.${Math.floor(last / 250)}.${(last % 250) + 1}` };
 };
 
-/** Also where the server listens elsewhere than it says. */
+/** The header is right also where the server listens elsewhere than on its public address. */
 async function ask(path: string, body: object) {
   const { url, address } = from();
   const headers = { origin: site.url, 'x-forwarded-for': address };
@@ -57,7 +57,7 @@ const lettersTo = (...emails: string[]) =>
       .some((address) => emails.includes(address)),
   );
 
-/** Letters are sent behind an answer. One to another mailbox, which each server is asked for last, is its last. */
+/** A server sends mails after its answer. A mail to another mailbox, which each server gets last, is its last. */
 async function settle(): Promise<void> {
   for (const _server of [site, replica]) {
     const email = `settled-${last}@elsewhere.example`;
@@ -69,7 +69,7 @@ async function settle(): Promise<void> {
 const many = (times: number, attack: (i: number) => Promise<unknown>) =>
   Promise.all(Array.from({ length: times }, (_one, i) => attack(i)));
 
-describe('letters to somebody who has no account', () => {
+describe('mails to an address without an account', () => {
   test('signing up, asking again, for a new password and signing in: five letters an hour in all, and none by signing in', async () => {
     const email = 'bomb@example.com';
     const [owner, address] = [openBrowser(site.url, { from: '203.0.113.7' }), { email }];
@@ -89,7 +89,7 @@ describe('letters to somebody who has no account', () => {
     expect(lettersTo(email).length).toBeGreaterThan(1);
     expect(lettersTo(email).length).toBeLessThanOrEqual(PER_HOUR);
 
-    // The owner signs up in the middle of that and gets no letter; one of those that she has got lets her in.
+    // The owner signs up in the middle of the attack and gets no mail; one of the earlier mails lets her in.
     const before = lettersTo(email).length;
     const hers = openBrowser(site.url, { from: '203.0.113.8' });
     await hers.signUp(email, 'a kettle full of stars');
@@ -115,12 +115,12 @@ describe('letters to somebody who has no account', () => {
     expect(lettersTo(...all).length).toBeLessThanOrEqual(PER_HOUR);
     const tagged = Array.from({ length: 24 }, (_one, i) => `tags+${i}@example.org`);
     expect(lettersTo(...tagged).length).toBeLessThanOrEqual(PER_HOUR);
-    // Its owner, who uses no tag, is not kept from a letter.
+    // The owner, who uses no tag, still gets a mail.
     await signUp('tags@example.org');
     await smtp.mailTo('tags@example.org', /Confirm/);
   });
 
-  test('who sends is told nothing: neither that no letter is sent, nor that one is', async () => {
+  test('the sender learns nothing: neither that no mail is sent, nor that one is', async () => {
     const email = 'untold@example.com';
     const answers = await many(10, () => signUp(email));
     answers.push(await signUp('untold-too@example.com'));
@@ -155,10 +155,10 @@ describe('letters to somebody who has no account', () => {
   });
 });
 
-describe('letters to somebody who has an account', () => {
+describe('mails to an address with an account', () => {
   const page = (person: Person) => pageHeaders(site.url, person);
 
-  test('five an hour in all, one of them that there is an account already, and one that leads to a new password', async () => {
+  test('are five an hour in all: one about the existing account, and one with a link to a new password, among them', async () => {
     const { email } = await site.person('owner');
     await many(12, () => signUp(email));
     await many(12, () => ask('/send-verification-email', { email }));
@@ -167,15 +167,15 @@ describe('letters to somebody who has an account', () => {
     await many(12, () => ask('/request-password-reset', { email }));
     await settle();
     expect(lettersTo(email)).toHaveLength(PER_HOUR);
-    // She forgets her password while nothing is sent any more: a link lies in her mailbox.
+    // She forgets her password while no mail is sent: a link is in her mailbox already.
     const token = await tokenOf(smtp, email, /Choose a new password/);
     const set = await ask('/reset-password', { token, newPassword: OTHER });
     expect(set.status).toBe(200);
-    // And though a stranger has used the letters up, she is told of it.
+    // The notice reaches her although a stranger has used up the mails.
     await smtp.mailTo(email, /password was changed/);
   });
 
-  test('who is inside makes many keys: the owner is told of each, in few letters', async () => {
+  test('an intruder makes many keys: the owner learns of each, in few mails', async () => {
     const person = await site.person('inside');
     const keys = 3 * PER_HOUR;
     for (let i = 0; i < keys; i += 1)
@@ -187,7 +187,7 @@ describe('letters to somebody who has an account', () => {
       const rows = await waiting();
       return rows.length > 0 && rows;
     });
-    // An hour later: all that waits is one letter.
+    // An hour later, all waiting notices are one mail.
     await query(
       site.databaseUrl,
       `update loopstream.mail_budgets set sent = array(select t - interval '1 hour' from unnest(sent) t) where kind = 'notice'`,

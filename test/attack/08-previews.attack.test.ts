@@ -1,4 +1,4 @@
-/** Previews: whole streams that nobody pays for must not be had without end. */
+/** Attacks previews: an account must not watch whole streams without end and without payment. */
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PODS } from '../../src/kube/core.ts';
@@ -13,7 +13,7 @@ const AT_ONCE = 300;
 
 let started: StreamsApi;
 let pod: Server;
-/** Connections that the pod serves now, and the most there were. */
+/** Connections that the pod serves now, and their maximum. */
 let served = 0;
 let most = 0;
 
@@ -50,7 +50,7 @@ async function goOnAir(id: string): Promise<void> {
   await started.api.kube.mergePatch(PODS, NAMESPACE, object.metadata.name, { status }, { subresource: 'status' });
 }
 
-/** Opens a preview and holds it until the test is over. */
+/** Opens a preview and holds it until the end of the test. */
 async function watch(id: string, as: Client): Promise<Response> {
   const gone = new AbortController();
   onTestFinished(() => gone.abort());

@@ -1,6 +1,6 @@
 /**
- * A pod's word is money: a streamer that was taken over reports what it likes of its time on air. What its account pays is
- * bounded by what Kubernetes recorded of the pod, whatever the pod says and however often it says something else.
+ * Attacks the bill through a pod's reports: a hijacked streamer reports any time on air. Kubernetes' own record of the pod bounds the
+ * charge, whatever the pod reports, and however often it changes.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { at, podOf, step, stream, world } from '../kit/make/operator.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 
-/** The pod of a stream that was made at NOW and reports `runs` when it is asked `seconds` later. */
+/** Returns the stream, made at NOW, after its pod reported `runs` `seconds` later. */
 function report(runs: unknown, seconds: number, before: LoopStream = stream()) {
   const pod = podOf(before, { ready: true });
   const book = computeSessions(before, [readPodTime(pod, parseRuns({ runs }))], true, at(seconds));
@@ -76,7 +76,7 @@ describe('a pod that reports more than it can have had', () => {
     expect(doubt?.reason).toBe('MoreThanPossible');
   });
 
-  it('is seen in the conditions of its stream until a pod reports what can be so, and writes nothing anew meanwhile', () => {
+  it('shows in the conditions of its stream until a pod’s report is possible again, without further writes', () => {
     const lie = claim(1e15);
     const [first, second] = [100, 200].map((seconds) => report(lie, seconds));
     expect(first?.doubt).toEqual(second?.doubt);
@@ -88,7 +88,7 @@ describe('a pod that reports more than it can have had', () => {
     expect(report(claim(9), 300, doubted).doubt).toBeUndefined();
   });
 
-  it('cannot have its account charged for more than its age, whatever it reports and however often', () => {
+  it('never has its account charged for more than its age, for any reports in any number', () => {
     const lie = fc.record({
       run: fc.integer({ min: 0, max: 60 }),
       from: fc.integer({ min: -1000, max: 8000 }),
@@ -102,7 +102,7 @@ describe('a pod that reports more than it can have had', () => {
     fc.assert(
       fc.property(rounds, (list) => {
         let [now, loopStream] = [0, stream()];
-        // What a meter has counted, by the number of the session.
+        // A meter's counts by the number of the session.
         const charged = new Map<number, number>();
         for (const { lies, wait } of list) {
           now += wait;
@@ -115,7 +115,7 @@ describe('a pod that reports more than it can have had', () => {
           const { sessions } = report(runs, now, loopStream);
           for (const session of sessions) charged.set(lastNumber(session), session.onAirSeconds);
           expect(sessions.length).toBeLessThanOrEqual(MAX_SESSIONS);
-          // Whatever is closed is acknowledged at once, so that it may be forgotten.
+          // Closed sessions are acknowledged at once, so that they may be forgotten.
           const open = sessions.find(({ endedAt }) => endedAt === undefined)?.number ?? Number.POSITIVE_INFINITY;
           const acknowledgedSession = Math.max(0, ...sessions.map(lastNumber).filter((number) => number < open));
           loopStream = { ...loopStream, status: { ...loopStream.status, sessions, acknowledgedSession } };
@@ -128,7 +128,7 @@ describe('a pod that reports more than it can have had', () => {
   });
 });
 
-describe('a pod that tells the truth', () => {
+describe('an honest pod', () => {
   it('is believed where the clock of its node is an hour off', () => {
     for (const off of [-3600, 3600]) {
       const pod = podOf(stream(), { ready: true });
@@ -141,7 +141,7 @@ describe('a pod that tells the truth', () => {
     }
   });
 
-  it('is believed of each process, whatever restarts it', () => {
+  it('is believed about each process, through any restart', () => {
     const runs = Array.from({ length: 24 }, (_, i) => ({
       run: i + 1,
       startedAt: kubeTime(at(i * 10)),
@@ -169,14 +169,14 @@ describe('a pod that reports too little', () => {
     return new Set(found);
   };
 
-  it('is found by what the operator sees, and one that had a bad link is not', () => {
+  it('is found by the operator’s own observations, and one with a bad link is not accused', () => {
     expect(watch(0)).toEqual(new Set([undefined, true]));
     expect(watch(0.4)).toEqual(new Set([undefined, true]));
     expect(watch(0.6)).toEqual(new Set([undefined, false]));
     expect(watch(1)).toEqual(new Set([undefined, false]));
   });
 
-  it('is charged what it reports, and its stream says so', () => {
+  it('is charged by its report, and its stream says so', () => {
     const pod = podOf(stream(), { ready: true });
     const { doubt, sessions } = computeSessions(stream(), [readPodTime(pod, [], true)], true, at(600));
     expect(doubt).toMatchObject({ reason: 'LessThanSeen', status: 'False' });
@@ -184,7 +184,7 @@ describe('a pod that reports too little', () => {
   });
 });
 
-describe('whatever else a pod says', () => {
+describe('any other report of a pod', () => {
   it('cannot make a status that Kubernetes refuses', () => {
     for (const startedAt of ['Thu, 01 Jan 1970 00:00:00 GMT', '1', '+275760-09-13T00:00:00Z', 'June 1 2026'])
       expect(parseRuns({ runs: claim(1, startedAt) })).toEqual([]);

@@ -1,15 +1,15 @@
-/** A prepare Job that a file has taken over: it may report what it likes, and only what can be true is written down. */
+/** Attacks through a prepare Job that a file has taken over: it may report anything, and only possible values are stored. */
 import { describe, expect, test } from 'vitest';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { wantImport, wantRendition } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 
-const imported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
+const buildImported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
 
-/** The status of an upload after its Job has reported a result. */
+/** Returns the status of an upload after its Job has reported a result. */
 function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
-  const bare = task === 'import' ? upload('film', {}) : imported();
+  const bare = task === 'import' ? upload('film', {}) : buildImported();
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
   const job = jobOf(owner, task === 'import' ? wantImport(owner) : wantRendition(owner, MEDIA, '720p30'));
   return decideUpload(owner, {
@@ -32,7 +32,7 @@ const FAILED = { state: 'failed', error: { code: 'prepare_failed' } };
 const { video, audio } = MEDIA;
 
 describe('an import that reports', () => {
-  test('what can be true is believed', () => {
+  test('a possible value is accepted', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import')).toMatchObject({ media: MEDIA });
   });
 
@@ -59,7 +59,7 @@ describe('an import that reports', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', more)).toMatchObject(FAILED);
   });
 
-  test('a length beyond what the account may have has failed', () => {
+  test('a length beyond the account’s limit has failed', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 5 })).toMatchObject(FAILED);
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 10 })).toMatchObject({
       media: MEDIA,
@@ -68,11 +68,11 @@ describe('an import that reports', () => {
 });
 
 describe('warnings that a Job reports', () => {
-  const said = (warnings: unknown) => statusAfter({ action: 'import', media: MEDIA, warnings }, 'import');
+  const reportWarnings = (warnings: unknown) => statusAfter({ action: 'import', media: MEDIA, warnings }, 'import');
 
   test('are written down: known codes, one of each, in sentences that fit and that a terminal does not obey', () => {
     const told = { code: 'picture_held', message: `\u001b[31m${'x'.repeat(250)}`, more: 'x'.repeat(9999) };
-    const { warnings } = said([told, told, { code: 'still_picture', message: '' }]);
+    const { warnings } = reportWarnings([told, told, { code: 'still_picture', message: '' }]);
     expect(warnings).toEqual([
       { code: 'still_picture', message: '' },
       { code: 'picture_held', message: ` [31m${'x'.repeat(250)}` },
@@ -85,7 +85,7 @@ describe('warnings that a Job reports', () => {
     ['more than there are codes', Array.from({ length: 40 }, () => ({ code: 'picture_held', message: 'x' }))],
     ['no list', 'picture_held'],
   ])('%s has failed, and nothing of it is written down', (_, warnings) => {
-    const status = said(warnings);
+    const status = reportWarnings(warnings);
     expect(status).toMatchObject(FAILED);
     expect(status.warnings).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** Tests of destinations: one account that asks for many, against a server that keeps silent, must not hold up another one’s. */
+/** Attacks tests of destinations: one account with many tests, against a silent server, must not delay another account's. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const sockets = new Set<Socket>();
 
 beforeAll(async () => {
   strangers = await makeStrangers();
-  // Takes the connection, and says nothing: a test waits for as long as it may.
+  // The server accepts the connection and stays silent: a test waits for its full time.
   silent = createServer((socket) => sockets.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
   await once(silent, 'listening');
 });
@@ -21,33 +21,33 @@ afterAll(() => {
   silent?.close();
 });
 
-const destinationOf = async (stranger: Stranger, port: number): Promise<string> => {
+const createDestination = async (stranger: Stranger, port: number): Promise<string> => {
   const wish = { name: 'x', rtmpUrl: `rtmp://127.0.0.1:${port}/live`, rtmpKey: 'k3y' };
   const { status, body } = await stranger.call('POST', '/destinations', wish);
   expect(status, JSON.stringify(body)).toBe(201);
   return body.id;
 };
 
-/** Milliseconds of one test of a port at which nobody listens, which is answered at once when it is its turn. */
-async function timeOf(stranger: Stranger, id: string): Promise<number> {
+/** Returns the milliseconds of one test of a closed port, which ends at once when it is its turn. */
+async function measureTest(stranger: Stranger, id: string): Promise<number> {
   const began = performance.now();
   const { status, body } = await stranger.call('POST', `/destinations/${id}/test`);
   expect({ status, code: body.code }).toEqual({ status: 200, code: 'connection_refused' });
   return performance.now() - began;
 }
 
-test('an account that asks for forty tests at once is told to wait, and another account’s test takes as long as alone', async () => {
+test('an account that requests forty tests at once has to wait, and another account’s test takes as long as alone', async () => {
   const { mallory, victim } = strangers;
-  const mine = await destinationOf(victim, 9);
-  const aloneMs = await timeOf(victim, mine);
+  const mine = await createDestination(victim, 9);
+  const aloneMs = await measureTest(victim, mine);
   const { port } = silent.address() as AddressInfo;
-  const ids = await Promise.all(Array.from({ length: 8 }, () => destinationOf(mallory, port)));
+  const ids = await Promise.all(Array.from({ length: 8 }, () => createDestination(mallory, port)));
   const attack = Array.from({ length: TESTS }, (_, i) =>
     mallory.call('POST', `/destinations/${ids[i % ids.length]}/test`),
   );
   await expect.poll(() => sockets.size).toBeGreaterThan(0);
-  const besideMs = await timeOf(victim, mine);
-  // The machine has more to do as well; what it is about is a queue, which took four times as long.
+  const besideMs = await measureTest(victim, mine);
+  // The machine has other work too; the fault was a queue, which took four times as long.
   expect(besideMs).toBeLessThan(1.5 * aloneMs + 2000);
   const answers = await Promise.all(attack);
   const refused = answers.filter(({ status }) => status === 429);

@@ -1,6 +1,6 @@
 /**
- * Storage without end: links whose size nobody knows beforehand, and media that is prepared of few bytes. The operator decides by the
- * uploads of the account alone, so that no order of events, and no number of imports at once, leads past what it may keep.
+ * Attacks storage with links of unknown size, and with long media of few bytes. The operator decides by the account's uploads alone, so
+ * that no order of events, and no number of imports at once, exceeds the quota.
  */
 import { expect, test } from 'vitest';
 import { grantRoom } from '../../src/operator/upload/storage-grant.ts';
@@ -16,7 +16,7 @@ const link = (n: number, more: Partial<Upload['spec']> = {}): Upload =>
     metadata: {
       name: `upl-${String(n).padStart(5, '0')}`,
       uid: `uid-${n}`,
-      // Several within the same second, as a flood of requests makes them.
+      // Several uploads share a second, as a flood of requests makes them.
       creationTimestamp: new Date(Math.floor(n / 10) * 1000).toISOString(),
     },
     spec: { type: 'video', source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: QUOTA, ...more },
@@ -27,7 +27,7 @@ const come = (upload: Upload, sizeBytes: number): Upload => ({
 });
 const stored = (all: readonly Upload[]) => all.reduce((sum, { status }) => sum + (status?.media?.sizeBytes ?? 0), 0);
 
-/** Imports begin whenever they may, in any order, and each brings as much as it was granted. Answers how many were refused. */
+/** Starts imports whenever they may run, in any order; each brings its full grant. Returns the number of refused ones. */
 function importAll(all: Upload[], atOnce: number, random: () => number): number {
   const running = new Map<number, number>();
   const waiting = new Set(all.keys());
@@ -71,7 +71,7 @@ test.each([1, 4, 50])(
       const all = Array.from({ length: 300 }, (_, n) => link(n));
       const refused = importAll(all, atOnce, randoms(seed));
       expect(stored(all)).toBe(QUOTA);
-      // Before: 300 × 20 GiB = 6000 GiB against a quota of 1024 GiB.
+      // The earlier rule allowed 300 × 20 GiB = 6000 GiB against a quota of 1024 GiB.
       expect(refused).toBe(300 - Math.ceil(QUOTA / MAX_SOURCE));
     }
   },
@@ -87,7 +87,7 @@ test('one large import is not refused because others wait, and small ones all co
   }
 });
 
-test('what clients send counts from its beginning, so that a queued link cannot have the same room', () => {
+test('a client’s upload counts from its beginning, so that a queued link cannot have the same room', () => {
   const sent = link(0, { source: { sent: { sizeBytes: QUOTA - GIBI, receivedBytes: 0 } } });
   const first = link(1);
   expect(grantRoom(first, [sent, first], MAX_SOURCE)).toEqual({ maxBytes: GIBI });
@@ -100,7 +100,7 @@ test('uploads of kubectl, which belong to no account, are not limited', () => {
   expect(grantRoom({ ...link(0), spec }, [], MAX_SOURCE)).toEqual({});
 });
 
-test('prepared media counts with its bytes, whatever the source had', () => {
+test('prepared media counts with its own bytes, independent of its source', () => {
   const renditions = [
     { profile: '2160p60', state: 'ready' as const, durationSeconds: 3600, bitrateKbps: 40_000 },
     { profile: '720p30', state: 'pending' as const },

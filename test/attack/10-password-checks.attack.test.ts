@@ -1,4 +1,4 @@
-/** Password checks: dear by intention, so a flood of wrong ones must not keep an honest person out. */
+/** Attacks password checks: they are expensive by intention, so a flood of wrong ones must not keep an honest person out. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ownPage, type Person, startTestSite, type TestSite } from '../kit/make/oauth.ts';
@@ -54,11 +54,11 @@ test('a flood from one address: an honest sign-in elsewhere waits for next to no
   expect(ofStatus(429)).toBeGreaterThan(FLOOD / 4);
   expect(ofStatus(401) + ofStatus(429)).toBe(FLOOD);
   expect(answers.find(({ status }) => status === 429)?.code).toBe('rate_limited');
-  // Two of the flood are at work at any time. In the order of coming, a hundred would have been checked before the first.
+  // Two of the flood are at work at any time. In order of arrival, a hundred checks would have come first.
   expect(meanwhile).toBeLessThan(6 * HONEST);
 });
 
-test('a flood of one account from one address leaves its owner elsewhere where he was', async () => {
+test('a flood against one account from one address does not affect its owner elsewhere', async () => {
   const flood = Array.from({ length: FLOOD }, () => signIn(ada.email, 'wrong-password-1', FROM_ELSEWHERE));
   expect(await signIn(ada.email, ada.password)).toMatchObject({ status: 200 });
   await Promise.all(flood);

@@ -1,4 +1,4 @@
-/** Secrets in a destination's URL go in and never come out, whoever asks and by whichever door. */
+/** Attacks secrets in a destination's URL, which never come out again, for any client and through any API. */
 import { beforeAll, expect, test } from 'vitest';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
   ({ mallory } = await makeStrangers());
 });
 
-test('a passphrase and a stream id in an SRT URL are in no answer, and what is shown can be sent back', async () => {
+test('a passphrase and a stream id in an SRT URL are in no answer, and the shown URL can be sent back', async () => {
   const rtmpUrl = `srt://127.0.0.1:9000?latency=200000&passphrase=${PASSPHRASE}&streamid=${STREAM_ID}`;
   const shown = 'srt://127.0.0.1:9000?latency=200000&passphrase=…&streamid=…';
   const made = await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k3y' });
@@ -23,7 +23,7 @@ test('a passphrase and a stream id in an SRT URL are in no answer, and what is s
   });
   const answers = [
     ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
-    // As the form sends it back, with another name.
+    // The form sends the URL back like this, with another name.
     await mallory.call('PATCH', path, { name: 'y', rtmpUrl: shown }),
     { status: graphql.status, body: await graphql.json() },
   ];
@@ -32,7 +32,7 @@ test('a passphrase and a stream id in an SRT URL are in no answer, and what is s
     expect(JSON.stringify(body)).not.toMatch(/SuperSecret|SECRETKEY/);
     expect(JSON.stringify(body)).toContain(shown);
   }
-  // A hidden value cannot be sent to somewhere else.
+  // A hidden value cannot be sent to another server.
   const moved = await mallory.call('PATCH', path, { rtmpUrl: shown.replace('9000', '9001') });
   expect(moved).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path: '/rtmpUrl' }] } });
   expect((await mallory.call('DELETE', path)).status).toBe(204);
@@ -45,7 +45,7 @@ test('a token in the query of an RTMP URL is in no answer', async () => {
   await mallory.call('DELETE', `/destinations/${made.body.id}`);
 });
 
-test('a login, given in its fields or within the URL, is in no answer of any door', async () => {
+test('a login, given in its fields or within the URL, is in no answer of any API', async () => {
   const [rtmpUser, rtmpPassword] = ['SuperSecretUser', 'SuperSecretPass1'];
   const shown = { rtmpUrl: 'rtmp://127.0.0.1/live', hasLogin: true };
   const pasted = { name: 'x', rtmpUrl: `rtmp://${rtmpUser}:${rtmpPassword}@127.0.0.1/live`, rtmpKey: 'k3y' };
@@ -73,7 +73,7 @@ test('a login, given in its fields or within the URL, is in no answer of any doo
     expect(JSON.stringify(body)).not.toContain('SuperSecret');
     expect(body).toMatchObject(shown);
   }
-  // What is wrong with one is said without it.
+  // An error about a secret does not contain it.
   const refused = await mallory.call('PATCH', path, { rtmpUrl: `rtmp://${rtmpUser}2:x@127.0.0.1/live`, rtmpUser });
   expect(refused).toMatchObject({ status: 422, body: { errors: [{ path: '/rtmpUrl' }] } });
   expect(JSON.stringify(refused.body)).not.toContain('SuperSecret');

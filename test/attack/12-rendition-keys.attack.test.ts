@@ -1,4 +1,4 @@
-/** Renditions that are made of the same bytes for two accounts: neither their time nor their content tells or harms another. */
+/** Attacks renditions of the same bytes in two accounts: neither their time nor their content reveals or harms anything of the other. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/opera
 import { media, room } from '../kit/make/prepare.ts';
 import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
 
-/** An imported upload of an account; every one of them has the same content. */
+/** Builds an imported upload of an account; all have the same content. */
 function of(account: string | undefined, namespace = 'tv', renditions: { key: string }[] = []): Upload {
   const imported = upload(`film-of-${account}`, {
     observedGeneration: 1,
@@ -27,7 +27,7 @@ function of(account: string | undefined, namespace = 'tv', renditions: { key: st
   return { ...imported, metadata: { ...imported.metadata, namespace, labels } };
 }
 
-const keyOf = (owner: Upload, shared = false) =>
+const getKey = (owner: Upload, shared = false) =>
   getWorkKey(wantRendition(owner, MEDIA, '720p30', false, undefined, shared).task);
 
 function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; shared?: boolean } = {}) {
@@ -48,39 +48,39 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
   });
 }
 const MADE = { state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
-/** As every installation had them before accounts were kept apart. */
+/** The key of installations before accounts had separate renditions. */
 const SHARED = renditionKey(MEDIA.sha256, 'video', '720p30');
 
 describe('a file that another account has too', () => {
-  test('is prepared anew, so that its time tells nobody that it was there', () => {
-    expect(keyOf(of('mallory'))).not.toBe(keyOf(of('victim')));
-    expect(decide(of('mallory')).create.map(({ task }) => getWorkKey(task))).toEqual([keyOf(of('mallory'))]);
+  test('is prepared anew, so that the time does not reveal the other copy', () => {
+    expect(getKey(of('mallory'))).not.toBe(getKey(of('victim')));
+    expect(decide(of('mallory')).create.map(({ task }) => getWorkKey(task))).toEqual([getKey(of('mallory'))]);
   });
 
-  test('is prepared once within an account, and once for all who work with kubectl in a namespace', () => {
-    expect(keyOf(of('victim'))).toBe(keyOf(of('victim')));
-    expect(keyOf(of(undefined))).toBe(keyOf(of(undefined)));
-    expect(keyOf(of(undefined))).not.toBe(keyOf(of(undefined, 'news')));
-    expect(keyOf(of(undefined))).not.toBe(keyOf(of('victim')));
+  test('is prepared once within an account, and once for all kubectl users of a namespace', () => {
+    expect(getKey(of('victim'))).toBe(getKey(of('victim')));
+    expect(getKey(of(undefined))).toBe(getKey(of(undefined)));
+    expect(getKey(of(undefined))).not.toBe(getKey(of(undefined, 'news')));
+    expect(getKey(of(undefined))).not.toBe(getKey(of('victim')));
   });
 
   test('has a key from which neither account nor namespace can be read', () => {
-    expect(keyOf(of('victim'))).toMatch(/^renditions\/[0-9a-f]{24}\/[0-9a-f]{64}\/video-720p30\.flv$/);
+    expect(getKey(of('victim'))).toMatch(/^renditions\/[0-9a-f]{24}\/[0-9a-f]{64}\/video-720p30\.flv$/);
   });
 
   test('is shared only where the operator of the service says so', () => {
-    expect(keyOf(of('mallory'), true)).toBe(keyOf(of('victim'), true));
+    expect(getKey(of('mallory'), true)).toBe(getKey(of('victim'), true));
     expect(decide(of('mallory'), { shared: true }).create.map(({ task }) => getWorkKey(task))).toEqual([SHARED]);
   });
 
-  test('is whole for one account after the rendition of the other has been replaced', async () => {
+  test('is complete for one account after the rendition of the other has been replaced', async () => {
     await using place = await room();
     const { storage } = place;
     const tone = await readFile(await media(place.path('tone.m4a'), { audio: TONE }));
     await storage.write('sources/x', Readable.from([tone]));
     const tasks = ['mallory', 'victim'].map((account) => ({
       ...taskFor('audio', '720p30'),
-      renditionKey: keyOf(of(account)),
+      renditionKey: getKey(of(account)),
     }));
     const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
     await makeRendition(first, createContext(place));
@@ -94,7 +94,7 @@ describe('a file that another account has too', () => {
 });
 
 describe('an installation that shared everything before', () => {
-  test('keeps what is ready: on air, in the status, and in the storage', () => {
+  test('keeps ready renditions: on air, in the status, and in the storage', () => {
     const before = of('victim', 'tv', [{ key: SHARED }]);
     expect(findRendition(before, '720p30')).toMatchObject({ state: 'ready', key: SHARED });
     const { create, remove, status } = decide(before);
@@ -104,8 +104,8 @@ describe('an installation that shared everything before', () => {
     expect(mayDelete(planSweep(listReferredKeys(seen), 60))(SHARED)).toBe(false);
   });
 
-  test('and one that goes back to sharing keeps what each account has', () => {
-    const own = keyOf(of('victim'));
+  test('keeps each account’s renditions when it goes back to sharing', () => {
+    const own = getKey(of('victim'));
     const { create, status } = decide(of('victim', 'tv', [{ key: own }]), { shared: true });
     expect(create).toEqual([]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: own }]);

@@ -1,4 +1,4 @@
-/** Callers' mistakes: a stranger cannot write errors into the service's log, nor have it say that it has failed. */
+/** Attacks the log through callers' mistakes: a stranger cannot write errors into it, nor make the service report a failure. */
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
 
 const AT_ONCE = 8;
-/** As pino has it. */
+/** pino's number of the level. */
 const ERROR = 50;
 
 let dir: string;
@@ -49,8 +49,8 @@ interface Sent {
   body?: string | Uint8Array;
 }
 
-/** Answers that say that the service has failed. */
-async function failuresOf(requests: readonly Sent[]): Promise<string[]> {
+/** Returns the answers that report a failure of the service. */
+async function findFailures(requests: readonly Sent[]): Promise<string[]> {
   const failures: string[] = [];
   const left = [...requests];
   const work = async () => {
@@ -68,7 +68,7 @@ async function failuresOf(requests: readonly Sent[]): Promise<string[]> {
   return failures;
 }
 
-/** Lines of level `error` and above. */
+/** Returns log lines of level `error` and above. */
 const errorLines = (): string[] =>
   server
     .logs()
@@ -77,7 +77,7 @@ const errorLines = (): string[] =>
     .map((line) => line.slice(0, 500));
 
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** None is what anybody asks for, wherever it is sent. */
+/** None of these is valid for any operation. */
 const BODIES: (string | Uint8Array)[] = [
   ...['', '[]', '[{}]', '[[]]', '{}', 'null', '5', '"x"', 'true', '{', '{"a":1,}', 'NaN', '\u0000', '{"__proto__":[]}'],
   ...['{"query":1}', '{"query":null}', '{"query":"{"}', '{"query":"{a"}', '{"query":"","variables":[]}'],
@@ -110,7 +110,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
     const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
     const requests = badRequests(doc, {}, (example) => example);
     expect(requests.length).toBeGreaterThan(1_000);
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
@@ -122,11 +122,11 @@ describe('a request that is wrong is answered as such, and leaves no error in th
         ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'].map((method) => ({ method, path, headers })),
       ]),
     );
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
-  test('the same at each door of signing in and OAuth', async () => {
+  test('the same at each path of signing in and OAuth', async () => {
     const requests = AUTH_PATHS.flatMap(({ path, methods }) =>
       methods.flatMap((method) =>
         [JSON_TYPE, { 'content-type': 'application/x-www-form-urlencoded' }].flatMap((type) => {
@@ -138,7 +138,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
         }),
       ),
     );
-    expect(await failuresOf(requests)).toEqual([]);
+    expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('a request that is wrong is answered as such, and leaves no error in th
     expect(await answer.json()).toMatchObject({ errors: [{ extensions: { code: 'malformed_request' } }] });
   });
 
-  test('what is no HTTP', async () => {
+  test('bytes that are no HTTP', async () => {
     const { hostname, port } = new URL(server.url);
     const texts = [
       '\u0016\u0003\u0001',

@@ -1,6 +1,6 @@
 /**
- * What a pod may connect to that was taken over, or that was sent somewhere by a destination or a link: the chart's
- * NetworkPolicies as they are rendered. That they hold on the wire is tested in test/cluster.
+ * Attacks the network from a hijacked pod, or through a destination or a link: the tests check the chart's rendered NetworkPolicies.
+ * test/cluster tests that they hold on the wire.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,8 +46,8 @@ afterAll(() => {
 
 const S3 = (endpoint = '') => ({ type: 's3', s3: { bucket: 'media', endpoint, existingSecret: 's3' } });
 
-/** Egress rules of the pods with these labels; undefined where no policy selects them, which is no bound at all. */
-async function rulesOf(labels: Labels, values: Values = {}): Promise<Rule[] | undefined> {
+/** Returns the egress rules of pods with these labels; undefined where no policy selects them, which is no limit at all. */
+async function renderRules(labels: Labels, values: Values = {}): Promise<Rule[] | undefined> {
   const objects = await helm.render({ ...INLINE, ...values });
   const policies = objects
     .filter(({ kind }) => kind === 'NetworkPolicy')
@@ -105,14 +105,14 @@ const PUBLIC = ['142.250.1.1', '172.32.0.1', '100.128.0.1', '198.20.0.1', '2606:
 
 describe.each(Object.entries(PODS))('%s', (_, labels) => {
   test('reaches every public address and no other', async () => {
-    const rules = await rulesOf(labels);
+    const rules = await renderRules(labels);
     for (const address of PRIVATE) expect(allows(rules, address), address).toBe(false);
     for (const address of PUBLIC) expect(allows(rules, address), address).toBe(true);
   });
 
-  test('reaches what the values name besides, at those ports alone', async () => {
+  test('reaches the further addresses of the values, at those ports alone', async () => {
     const mediaAlsoTo = [{ to: [{ ipBlock: { cidr: '10.9.0.5/32' } }], ports: [{ port: 1935 }] }];
-    const rules = await rulesOf(labels, { networkPolicy: { mediaAlsoTo, privateNetworks: ['142.250.0.0/16'] } });
+    const rules = await renderRules(labels, { networkPolicy: { mediaAlsoTo, privateNetworks: ['142.250.0.0/16'] } });
     expect(allows(rules, '10.9.0.5')).toBe(true);
     expect(allows(rules, '10.9.0.5', 443)).toBe(false);
     expect(allows(rules, '10.9.0.6')).toBe(false);
@@ -122,7 +122,7 @@ describe.each(Object.entries(PODS))('%s', (_, labels) => {
 
 describe('a Job that makes a rendition', () => {
   test('reaches nothing with media in a volume', async () => {
-    const rules = await rulesOf(RENDITION);
+    const rules = await renderRules(RENDITION);
     for (const address of [...PRIVATE, ...PUBLIC]) expect(allows(rules, address), address).toBe(false);
   });
 
@@ -147,7 +147,7 @@ describe('a Job that makes a rendition', () => {
       [['142.250.1.1', 9000]],
     ],
   ])('reaches %s alone', async (_, values, [address, port], others) => {
-    const rules = await rulesOf(RENDITION, values);
+    const rules = await renderRules(RENDITION, values);
     expect(allows(rules, address, port)).toBe(true);
     for (const [other, at] of others) expect(allows(rules, other, at), `${other}:${at}`).toBe(false);
     for (const one of PRIVATE) expect(allows(rules, one, 443), one).toBe(false);
@@ -156,7 +156,7 @@ describe('a Job that makes a rendition', () => {
   test('reaches the namespace of S3 in the cluster, and so does a stream; a destination test does not', async () => {
     const storage = { storage: S3('http://minio.store.svc.cluster.local:9000') };
     const names = async (labels: Labels) =>
-      ((await rulesOf(labels, storage)) ?? []).flatMap(({ to = [] }) =>
+      ((await renderRules(labels, storage)) ?? []).flatMap(({ to = [] }) =>
         to.flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels['kubernetes.io/metadata.name'] ?? []),
       );
     expect(await names(RENDITION)).toEqual(['kube-system', 'store']);
@@ -168,7 +168,7 @@ describe('a Job that makes a rendition', () => {
 test('where an installation has said where media goes, that alone counts, for storage too', async () => {
   const networkPolicy = { mediaTo: [{ to: [{ ipBlock: { cidr: '10.9.0.0/16' } }] }] };
   for (const labels of [...Object.values(PODS), RENDITION]) {
-    const rules = await rulesOf(labels, { networkPolicy });
+    const rules = await renderRules(labels, { networkPolicy });
     expect(allows(rules, '10.9.0.5')).toBe(true);
     for (const address of ['142.250.1.1', '10.8.0.1']) expect(allows(rules, address), address).toBe(false);
   }

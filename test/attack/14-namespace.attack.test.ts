@@ -1,7 +1,7 @@
 /**
- * The service's own accounts, taken over: what somebody can do with the token of the operator or of the API server, and what a
- * person with kubectl in the streams' namespace can ask of the operator. The chart is installed as people install it, on a real
- * kube-apiserver, which is the judge. What pods reach over the network is tested where policies are enforced (test/cluster).
+ * Attacks with the service's own accounts: the token of the operator or of the API server, and a person with kubectl in the streams'
+ * namespace. The chart is installed as people install it, on a real kube-apiserver, which decides. test/cluster tests the pods' network,
+ * where policies are enforced.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../src/kube/client.ts';
@@ -41,7 +41,7 @@ interface Answer {
   message: string;
 }
 
-/** Asks as one of the service's accounts, or as a person with every right. Nothing is stored unless `stored`. */
+/** Sends a request as one of the service's accounts, or as a person with every right. Nothing is stored unless `stored`. */
 async function ask(who: string, method: string, path: string, body?: unknown, stored = false): Promise<Answer> {
   const headers: Record<string, string> = {
     ...(who !== 'person' && { 'impersonate-user': `system:serviceaccount:${SERVICE}:loopstream-${who}` }),
@@ -71,7 +71,7 @@ beforeAll(async () => {
     input,
   });
   expect(applied.stderr).toBe('');
-  // kube-apiserver follows what was written with a delay: rights, then policies, and accounts for pods.
+  // kube-apiserver follows writes with a delay: rights, then policies, and service accounts for pods.
   const foreign = () => ask('operator', 'POST', collection(SECRETS), secret('anybody-s'));
   await until('the policies are in force', async () => /Secrets of its own/.test((await foreign()).message));
   const policies = ['pods', 'jobs', 'foreign', 'elsewhere', 'template', 'destinations'].map(
@@ -115,7 +115,7 @@ describe('the namespace of the streams', () => {
         expect((await ask(who, method, path, body)).status, `${who}: ${method} ${path}`).toBe(403);
   });
 
-  test('refuses a pod that Pod Security `restricted` does not allow, whoever makes it', async () => {
+  test('refuses a pod that Pod Security `restricted` does not allow, from any user', async () => {
     const containers = [{ name: 'a', image: 'b', securityContext: { privileged: true } }];
     const answer = await ask('person', 'POST', collection(PODS), { metadata: { name: 'a' }, spec: { containers } });
     expect(answer).toMatchObject({ status: 403, message: expect.stringContaining('PodSecurity') });
@@ -151,7 +151,7 @@ describe('Secrets, with the service’s tokens', () => {
       ['api', 'POST', collection(SECRETS), { ...secret(''), metadata: { generateName: 'evil-' } }],
       ['operator', 'PUT', one, kept],
       ['operator', 'POST', collection(SECRETS), secret('new')],
-      // Nor what is the other’s.
+      // The other role's objects are out of reach too.
       ['api', 'PATCH', objectPath(SECRETS, STREAMS, OURS.operator), {}],
       ['operator', 'PUT', objectPath(SECRETS, STREAMS, OURS.api), await kube.get(SECRETS, STREAMS, OURS.api)],
     ] as const) {
@@ -172,14 +172,14 @@ describe('Secrets, with the service’s tokens', () => {
 
 describe('pods and Jobs, with the operator’s token', () => {
   type Spec = Record<string, unknown> & { containers: Record<string, unknown>[]; volumes: object[] };
-  /** To the only container. */
+  /** Adds this to the only container. */
   const inContainer = (more: object) => (spec: Spec) => ({
     containers: spec.containers.map((c) => ({ ...c, ...more })),
   });
   const withVolume = (more: object) => (spec: Spec) => ({ volumes: [...spec.volumes, { name: 'more', ...more }] });
   const secured = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
 
-  test('what the operator makes is accepted: streams, imports and tests, with media in a volume and in S3', async () => {
+  test('the operator’s own pods are accepted: streams, imports and tests, with media in a volume and in S3', async () => {
     for (const settings of [SETTINGS, S3_SETTINGS]) {
       for (const pod of [buildPod(stream(), PROGRAM, settings), buildTestPod(destination(), '1', settings)])
         expect(await ask('operator', 'POST', collection(PODS), inStreams(pod as KubeObject))).toMatchObject({
@@ -231,7 +231,7 @@ describe('pods and Jobs, with the operator’s token', () => {
     }
   });
 
-  test('a pod that is there gets no other image and loses no label; an older one of another image can still be let go', async () => {
+  test('an existing pod gets no other image and loses no label; an older one with another image can still lose its finalizer', async () => {
     const spec = POD.spec as Spec;
     const old = inContainer({ image: 'registry.example.com/older:1' })(spec);
     const pod = { ...POD, metadata: { ...POD.metadata, name: 'older' }, spec: { ...spec, ...old } };
@@ -306,7 +306,7 @@ describe('a person with kubectl, where the template is bounded', () => {
       { resources: { limits: { cpu: '1', memory: '1Gi', 'example.com/gpu': '8' } } },
       'cpu, memory and ephemeral-storage alone',
     ],
-  ])('%s is refused with a sentence that says what to do', async (_, template, says) => {
+  ])('%s is refused with a sentence that names the next step', async (_, template, says) => {
     const { status, message } = await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template));
     expect(status, message).toBe(422);
     expect(message).toContain(says);

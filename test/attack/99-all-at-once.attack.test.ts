@@ -1,4 +1,4 @@
-/** Everything at once: two accounts without credit attack in every way they have, and a third goes on air as on any other day. */
+/** Attacks with everything at once: two accounts without credit attack in every way, and a third goes on air as usual. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -60,7 +60,7 @@ test('a third account imports, tests its destination and is on air', async () =>
   await client.streams.delete(id);
 });
 
-test('the attackers are told what they did wrong, and nothing of it is our fault', async () => {
+test('the attackers’ errors name their own mistakes, and no failure of the service', async () => {
   await onslaught.sent;
   const faults = [...onslaught.answers.keys()].filter((answer) => / 5\d\d/.test(answer) && !/server_busy/.test(answer));
   expect(faults, JSON.stringify([...onslaught.answers])).toEqual([]);

@@ -1,6 +1,6 @@
-/** Changes numbers in the headers of small media files, as somebody does who wants them to claim what is not there. */
+/** Changes numbers in the headers of small media files, as an attacker does to claim a false size. */
 
-/** Offset of the content of the nth box with this name (ISO/IEC 14496-12 4.2), behind its size and name. */
+/** Returns the content's offset of the nth box with this name (ISO/IEC 14496-12 4.2), behind its size and name. */
 export function boxAt(file: Buffer, name: string, nth = 0): number {
   let at = -1;
   for (let count = 0; count <= nth; count++) {
@@ -10,7 +10,7 @@ export function boxAt(file: Buffer, name: string, nth = 0): number {
   return at + 4;
 }
 
-/** A copy with 32-bit numbers written at offsets from the content of a box. */
+/** Returns a copy with 32-bit numbers written at offsets from the content of a box. */
 export function withNumbers(file: Buffer, name: string, numbers: Record<number, number>, nth = 0): Buffer {
   const copy = Buffer.from(file);
   const start = boxAt(copy, name, nth);
@@ -18,7 +18,7 @@ export function withNumbers(file: Buffer, name: string, numbers: Record<number, 
   return copy;
 }
 
-/** Boxes inside boxes. */
+/** Builds boxes inside boxes. */
 export function nestedBoxes(name: string, depth: number): Buffer {
   const file = Buffer.alloc(depth * 8);
   for (let level = 0; level < depth; level++) {
@@ -28,7 +28,7 @@ export function nestedBoxes(name: string, depth: number): Buffer {
   return file;
 }
 
-/** The header of a WAV file (RIFF, 16 bits a sample) and a second of silence at 8 kHz behind it. */
+/** Builds the header of a WAV file (RIFF, 16 bits a sample) and a second of silence at 8 kHz behind it. */
 export function wav(sampleRate: number, channels: number): Buffer {
   const file = Buffer.alloc(44 + 16_000);
   file.write('RIFF', 0, 'latin1');

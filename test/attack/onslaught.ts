@@ -1,7 +1,6 @@
 /**
- * What accounts without credit can throw at a system, all at once: media that claims years, links that hardly send, uploads that are
- * never finished, destinations that keep silent, objects without end, and passwords that are wrong. Everything is bounded in
- * count, goes to this machine alone, and ends with `stop`.
+ * Attacks a system with all that accounts without credit can send at once: media that claims years, slow links, unfinished uploads, silent
+ * destinations, objects, wrong passwords. Everything is bounded in count, goes to this machine alone, and ends with `stop`.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +14,7 @@ import type { Stranger } from '../kit/system/strangers.ts';
 
 const run = promisify(execFile);
 
-/** How much of each an account sends. */
+/** The numbers of requests of an account. */
 const LINKS = 12;
 const OBJECTS = 60;
 const TESTS = 40;
@@ -25,9 +24,9 @@ const HALF_BYTES = 2 ** 20;
 const SLOW_BYTE_MS = 1000;
 
 export interface Onslaught {
-  /** Answers of the system to what was sent so far: `noun status code` → how often. */
+  /** The system's answers so far: a count by `noun status code`. */
   answers: ReadonlyMap<string, number>;
-  /** Resolves when everything has been sent; what was opened stays open. */
+  /** Resolves when everything has been sent; open connections stay open. */
   sent: Promise<void>;
   /** Closes everything. */
   stop(): Promise<void>;
@@ -38,7 +37,7 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-/** A small MP4 that claims 1001 frames, each 100,000 s after the one before. */
+/** Makes a small MP4 that claims 1001 frames, each 100,000 s after the one before. */
 async function makeBomb(path: string): Promise<void> {
   const picture = ['-f', 'lavfi', '-i', 'color=black:size=64x64:rate=1:duration=1001'];
   const sparse = ['-vf', 'settb=1,setpts=N*100000', '-fps_mode', 'passthrough', '-enc_time_base', '1'];
@@ -67,7 +66,7 @@ function createHostileServer(bomb: Buffer) {
   return { server, close };
 }
 
-/** Takes connections and says nothing. */
+/** Accepts connections and stays silent. */
 function createSilentServer() {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -125,7 +124,7 @@ export async function startOnslaught(attackers: readonly Stranger[]): Promise<On
   }
 
   const sent = Promise.all(attackers.map(attack)).then(() => undefined);
-  // `sent` is awaited by whoever wants to; a system that ends meanwhile is no failure of the attack.
+  // Callers may await `sent`; the end of the system meanwhile is no failure of the attack.
   sent.catch(() => undefined);
   return {
     answers,
@@ -164,7 +163,7 @@ async function sendHalf({ facts }: Stranger, held: Socket[]): Promise<number> {
   return created.status;
 }
 
-/** Tries a password that is wrong, for the attacker's own account. */
+/** Tries a wrong password for the attacker's own account. */
 async function signIn({ facts }: Stranger): Promise<number> {
   const { origin } = new URL(facts.apiUrl);
   const response = await fetch(`${origin}/api/auth/sign-in/email`, {

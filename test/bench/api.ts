@@ -1,7 +1,7 @@
 /**
- * The API server at scale (`make bench-api`): accounts with ten and with thousands of streams on a real kube-apiserver, asked
- * from another process, beside a bare Fastify that answers the same JSON, graphql-http with constants, and kube-apiserver itself.
- * The table is printed and appended to RESULTS.md.
+ * Measures the API server at scale (`make bench-api`): accounts with ten and with thousands of streams on a real kube-apiserver, with load
+ * from another process. The peers are a bare Fastify with the same JSON, graphql-http with constants, and kube-apiserver itself. The table
+ * is printed and appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ interface Scene {
   few: Account;
   many: Account;
   media: Media;
-  /** Of the larger account, oldest first. */
+  /** The stream ids of the larger account, oldest first. */
   ids: string[];
   /** The cursor of the last but one page of twenty of the larger account's list. */
   deep: string;
@@ -77,7 +77,7 @@ const get = ({ api }: Pick<Scene, 'api'>, { key }: Account, path: string): Targe
 
 const read = async <T>({ url, headers }: Target): Promise<T> => (await call<T>(url, 'GET', undefined, headers)).body;
 
-/** The cursor after all but the last 30 of a list of `count`: a page of twenty from there is followed by another. */
+/** Returns the cursor before the last 30 of a list of `count`: the page of twenty from there has a successor. */
 async function deepCursor(scene: Pick<Scene, 'api'>, account: Account, count: number): Promise<string> {
   let cursor = '';
   for (let left = count - 30; left > 0; left -= 100) {
@@ -101,7 +101,7 @@ async function setScene(load: Load, system: BenchSystem, count: number): Promise
   return { system, api, load, few, many, media, ids, deep: await deepCursor({ api }, many, count) };
 }
 
-/** Reads beside a bare Fastify. */
+/** Measures reads beside a bare Fastify. */
 async function measureReads(scene: Scene, peer: (answers: Record<string, unknown>) => Promise<string>, rounds: Rounds) {
   const id = scene.ids.at(-1);
   const asked: [what: string, account: Account, path: string][] = [
@@ -121,7 +121,7 @@ async function measureReads(scene: Scene, peer: (answers: Record<string, unknown
   return rows;
 }
 
-/** A first page of nine, which the smaller account's list has too, and is followed by another; and any page of twenty. */
+/** Measures a first page of nine, which the smaller account has too, and that has a successor; and any page of twenty. */
 async function measureFlatness({ load, few, many, ...scene }: Scene, rounds: Rounds) {
   const { length } = scene.ids;
   const page = (account: Account, query: string) => get(scene, account, `/v1/streams?limit=${query}`);
@@ -177,7 +177,7 @@ async function measure(parts: readonly string[]): Promise<Row[]> {
   await using started = new AsyncDisposableStack();
   const system = await startSystem();
   started.defer(() => system.stop());
-  // Whoever ends this early leaves no cluster behind either.
+  // An early end leaves no cluster behind either.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void system.stop().finally(() => process.exit(1)));
   const worker = (name: string) => join(import.meta.dirname, 'api', name);

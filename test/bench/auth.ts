@@ -1,7 +1,6 @@
 /**
- * What it costs to know who asks: a Fastify behind the API's guards beside a bare one that answers the same JSON, for an API key,
- * an access token and a session; and how long it takes to let a hundred programs in at once. The table is printed and appended
- * to RESULTS.md.
+ * Measures the cost of authentication by an API key, an access token and a session: a Fastify behind the API's guards beside a bare one
+ * with the same JSON. It also measures the time to authorize a hundred programs at once. The table is printed and appended to RESULTS.md.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -54,7 +53,7 @@ const ANSWER = {
 type Known = Credentials & { what: string; headers: Record<string, string> };
 type Database = { databaseUrl: string; authSecret: string };
 
-/** One who has a key and has signed in. */
+/** Makes a signed-in person with a key. */
 async function makePerson(url: string, database: Database): Promise<Person> {
   const { service, close } = openAuth(database);
   try {
@@ -70,7 +69,7 @@ async function makePerson(url: string, database: Database): Promise<Person> {
   }
 }
 
-/** With a key, a session, and a program that has been let in. */
+/** Adds a key, a session, and an authorized program. */
 async function letIn(url: string, person: Person): Promise<Known[]> {
   const { key, cookie } = person;
   const { access_token } = await authorize(url, person, await register(url));
@@ -85,7 +84,7 @@ async function letIn(url: string, person: Person): Promise<Known[]> {
 
 const TRIES = 40;
 
-/** Milliseconds in the middle of what refusals take, for addresses that take turns. */
+/** Returns the median milliseconds of refusals, for addresses in turn. */
 async function refusals(url: string, emails: readonly string[]): Promise<number[]> {
   const took = emails.map((): number[] => []);
   for (let i = 0; i < TRIES; i += 1)
@@ -123,7 +122,7 @@ async function measure(): Promise<Row[]> {
   for (const { what, ...known } of await letIn(url, person)) {
     const { headers } = known;
     const ours = { url: `${url}/v1/answer`, headers };
-    // The peer is sent the same headers, and looks at none.
+    // The peer gets the same headers, and ignores them.
     const peer = { ...bare, headers };
     const row = { what: `a request with ${what}`, ours, peer, beside: 'bare Fastify, the same JSON' };
     rows.push({ ...(await rateRow(load, row, rounds)), bar: '≥ 0.6×' });

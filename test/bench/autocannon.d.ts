@@ -1,4 +1,4 @@
-/** The part of autocannon that benchmarks use; the package ships no types. */
+/** Declares the part of autocannon that benchmarks use; the package has no types. */
 declare module 'autocannon' {
   interface Options {
     url: string;

@@ -1,4 +1,4 @@
-/** What N streams cost beside N bare ffmpeg that run at the same time, so that both meet the same machine. */
+/** Measures the cost of N streams beside N bare ffmpeg at the same time, so that both meet the same machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
 import { cpuSecondsOf, pssMibOf } from './processes.ts';
@@ -6,7 +6,7 @@ import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
 
-/** The medians of this many windows are what counts. */
+/** The result is the median of this many windows. */
 const WINDOWS = 5;
 const WARM_UP_MS = 15_000;
 
@@ -39,11 +39,11 @@ export async function measureCost(rtmp: RtmpServer, media: Media, { streams, sec
     return (['cpu', 'pss'] as const).map((kind) => {
       const side = (s: number) => median(windows.map((w) => w[kind][s] ?? Number.NaN));
       const ratios = windows.map((w) => (w[kind][0] ?? 0) / (w[kind][1] ?? 1));
-      const shown = (s: number) => (kind === 'cpu' ? `${(side(s) * 100).toFixed(2)} %` : `${side(s).toFixed(1)} MiB`);
+      const format = (s: number) => (kind === 'cpu' ? `${(side(s) * 100).toFixed(2)} %` : `${side(s).toFixed(1)} MiB`);
       return {
         what: kind === 'cpu' ? 'CPU of a stream, of one core' : 'PSS of a stream',
-        ours: shown(0),
-        peer: shown(1),
+        ours: format(0),
+        peer: format(1),
         beside: `ffmpeg -stream_loop, ${streams} of each`,
         result: `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
         bar: kind === 'cpu' ? '≤ 0.85×' : '≤ 1.8×',

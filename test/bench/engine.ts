@@ -1,7 +1,6 @@
 /**
- * The engine beside what people run instead (`make bench-engine`): what a stream costs, what a receiver sees at seams, and how long
- * it waits for media. Both sides run at the same time or take turns, into the same nginx-rtmp. The table is printed and
- * appended to RESULTS.md.
+ * Compares the engine with common alternatives (`make bench-engine`): a stream's cost, a receiver's view of seams, and the wait for media.
+ * Both sides run at the same time or alternate, into the same nginx-rtmp. The table is printed and appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -77,7 +76,7 @@ async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonl
     };
     const rows: Row[] = [];
     for (const name of ['cost', 'start', 'return', 'soak']) rows.push(...(await take(name)));
-    // The seams take minutes of real time and next to no processor time, and their timestamps do not depend on it.
+    // The seams take minutes of real time and little processor time, and their timestamps do not depend on it.
     const both = await Promise.all([take('seams'), take('remux')]);
     return [...rows, ...both.flat()];
   } finally {

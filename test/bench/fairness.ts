@@ -1,6 +1,6 @@
 /**
- * What one account can do to another (`make bench-fairness`): how long an account takes from a link to a live stream, alone and
- * while another account without credit does all that it can at once. The table is printed and appended to RESULTS.md.
+ * Measures one account's effect on another (`make bench-fairness`): the time from a link to a live stream, alone and during an attack by
+ * another account without credit. The table is printed and appended to RESULTS.md.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ import { attack } from './fairness/attack.ts';
 import { circumstances, median, report, versionOf, whole } from './report.ts';
 
 const BAR = 1.5;
-/** Of the whole run. */
+/** The limit of the whole run. */
 const LONGEST_MS = 540_000;
 const HELP = `Usage: node test/bench/fairness.ts [options]
 
@@ -40,7 +40,7 @@ const { values } = parseArgs({
 const say = (text: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** 1001 pictures, each 100,000 s after the one before: a megabyte that claims to last for three years. */
+/** Makes 1001 pictures, each 100,000 s after the one before: a megabyte that claims to last for three years. */
 async function makeBomb(path: string): Promise<void> {
   const picture = 'color=size=64x64:rate=1';
   const slow = ['-vf', 'setpts=PTS*100000', '-fps_mode', 'passthrough', '-frames:v', '1001'];
@@ -50,7 +50,7 @@ async function makeBomb(path: string): Promise<void> {
   ]);
 }
 
-/** A server of the files in a directory. */
+/** Serves the files in a directory. */
 async function serveFiles(dir: string): Promise<{ url: string; close: () => void }> {
   const server = createServer(({ url = '/' }, response) => {
     const name = new URL(url, 'http://x').pathname.slice(1);
@@ -68,7 +68,7 @@ async function serveFiles(dir: string): Promise<{ url: string; close: () => void
   };
 }
 
-/** From a link to a live stream, in milliseconds; nothing is left of it. */
+/** Goes from a link to a live stream, and deletes all of it; returns milliseconds. */
 async function goLive(call: Call, mediaUrl: string, rtmpUrl: string, signal: AbortSignal): Promise<number> {
   const ask = async (method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body);
@@ -116,7 +116,7 @@ async function main(): Promise<void> {
   const measure = async (what: string, count = times): Promise<number[]> => {
     const took: number[] = [];
     for (let n = 0; n < count; n++) {
-      // Media of its own each time: what was prepared before is not prepared again.
+      // Each run has media of its own: an existing rendition is not prepared again.
       const name = `${what}-${n}.mp4`;
       await makeClip(join(dir, name), { seconds: 5, hertz: 300 + Math.floor(Math.random() * 1000) });
       took.push(await goLive(victim, `${files.url}/${name}`, system.facts.rtmpUrl, signal));

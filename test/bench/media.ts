@@ -1,11 +1,11 @@
-/** The clips of the benchmark: renditions for the streamer, and MP4 files with the same packets for its peers. */
+/** Makes the clips of the benchmark: renditions for the streamer, and MP4 files with the same packets for its peers. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type ClipOptions, makeRendition } from '../kit/make/streamer.ts';
 import type { Media } from './senders.ts';
 
-/** One clip of 30 s at what platforms recommend for 720p30. */
+/** One clip of 30 s, as platforms recommend for 720p30. */
 export const LONG_CLIP: ClipOptions[] = [{ frames: 900, size: '1280x720', bitrateKbps: 2500 }];
 /** Lengths that are no multiple of an AAC frame: 7.3 s, 5.1 s and 4.2 s. */
 export const SHORT_CLIPS: ClipOptions[] = [219, 153, 126].map((frames, i) => ({ frames, hertz: 330 + 110 * i }));

@@ -1,6 +1,6 @@
 /**
- * Money at scale (`make bench-money`): what one interval of the meter takes when every stream has been on air for another hour,
- * and how many charges the ledger takes in a second, on a Postgres that keeps what it is told. The table is printed and appended to RESULTS.md.
+ * Measures money at scale (`make bench-money`): the meter's interval when every stream has been on air for another hour, and the ledger's
+ * charges a second. Postgres commits durably. The table is printed and appended to RESULTS.md.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,8 +51,8 @@ const say = (text: string) => process.stdout.write(`${text}\n`);
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const at = (hours: number): string => new Date(START + hours * 3_600_000).toISOString();
 
-/** A stream that is live and has been on air for so many hours without a break, as billing has it in its cache. */
-const streamOf = (i: number, hours: number): LoopStream => ({
+/** Builds a live stream after so many hours on air without a break, as billing's cache has it. */
+const buildStream = (i: number, hours: number): LoopStream => ({
   metadata: {
     name: `str-${i}`,
     namespace: 'loopstream',
@@ -90,7 +90,7 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
     counted += what.seconds;
   };
   let passed = 0;
-  // When a meter that looks every ten seconds has seen the hour.
+  // A meter with an interval of ten seconds has then seen the hour.
   const clock = { ...systemClock, now: () => new Date(START + passed * 3_600_000 + 5_000) };
   const meter = createMeter({ db, ledger, prices, onCounted, clock });
   const estimates = createEstimates({ db, prices, clock });
@@ -103,7 +103,7 @@ async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]
   };
   for (let hours = 1; hours <= rounds; hours++) {
     passed = hours;
-    const all = Array.from({ length: streams }, (_, i) => streamOf(i, hours));
+    const all = Array.from({ length: streams }, (_, i) => buildStream(i, hours));
     await timed(times.hour, () => meter.count(all, never));
     await timed(times.idle, () => meter.count(all, never));
     await timed(times.credit, () => estimates.estimates(byAccount(all)));

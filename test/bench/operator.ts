@@ -1,6 +1,6 @@
 /**
- * The operator at scale (`make bench-operator`): thousands of streams on a real kube-apiserver whose nodes are kwok's, beside bare
- * pods, CronJobs and kwok's own controller on the same objects. The table is printed and appended to RESULTS.md.
+ * Measures the operator at scale (`make bench-operator`): thousands of streams on a real kube-apiserver with kwok's nodes. The peers are
+ * bare pods, CronJobs and kwok's own controller on the same objects. The table is printed and appended to RESULTS.md.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     for (const [index, count] of counts.entries()) {
       await take('scale', async () => {
         const found = await measureScale(cluster, count, index === 0 ? whole(values.rounds) : 1);
-        // The largest number stays on air for what comes next.
+        // The largest number stays on air for the next part.
         if (count !== largest || !parts.includes('steady')) await removeStreams(cluster);
         return found;
       });

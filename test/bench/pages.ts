@@ -1,6 +1,6 @@
 /**
- * The pages as somebody waits for them (`make bench-pages`): from a change to the client and the page that show it, and from
- * signing in to the first page on a throttled Chromium. The table is printed and appended to RESULTS.md.
+ * Measures the pages as people wait for them (`make bench-pages`). One time is from a change to the client and the page that show it;
+ * another is from a sign-in to the first page on a throttled Chromium. The table is printed and appended to RESULTS.md.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   if (!existsSync(join(ROOT, 'dist/dashboard/index.html'))) throw new Error('Build the dashboard first: make setup');
   const browser = await launchBrowser();
   try {
-    // Before the load of our own.
+    // The circumstances are recorded before our own load.
     const about = circumstances([`Chromium ${browser.version()}`]);
     report(about, await measure(browser), !values['no-record']);
   } finally {

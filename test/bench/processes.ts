@@ -1,4 +1,4 @@
-/** What processes cost, read from /proc (proc(5)): processor time and memory of a process with all its descendants. */
+/** Reads the cost of processes from /proc (proc(5)): processor time and memory of a process with all its descendants. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** USER_HZ: Linux counts processor time for programs in hundredths of a second on every architecture Node runs on. */
@@ -10,9 +10,9 @@ interface ProcStat {
   cpuSeconds: number;
 }
 
-function statOf(pid: string): ProcStat | undefined {
+function readStat(pid: string): ProcStat | undefined {
   try {
-    // The name stands in parentheses and may hold anything, so fields are counted from the last one.
+    // The name is in parentheses and may contain anything, so fields are counted from the last one.
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const cpuSeconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
@@ -22,11 +22,11 @@ function statOf(pid: string): ProcStat | undefined {
   }
 }
 
-/** These processes and everything that they started and that still runs. */
-function familiesOf(roots: readonly number[]): ProcStat[] {
+/** Returns these processes and all their running descendants. */
+function listFamilies(roots: readonly number[]): ProcStat[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => statOf(name) ?? []);
+    .flatMap((name) => readStat(name) ?? []);
   const members = new Set(roots);
   for (let before = 0; before !== members.size; ) {
     before = members.size;
@@ -35,13 +35,13 @@ function familiesOf(roots: readonly number[]): ProcStat[] {
   return all.filter(({ pid }) => members.has(pid));
 }
 
-/** User and system seconds so far. */
+/** Returns user and system seconds so far. */
 export const cpuSecondsOf = (roots: readonly number[]): number =>
-  familiesOf(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  listFamilies(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 
-/** Proportional set size in MiB: shared pages count as a share each. */
+/** Returns the proportional set size in MiB: shared pages count as a share each. */
 export function pssMibOf(roots: readonly number[]): number {
-  const kib = familiesOf(roots).map(({ pid }) => {
+  const kib = listFamilies(roots).map(({ pid }) => {
     try {
       return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);
     } catch {

@@ -1,4 +1,4 @@
-/** When the receiver has media: its recording has grown beyond what a file header and metadata take. */
+/** Detects media at the receiver: its recording has grown beyond a file header and metadata. */
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
@@ -7,7 +7,7 @@ const METADATA_BYTES = 2000;
 const LOOK_MS = 5;
 const TIMEOUT_MS = 30_000;
 
-/** Milliseconds from now until media of this key is in a recording that is not among the first `known`. */
+/** Returns milliseconds from now until media of this key is in a recording that is not among the first `known`. */
 export async function firstMedia(rtmp: RtmpServer, key: string, known = 0): Promise<number> {
   const from = performance.now();
   while (performance.now() - from < TIMEOUT_MS) {

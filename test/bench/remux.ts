@@ -1,4 +1,4 @@
-/** How long a fitting source of an hour takes to become a rendition, beside `ffmpeg -c copy` of the same file. */
+/** Measures the time to make a rendition of a fitting source of an hour, beside `ffmpeg -c copy` of the same file. */
 import { execFile } from 'node:child_process';
 import { link, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { median, type Row } from './report.ts';
 
 const run = promisify(execFile);
-/** What the image runs; the benchmark builds it first. */
+/** The image's program; the benchmark builds it first. */
 const MAIN = resolve(import.meta.dirname, '../../dist/app/main.js');
 const CLIP_SECONDS = 20;
 
@@ -19,7 +19,7 @@ export interface RemuxTimes {
   ratio: number;
 }
 
-/** An MP4 of so many minutes that needs no encoding in 720p30, at about 1.8 Mbit/s: one clip looped, under one tone. */
+/** Makes an MP4 of so many minutes that needs no encoding in 720p30, at about 1.8 Mbit/s: one clip looped, under one tone. */
 async function fittingSource(dir: string, minutes: number): Promise<string> {
   const clip = join(dir, 'clip.mp4');
   const source = join(dir, 'source.mp4');
@@ -56,7 +56,7 @@ async function prepareOnce(dir: string, source: string): Promise<void> {
   if (!stderr.includes('"video":"copy"')) throw new Error(`the source was not copied:\n${stderr}`);
 }
 
-/** Makes the source below `dir`, an empty directory, then lets the two take turns. Takes about three minutes. */
+/** Makes the source below `dir`, an empty directory, then alternates between the two. Takes about three minutes. */
 export async function measureRemux(dir: string, { times = 5, minutes = 60 } = {}): Promise<RemuxTimes> {
   const source = await fittingSource(dir, minutes);
   const timed = async (work: () => Promise<unknown>): Promise<number> => {

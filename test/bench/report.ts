@@ -1,4 +1,4 @@
-/** The table of a run, and the facts that it depends on. */
+/** Formats the table of a run, and the facts that it depends on. */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -28,7 +28,7 @@ export function median(values: readonly number[]): number {
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2;
 }
 
-/** Markdown, its columns aligned. */
+/** Formats Markdown with aligned columns. */
 function table(rows: readonly Row[]): string {
   const cells = [COLUMNS.map(([, title]) => title), ...rows.map((row) => COLUMNS.map(([key]) => row[key]))];
   const widths = COLUMNS.map((_, i) => Math.max(...cells.map((line) => line[i]?.length ?? 0)));
@@ -48,7 +48,7 @@ export const versionOf = {
   liquidsoap: () => `liquidsoap ${firstLine('liquidsoap', ['--version']).replace('Liquidsoap ', '')}`,
 };
 
-/** One paragraph: processor, kernel, versions, load. */
+/** Returns one paragraph: processor, kernel, versions, load. */
 export function circumstances(versions: readonly string[]): string {
   const kernel = readFileSync('/proc/sys/kernel/osrelease', 'utf8').trim();
   const [one, five] = loadavg().map((load) => load.toFixed(1));
@@ -66,13 +66,13 @@ export function report(about: string, rows: readonly Row[], record: boolean): vo
   appendFileSync(join(import.meta.dirname, 'RESULTS.md'), `\n### ${date} UTC\n\n${text}`);
 }
 
-/** A whole number above 0 of a command line. */
+/** Parses a whole number above 0 of a command line. */
 export function whole(text: string): number {
   if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`${text} is not a whole number above 0`);
   return Number(text);
 }
 
-/** Runs those of the `parts` that are wanted and collects their rows. Who waits sees what there is, and has it when a later part fails. */
+/** Runs the selected `parts` and collects their rows. Each part's rows are printed at once, and so survive the failure of a later part. */
 export function collect(parts: readonly string[], say: (text: string) => void) {
   const rows: Row[] = [];
   const take = async (part: string, step: () => Promise<Row[]>): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * What a receiver sees at seams: three clips of different length, and what people do without us, all at the same time. Half
- * way ours is handed another version of its list, for which the peers would have to be restarted.
+ * Measures a receiver's view of seams: three clips of different length, and the alternatives without us, all at the same time. Halfway ours
+ * gets another version of its list, for which the peers would need a restart.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packetsOf, stepsOf } from '../kit/make/streamer.ts';
@@ -8,7 +8,7 @@ import type { RtmpServer } from '../kit/real/rtmp.ts';
 import type { Row } from './report.ts';
 import { type Media, startConcat, startFfmpeg, startLiquidsoap, startStreamer } from './senders.ts';
 
-async function seen(rtmp: RtmpServer, key: string) {
+async function inspectRecording(rtmp: RtmpServer, key: string) {
   const paths = await rtmp.recordings(key);
   const path = paths.at(-1);
   if (path === undefined || paths.length > 1) throw new Error(`${key}: ${paths.length} recordings, not one`);
@@ -34,7 +34,7 @@ export async function measureSeams(rtmp: RtmpServer, media: Media, seconds: numb
   await streamer.publish(media.items.toReversed(), 2);
   await sleep(seconds * 500);
   await Promise.all(senders.map((sender) => sender.stop()));
-  const ours = await seen(rtmp, 'seam-ours');
+  const ours = await inspectRecording(rtmp, 'seam-ours');
   const peers = {
     '-stream_loop, one clip': 'seam-loop',
     'concat demuxer, three clips': 'seam-concat',
@@ -42,7 +42,7 @@ export async function measureSeams(rtmp: RtmpServer, media: Media, seconds: numb
   };
   const rows: Row[] = [];
   for (const [beside, key] of Object.entries(peers)) {
-    const peer = await seen(rtmp, key);
+    const peer = await inspectRecording(rtmp, key);
     const row = (what: string, key: keyof typeof ours, unit: string, bar: number, shown: string): Row => ({
       what: `${what}, ${seconds} s`,
       ours: `${ours[key]}${unit}`,

@@ -1,4 +1,4 @@
-/** The two sides of the benchmark: a streamer as its pod starts it, and the ffmpeg that people run instead. */
+/** Starts the two sides of the benchmark: a streamer as its pod starts it, and the ffmpeg that people run instead. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -10,7 +10,7 @@ const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
 
 export interface Sender {
   pid: number;
-  /** Ends it with everything it started. */
+  /** Ends it with all its descendants. */
   stop(): Promise<void>;
 }
 
@@ -22,10 +22,10 @@ function started(child: ChildProcess): Sender {
     pid,
     stop: async () => {
       try {
-        // It leads a group of its own, so that nothing that it started is left.
+        // The process leads a group of its own, so that no descendant is left.
         process.kill(-pid, 'SIGKILL');
       } catch {
-        // It has gone by itself.
+        // The process has ended by itself.
       }
       await exit;
     },
@@ -35,20 +35,20 @@ function started(child: ChildProcess): Sender {
 const options = { detached: true, stdio: 'ignore' } as const;
 
 export interface Media {
-  /** Where everything of this run is. */
+  /** The folder of this run. */
   root: string;
   storage: string;
-  /** The clip as the streamer's program names it, and as an MP4 file with the same packets. */
+  /** The clip in the streamer's program, and as an MP4 file with the same packets. */
   items: ProgramItem[];
   files: string[];
 }
 
 export interface Streamer extends Sender {
-  /** Publishes another version of what it plays. */
+  /** Publishes another version of its list. */
   publish(items: ProgramItem[], version: number): Promise<void>;
 }
 
-/** Role `streamer` from the bundle, with the files and the variables that a pod is given. */
+/** Starts the role `streamer` from the bundle, with the files and the variables of a pod. */
 export async function startStreamer(media: Media, url: string, key: string): Promise<Streamer> {
   const dir = await mkdtemp(join(media.root, 'pod-'));
   const programFile = join(dir, 'program.json');
@@ -67,7 +67,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
     LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
     LOOPSTREAM_HOST: '127.0.0.1',
     LOOPSTREAM_PORT: '0',
-    // As operator/stream/pod.ts has it.
+    // Matches operator/stream/pod.ts.
     NODE_OPTIONS: '--max-semi-space-size=1',
     MALLOC_ARENA_MAX: '1',
   };
@@ -77,11 +77,11 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
 const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];
 const OUTPUT = (target: string) => ['-c', 'copy', '-f', 'flv', target];
 
-/** `ffmpeg -re -stream_loop -1 -i clip -c copy -f flv`. */
+/** Starts `ffmpeg -re -stream_loop -1 -i clip -c copy -f flv`. */
 export const startFfmpeg = (file: string, url: string, key: string): Sender =>
   started(spawn('ffmpeg', [...LOOP, '-i', file, ...OUTPUT(`${url}/${key}`)], options));
 
-/** The same with ffmpeg's concat demuxer over a list of files. */
+/** Starts the same with ffmpeg's concat demuxer over a list of files. */
 export async function startConcat(media: Media, url: string, key: string): Promise<Sender> {
   const list = join(media.root, 'list.txt');
   await writeAtomically(list, media.files.map((file) => `file '${file}'\n`).join(''));
@@ -90,14 +90,14 @@ export async function startConcat(media: Media, url: string, key: string): Promi
 }
 
 /**
- * Liquidsoap with the same packets: its ffmpeg encoder copies them, so that it costs no more than the others
- * (liquidsoap's documentation, "FFmpeg support", encoded content).
+ * Starts Liquidsoap with the same packets: its ffmpeg encoder copies them, so that it costs no more than the others (liquidsoap's
+ * documentation, "FFmpeg support", encoded content).
  */
 export async function startLiquidsoap(media: Media, url: string, key: string): Promise<Sender> {
   const list = join(media.root, 'liquidsoap.m3u');
   const script = join(media.root, 'loop.liq');
   await writeAtomically(list, media.files.map((file) => `${file}\n`).join(''));
-  // Its own RTMP output connects twice (savonet/liquidsoap#2850), so an ffmpeg takes what it puts out, as ours does.
+  // Liquidsoap's own RTMP output connects twice (savonet/liquidsoap#2850), so an ffmpeg sends its output, as in ours.
   const send = `ffmpeg -v error -f mpegts -i - -c copy -bsf:a aac_adtstoasc -f flv ${url}/${key}`;
   const lines = [
     'settings.init.allow_root.set(true)',
@@ -109,7 +109,7 @@ export async function startLiquidsoap(media: Media, url: string, key: string): P
   return started(spawn('liquidsoap', [script], options));
 }
 
-/** What systemd's Restart=always or a shell loop does: starts it again a second after it has ended. */
+/** Restarts it a second after its end, as systemd's Restart=always or a shell loop does. */
 export function startRestartLoop(file: string, url: string, key: string): Sender {
   const script = 'while true; do ffmpeg "$@"; sleep 1; done';
   return started(spawn('sh', ['-c', script, 'loop', ...LOOP, '-i', file, ...OUTPUT(`${url}/${key}`)], options));

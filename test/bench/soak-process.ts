@@ -1,7 +1,7 @@
 /**
- * A day of media as fast as one ffmpeg takes it: track, splicer, segmenter and queue as a streamer has them, without its pace.
- * Started by soak.ts with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line:
- * hours of media so far, MiB resident, MiB held (heap and buffers) after a collection.
+ * Sends a day of media as fast as one ffmpeg reads it: track, splicer, segmenter and queue as in a streamer, without its pace. soak.ts
+ * starts it with --expose-gc. Arguments: storage directory, items as JSON, hours. Each hour of media prints a line: hours so far, MiB
+ * resident, MiB held (heap and buffers) after a collection.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { programOf } from '../kit/make/streamer.ts';
 
 const MIB = 2 ** 20;
-/** What a streamer sends at once while nobody watches its preview. */
+/** A streamer sends this much at once while nobody watches its preview. */
 const BATCH_MS = 500;
 
 const [dir = '', list = '[]', hours = '24'] = process.argv.slice(2);
@@ -60,7 +60,7 @@ for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
   flushedMs = sentMs;
   const rest = segmenter.flush();
   if (rest) queue.offer(rest);
-  // Nothing may be left out: the sink is waited for instead of being given up.
+  // No media may be dropped: the loop waits for a slow sink.
   if (queue.blocked) await once(ffmpeg.stdin, 'drain');
   if (sentMs - toldMs < 3_600_000) continue;
   toldMs = sentMs;

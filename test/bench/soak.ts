@@ -1,13 +1,13 @@
-/** Whether memory grows over a day of media that is sent as fast as ffmpeg takes it. */
+/** Measures whether memory grows over a day of media that is sent as fast as ffmpeg reads it. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { median, type Row } from './report.ts';
 import type { Media } from './senders.ts';
 
-/** The first hours fill what is filled once: the heap's own room, the compiled code. */
+/** The first hours fill one-time memory: the heap's own room, the compiled code. */
 const SETTLED_HOURS = 4;
-/** A process's resident memory moves by this much without any cause of ours. */
+/** A process's resident memory varies by this much without any cause of ours. */
 const NOISE_MIB = 2;
 
 interface Sample {
@@ -16,7 +16,7 @@ interface Sample {
   heldMib: number;
 }
 
-/** Slope by the median of all pairs (Theil–Sen), which single outliers do not move. Units of y per unit of x. */
+/** Computes the slope by the median of all pairs (Theil–Sen), which single outliers do not move, in units of y per unit of x. */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], i) => points.slice(i + 1).map(([x2, y2]) => (y2 - y) / (x2 - x)));
   return median(slopes);
@@ -29,7 +29,7 @@ export async function measureSoak(media: Media, hours: number): Promise<Row[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...flags, media.storage, JSON.stringify(media.items), String(hours)],
-    // As operator/stream/pod.ts has it.
+    // Matches operator/stream/pod.ts.
     { env: { PATH: process.env.PATH, MALLOC_ARENA_MAX: '1' } },
   );
   const took = (performance.now() - from) / 1000;

@@ -1,4 +1,4 @@
-/** How long a receiver waits for media: after a start, and after it was away itself. */
+/** Measures a receiver's wait for media: after a start, and after its own absence. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
 import { firstMedia } from './receiver.ts';
@@ -9,7 +9,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const range = (times: number[]): string =>
   `${seconds(median(times))} (${seconds(Math.min(...times))}–${seconds(Math.max(...times))})`;
 
-/** From the start of the process; the two sides take turns. */
+/** Measures from the start of the process; the two sides alternate. */
 export async function measureStart(rtmp: RtmpServer, media: Media, times: number): Promise<Row[]> {
   const ours: number[] = [];
   const bare: number[] = [];
@@ -19,7 +19,7 @@ export async function measureStart(rtmp: RtmpServer, media: Media, times: number
     const before = performance.now() - from;
     const waited = await firstMedia(rtmp, key);
     await sender.stop();
-    // Writing the pod's files, which Kubernetes does before the process starts, is in `before`: under 5 ms.
+    // `before` includes writing the pod's files, which Kubernetes does before the process starts: under 5 ms.
     return before + waited;
   };
   for (let i = 0; i < times; i++) {
@@ -39,7 +39,7 @@ export async function measureStart(rtmp: RtmpServer, media: Media, times: number
   ];
 }
 
-/** The receiver goes away for some seconds, each time a little longer, and comes back. */
+/** Stops the receiver for some seconds, each time a little longer, and starts it again. */
 export async function measureReturn(rtmp: RtmpServer, media: Media, times: number): Promise<Row[]> {
   const ours: number[] = [];
   const loop: number[] = [];
@@ -58,7 +58,7 @@ export async function measureReturn(rtmp: RtmpServer, media: Media, times: numbe
       const [a, b] = await Promise.all(waits);
       ours.push(a);
       loop.push(b);
-      // A publish of a second more is a settled one; the names of recordings count whole seconds.
+      // A publish that lasts a second more is settled; the names of recordings count whole seconds.
       await sleep(2000);
     }
   } finally {

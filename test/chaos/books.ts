@@ -1,4 +1,4 @@
-/** What the database and Kubernetes have at the end of a run. */
+/** Reads the state of the database and Kubernetes at the end of a run. */
 
 import { createKube } from '../../src/kube/client.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
@@ -32,7 +32,7 @@ export const countEntries = ({ databaseUrl }: Stage): Promise<number> =>
 export const countPayments = ({ databaseUrl }: Stage): Promise<number> =>
   number(databaseUrl, `select count(*) as n from loopstream.crypto_payments where state = 'credited'`);
 
-/** Whether every session is closed, and counted as it is told. */
+/** Returns whether every session is closed, and counted as reported. */
 export async function isCounted(stage: Stage): Promise<boolean> {
   const streams = [...(await readStreams(stage)).values()];
   const told = streams.flatMap(({ status }) => status?.sessions ?? []);
@@ -50,7 +50,7 @@ interface ChargeRow {
   entries: number;
 }
 
-/** The ledger alone says what was charged; what the meter has counted is not asked. */
+/** Reads charges from the ledger alone, independent of the meter's own counts. */
 export async function sessionsOf({ databaseUrl }: Stage, stream: LoopStream): Promise<SessionFacts[]> {
   const rows = (await query(
     databaseUrl,
@@ -72,7 +72,7 @@ export async function sessionsOf({ databaseUrl }: Stage, stream: LoopStream): Pr
   });
 }
 
-/** Charges of a session that begin before the one before them has ended. */
+/** Returns charges of a session that begin before the end of the one before. */
 export const countTwice = ({ databaseUrl }: Stage): Promise<number> =>
   number(
     databaseUrl,

@@ -1,7 +1,7 @@
 /**
- * A chain whose node is killed while money is sent on it: a real EVM node that makes a block a second and keeps its state in a
- * file, from which the next one goes on. What it had not written then is lost, as with any node that loses power; whoever sent it
- * hands it in again, as wallets do.
+ * Runs a chain whose node is killed while it carries payments. A real EVM node mines a block a second and keeps its state in a file, from
+ * which the next one continues. Unsaved transactions are lost, as with any node that loses power; the sender submits them again, as wallets
+ * do.
  */
 import { existsSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
@@ -16,10 +16,10 @@ import { ETHEREUM } from '../kit/make/crypto-settings.ts';
 import { until } from '../kit/wait.ts';
 import { keep } from './parts.ts';
 
-/** What every such node gives to whoever starts it: of no worth anywhere else. */
+/** The default mnemonic of such a node, worthless anywhere else. */
 const MNEMONIC = 'test test test test test test test test test test test junk';
 const GAS_PRICE = 10n ** 10n;
-/** What a node that is killed has lost at most. */
+/** A killed node loses at most this much. */
 const SAVE_MS = 1500;
 
 export interface Sent {
@@ -32,11 +32,11 @@ export interface Sent {
 export interface Chain {
   network: EvmNetwork;
   sent: readonly Sent[];
-  /** Hands it in; where the node is away it is kept, and handed in later. */
+  /** Submits a transaction; while the node is away, it is kept and submitted later. */
   send(to: string, wei: bigint): Promise<void>;
-  /** Hands in anew what the node does not know (any more). */
+  /** Submits again all transactions that the node does not know. */
   repeat(): Promise<void>;
-  /** Resolves when all that was sent is in blocks, as many blocks deep as the service waits for. */
+  /** Resolves when all transactions are in blocks, with the service's number of confirmations. */
   settled(): Promise<void>;
   kill(): boolean;
   stop(): Promise<void>;
@@ -68,7 +68,7 @@ export async function startChain(dir: string): Promise<Chain> {
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'anvil.log'),
   });
-  /** Whole or as before: a file that was cut off would be a chain that is lost. */
+  /** The file is replaced atomically: a partial one would lose the chain. */
   const save = async () => {
     const dumped = await rpc<Hex>('anvil_dumpState');
     await writeFile(`${state}.new`, gunzipSync(Buffer.from(dumped.slice(2), 'hex')));
@@ -84,15 +84,15 @@ export async function startChain(dir: string): Promise<Chain> {
   const account = mnemonicToAccount(MNEMONIC);
   const network = { ...ETHEREUM, chainId: 31_337, rpcUrl: url, confirmations: 3 };
   const sent: Sent[] = [];
-  /** In how high a block it is; undefined while it is in none. */
-  const blockOf = async ({ txid }: Sent): Promise<number | undefined> => {
+  /** Returns the block number of a transaction; undefined without a block. */
+  const findBlock = async ({ txid }: Sent): Promise<number | undefined> => {
     const receipt = await rpc<{ blockNumber: Hex } | null>('eth_getTransactionReceipt', txid);
     return receipt ? Number(receipt.blockNumber) : undefined;
   };
-  /** In the order of their nonces: one that is missing holds up all behind it. */
+  /** The order is that of their nonces: a missing one blocks all after it. */
   const repeat = async () => {
     for (const one of sent.slice(-50))
-      if ((await blockOf(one)) === undefined) await rpc('eth_sendRawTransaction', one.raw).catch(() => undefined);
+      if ((await findBlock(one)) === undefined) await rpc('eth_sendRawTransaction', one.raw).catch(() => undefined);
   };
   return {
     network,
@@ -108,14 +108,14 @@ export async function startChain(dir: string): Promise<Chain> {
         gas: 21_000n,
         gasPrice: GAS_PRICE,
       });
-      // Kept before anybody hears of it: it is sent once, however often it is handed in.
+      // The transaction is recorded before it is submitted: it is sent once, however often it is submitted.
       sent.push({ txid: keccak256(raw), to, wei, raw });
       await rpc('eth_sendRawTransaction', raw).catch(() => undefined);
     },
     settled: async () => {
       const isDeep = async () => {
         await repeat();
-        const blocks = await Promise.all(sent.map(blockOf));
+        const blocks = await Promise.all(sent.map(findBlock));
         const top = await height();
         return blocks.every((block) => block !== undefined && block + network.confirmations <= top);
       };

@@ -1,4 +1,4 @@
-/** What goes on while it is shot at: streams on air, deposits on their way, and the shots. */
+/** Runs the load that faults hit: streams on air, deposits on their way, and the shots. */
 import { readFileSync } from 'node:fs';
 import { createKube } from '../../src/kube/client.ts';
 import { PODS } from '../../src/kube/core.ts';
@@ -21,7 +21,7 @@ export interface Channel {
 
 const PREPARE_MS = 120_000;
 
-/** Streams of one video, each to a tap of its own, on air. */
+/** Puts streams of one video on air, each to a tap of its own. */
 export async function makeChannels({ client, videoUrl }: Stage, receiver: Receiver, count: number): Promise<Channel[]> {
   const { objectID } = await client.uploads.fromLink({ type: 'VIDEO', url: videoUrl, name: 'clip' });
   const channels: Channel[] = [];
@@ -42,7 +42,7 @@ export async function makeChannels({ client, videoUrl }: Stage, receiver: Receiv
   return channels;
 }
 
-/** Whatever is down at the moment, it is asked again: nobody who wants to stop or start a stream gives up. */
+/** Retries while any part is down: a person who stops or starts a stream does not give up. */
 const start = (client: Stage['client'], id: string) =>
   until(
     'the stream is on air',
@@ -67,10 +67,10 @@ const stop = (client: Stage['client'], id: string) =>
 
 const MOST_ADDRESSES = 4;
 const PAY_EVERY_MS = 800;
-/** 30 credits of the price that is set (stage.ts), so that each deposit is worth a whole number of them. */
+/** 30 credits at the set price (stage.ts), so that each deposit is worth a whole number of them. */
 const WEI = 10n ** 12n;
 
-/** Asks for addresses and pays to them, some again and again, until it is aborted. */
+/** Asks for addresses and pays to them, to some several times, until it is aborted. */
 export async function pay({ client }: Stage, chain: Chain, signal: AbortSignal): Promise<void> {
   const addresses: string[] = [];
   for (let n = 1; !signal.aborted; n++) {
@@ -88,7 +88,7 @@ export async function pay({ client }: Stage, chain: Chain, signal: AbortSignal):
   }
 }
 
-/** The processes of a stream's pods: those that send it, and those that make it. */
+/** Returns the processes of a stream's pods: the senders, and the streamers. */
 async function processesOfStream({ kubeconfig }: Stage, id: string): Promise<{ ffmpeg: number[]; streamer: number[] }> {
   const kube = createKube({ kubeconfig });
   try {
@@ -120,7 +120,7 @@ interface Scene {
   channels: readonly Channel[];
 }
 
-/** Fires the shots in their time; resolves when all that they began has ended, to how many of each met something. */
+/** Fires the shots at their times; resolves, when all their effects have ended, to the number of hits of each kind. */
 export async function shoot(
   { stage, chain, channels }: Scene,
   shots: readonly Shot[],
@@ -128,7 +128,7 @@ export async function shoot(
 ): Promise<string> {
   const began = performance.now();
   const hits = new Map<Kind, number>();
-  /** Streams that somebody stops and starts at the moment. */
+  /** Streams that a shot is stopping and starting. */
   const busy = new Map<string, Promise<unknown>>();
   const fire = async ({ kind, lot }: Shot, { id, tap }: Channel): Promise<boolean> => {
     if (kind === 'ffmpeg' || kind === 'streamer') return killProcess(stage, id, kind);

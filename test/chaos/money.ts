@@ -1,8 +1,8 @@
 /**
- * Money under fire (`make chaos-money`): the whole service with live streams and with deposits on a chain, while its API server,
- * billing, Postgres, the node agent, the chain's node and what sends the streams are killed at times that a seed gives. At the end
- * what a receiver has recorded of each session stands beside what was charged for it, what was sent beside what was credited, and
- * all of the ledger is computed anew. Ends with 1 where something does not hold.
+ * Tests money under faults (`make chaos-money`): the whole service with live streams and with deposits on a chain. Its API server, billing,
+ * Postgres, the node agent, the chain's node and the senders of the streams are killed at times from a seed. At the end the table compares
+ * each session's recording with its charge, and payments with credits, and the whole ledger is computed anew. Exits with 1 when something
+ * does not hold.
  */
 import { randomInt } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -52,7 +52,7 @@ const began = performance.now();
 const say = (text: string) =>
   process.stdout.write(`[${((performance.now() - began) / 1000).toFixed(0).padStart(3)} s] ${text}\n`);
 
-/** Resolves when nothing is left to happen: all streams off air, all that was recorded counted, all that was sent credited. */
+/** Resolves when nothing is left to happen: all streams off air, all usage counted, all payments credited. */
 async function settle(stage: Stage, chain: Chain, channels: readonly Channel[]): Promise<void> {
   for (const { id } of channels)
     await until(
@@ -78,7 +78,7 @@ interface Run {
   channels: readonly Channel[];
 }
 
-/** The closing table, and whether all of it holds. */
+/** Makes the closing table, and returns whether all of it holds. */
 async function judge(
   { stage, chain, receiver, channels }: Run,
   fired: string,
@@ -172,7 +172,7 @@ async function main(): Promise<number> {
       );
     return holds ? 0 : 1;
   } catch (error) {
-    // Stopped by Ctrl-C: what failed then failed of that.
+    // After Ctrl-C, later failures are a consequence of it.
     if (lifecycle.signal.aborted) return 130;
     throw error;
   } finally {

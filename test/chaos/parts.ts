@@ -1,24 +1,24 @@
-/** Processes that are started again when they end, as a cluster does it, and that may be killed at any time. */
+/** Restarts processes when they end, as a cluster does; they may be killed at any time. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 
-/** For a port that its predecessor has held to be free, and for others to see that it was away. */
+/** The pause frees the predecessor's port, and shows others that the process was away. */
 const PAUSE_MS = 500;
 const GRACE_MS = 8000;
 
 export interface PartSpec {
   command: string;
-  /** Asked for at each start. */
+  /** Evaluated at each start. */
   args: () => readonly string[];
   env: Record<string, string>;
   logFile: string;
 }
 
 export interface Part {
-  /** With SIGKILL. False when it is not there at the moment. */
+  /** Kills it with SIGKILL. Returns false when it is not running. */
   kill(): boolean;
-  /** Ends it, and does not start it again. */
+  /** Ends it for good. */
   stop(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function keep(spec: PartSpec): Promise<Part> {
   const start = async (): Promise<void> => {
     const log = openSync(spec.logFile, 'a', 0o600);
     try {
-      // In a group of its own: Ctrl-C is for this process, which ends all others in order.
+      // The process has a group of its own: Ctrl-C is for this process, which ends all others in order.
       const options = { env: spec.env, detached: true, stdio: ['ignore', log, log] as ['ignore', number, number] };
       const started = spawn(spec.command, spec.args(), options);
       child = started;

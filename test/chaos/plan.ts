@@ -1,4 +1,4 @@
-/** What is shot at, and when: the same for the same seed. Pure: no I/O, no clock. */
+/** Plans the targets and times of shots: the same for the same seed. Pure: no I/O, no clock. */
 
 /**
  * - api, billing: roles of the service; postgres: the whole server; agent: the Kubernetes node's; anvil: the chain's node
@@ -22,11 +22,11 @@ export type Kind = (typeof KINDS)[number];
 export interface Shot {
   atMs: number;
   kind: Kind;
-  /** From 0 to 1, for whoever has several to choose from. */
+  /** A number from 0 to 1, to choose between several targets. */
   lot: number;
 }
 
-/** Numbers from 0 to 1, always the same ones for a seed (mulberry32). */
+/** Returns numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function lots(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -38,8 +38,7 @@ export function lots(seed: number): () => number {
 }
 
 /**
- * A node that runs a pod anew waits twice as long each time, as Kubernetes has it: who kills its processes again and again has
- * nothing on air any more to shoot at.
+ * A node doubles the wait before each restart of a pod, as Kubernetes does: more kills of its processes would leave nothing on air to hit.
  */
 const MOST: Partial<Record<Kind, number>> = { agent: 2, streamer: 2 };
 const PAUSE_MS = { least: 3000, most: 8000 };

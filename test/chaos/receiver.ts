@@ -1,6 +1,6 @@
 /**
- * Where the streams are sent to: nginx, which records what it gets, and before it a tap for each stream, which notes when media
- * came. Both know nothing of how the service counts.
+ * Receives the streams: nginx records them, and a tap before it for each stream records the times of media. Both are independent of the
+ * service's own count.
  */
 
 import { type FarTap, startTaps } from '../kit/fake/tap-process.ts';
@@ -9,7 +9,7 @@ import { startRtmpServer } from '../kit/real/rtmp.ts';
 
 export interface Receiver {
   tap(): Promise<FarTap>;
-  /** Seconds of media by the timestamps of what was recorded, of all recordings of the key; a part that was torn off may be left out. */
+  /** Seconds of media by the timestamps of all recordings of the key; a part that was cut off may be left out. */
   mediaSeconds(key: string): Promise<number>;
   close(): Promise<void>;
 }

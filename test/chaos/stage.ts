@@ -1,6 +1,6 @@
 /**
- * The whole service, each part a process of its own that may be killed by itself: Kubernetes, a node agent, Postgres, the operator,
- * the API server and the role billing, as the local system has them, and a chain besides.
+ * Starts the whole service, each part as a process that may be killed by itself. The parts are Kubernetes, a node agent, Postgres, the
+ * operator, the API server and the role billing, as in the local system, and a chain.
  */
 import { createReadStream, mkdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -31,7 +31,7 @@ const NODE = 'local';
 const AGENT = resolve(PROJECT_ROOT, 'test/kit/real/node-agent.ts');
 const CLIP = resolve(PROJECT_ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 const START_MS = 90_000;
-/** A credit for each tenth of a second: the ledger shows the time that was charged as exactly as it is counted. */
+/** A credit for each tenth of a second: the ledger shows the charged time as exactly as it is counted. */
 const CREDITS_PER_HOUR = 36_000;
 
 export interface Stage {
@@ -40,7 +40,7 @@ export interface Stage {
   videoUrl: string;
   databaseUrl: string;
   kubeconfig: string;
-  /** Of the roles: what they are told of prices and chains. */
+  /** The roles' settings of prices and chains. */
   settings: Record<string, string>;
   kill(name: 'api' | 'billing' | 'agent' | 'postgres'): boolean;
 }
@@ -52,7 +52,7 @@ interface Ground {
   kubernetes: TestKubernetes;
 }
 
-/** Killed by its first process, upon which the others end; started again with the same files and port. */
+/** Kills its first process, and so all of them; restarts it with the same files and port. */
 async function keepPostgres({ state, lifecycle }: Ground): Promise<{ url: string; kill(): boolean }> {
   const log = createLogger('postgres', 'silent');
   const [dataDir, port] = [state.path('postgres'), await claimPort('postgres', 0)];
@@ -80,7 +80,7 @@ async function keepAgent({ state, lifecycle, kubernetes }: Ground): Promise<Part
     nodeName: NODE,
     stateDir: state.path('node'),
     images: { [IMAGE]: [process.execPath, MAIN] },
-    // Addresses of a range that the local system gives to no state directory of today's machines but by chance.
+    // The local system gives addresses of this range to a state directory only by chance.
     podCidr: `127.${16 + (process.pid % 224)}.0.0/16`,
     tls: { ...(await issueServing(identity.user, ['127.0.0.1'])), clientCa: ca },
     capacity: { cpu: '64' },
@@ -95,7 +95,7 @@ async function keepAgent({ state, lifecycle, kubernetes }: Ground): Promise<Part
   return part;
 }
 
-/** A role of the service, ready. */
+/** Starts a role of the service, and waits until it is ready. */
 async function keepRole(ground: Ground, role: string, env: Record<string, string>): Promise<Part> {
   const { state, lifecycle, kubernetes } = ground;
   const opsPort = await claimPort(role, 0);
@@ -128,7 +128,7 @@ async function keepRole(ground: Ground, role: string, env: Record<string, string
   return part;
 }
 
-/** The clip over HTTP, for the importer. */
+/** Serves the clip over HTTP, for the importer. */
 async function serveClip(lifecycle: Lifecycle): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'video/mp4').setHeader('content-length', statSync(CLIP).size);
@@ -142,7 +142,7 @@ async function serveClip(lifecycle: Lifecycle): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/clip.mp4`;
 }
 
-function settingsOf(chain: Chain): Record<string, string> {
+function buildSettings(chain: Chain): Record<string, string> {
   const prices = [...parsePrices().keys()].map((profile) => {
     const [, quality, framerate] = /^(\d+p)(\d+)$/.exec(profile) ?? [];
     return { quality, framerate: Number(framerate), creditsPerHour: CREDITS_PER_HOUR };
@@ -167,7 +167,7 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
   await kube.close();
   const postgres = await keepPostgres(ground);
   const { apiKey } = await ensureAccount(state, postgres.url);
-  const settings = settingsOf(chain);
+  const settings = buildSettings(chain);
   const common = { ...settings, LOOPSTREAM_DATABASE_URL: postgres.url };
   const agent = await keepAgent(ground);
   await keepRole(ground, 'operator', {

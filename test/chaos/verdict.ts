@@ -1,17 +1,17 @@
-/** What a run has shown, side by side, and whether it holds. Pure: no I/O, no clock. */
+/** Compares the results of a run, and decides whether they hold. Pure: no I/O, no clock. */
 import type { Publish } from '../kit/fake/tap.ts';
 
-/** What is charged of a session is never more than was recorded of it, and at most this much less. */
+/** The charge of a session is never more than its recording, and at most this much less. */
 const SHORT_OF_RECORDED_SECONDS = 1;
 
-/** A session as the stream's status tells of it, and what was charged for it. */
+/** A session from the stream's status, and its charge. */
 export interface SessionFacts {
   number: number;
   startedAt: string;
   endedAt: string | undefined;
   toldSeconds: number;
   chargedSeconds: number;
-  /** Of the ledger. */
+  /** The number of ledger entries. */
   entries: number;
 }
 
@@ -19,21 +19,21 @@ export interface StreamFacts {
   name: string;
   sessions: SessionFacts[];
   publishes: Publish[];
-  /** By the timestamps in the recordings. */
+  /** Seconds by the timestamps in the recordings. */
   mediaSeconds: number;
 }
 
 export interface Deposits {
   sent: number;
-  /** Of those, how many are in the ledger with what they are worth, once. */
+  /** The number of those that the ledger has once, with their worth. */
   credited: number;
-  /** Transactions of which more is in the ledger than was sent. */
+  /** Transactions with more credit in the ledger than was sent. */
   twice: number;
 }
 
 export interface Line {
   stream: string;
-  /** undefined: what no session tells of. */
+  /** undefined: outside of any session. */
   session: number | undefined;
   publishes: number;
   recorded: number;
@@ -43,14 +43,14 @@ export interface Line {
   holds: boolean;
 }
 
-/** For how long both were there, in milliseconds. Times of sessions are whole seconds, rounded down. */
+/** Returns the common time of both, in milliseconds. Times of sessions are whole seconds, rounded down. */
 function overlap({ startedAt, endedAt }: SessionFacts, { firstMs, lastMs }: Publish): number {
   const end = endedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(endedAt) + 1000;
   return Math.min(lastMs, end) - Math.max(firstMs, Date.parse(startedAt));
 }
 
-/** The session in which it was published; what was there for too short a time to be counted has none. */
-function sessionOf(publish: Publish, sessions: readonly SessionFacts[]): SessionFacts | undefined {
+/** Returns the session of a publish; a publish too short to be counted has none. */
+function findSession(publish: Publish, sessions: readonly SessionFacts[]): SessionFacts | undefined {
   const byOverlap = sessions.toSorted((a, b) => overlap(b, publish) - overlap(a, publish));
   return byOverlap[0] && overlap(byOverlap[0], publish) > 0 ? byOverlap[0] : undefined;
 }
@@ -58,9 +58,9 @@ function sessionOf(publish: Publish, sessions: readonly SessionFacts[]): Session
 const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((total, item) => total + pick(item), 0);
 
-/** A line for each session, and one for what belongs to none. */
+/** Returns a line for each session, and one for publishes outside of any. */
 export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
-  const by = Map.groupBy(publishes, (publish) => sessionOf(publish, sessions)?.number);
+  const by = Map.groupBy(publishes, (publish) => findSession(publish, sessions)?.number);
   const facts: (SessionFacts | undefined)[] = [...sessions, ...(by.has(undefined) ? [undefined] : [])];
   return facts.map((session) => {
     const own = by.get(session?.number) ?? [];
@@ -74,7 +74,7 @@ export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
 
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 
-/** Markdown: the sessions, and a sum for each stream with what its recordings hold. */
+/** Returns Markdown: the sessions, and a sum for each stream with the length of its recordings. */
 export function tableOf(streams: readonly StreamFacts[]): string {
   const rows = streams.flatMap((stream) => {
     const lines = linesOf(stream);

@@ -1,7 +1,7 @@
 /**
- * The product on a real cluster, from the image to the receiver: installed by Helm, used through its Service, and kept on air
- * while nodes, kubelets, operators and pods go away. It is one installation and one stream, and so the tests follow upon each
- * other; what other streams are for is tried meanwhile, where neither is in the other's way (`sideBySide`).
+ * Tests the product on a real cluster, from the image to the receiver. It is installed by Helm, used through its Service, and stays on air
+ * while nodes, kubelets, operators and pods fail. There is one installation and one stream, so the tests run in sequence. Tests of other
+ * streams run beside them where neither disturbs the other (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeErrors, packetsOf } from '../kit/make/media.ts';
@@ -54,7 +54,7 @@ const create = (key: string, uploadID: string) => createStream(scene, key, uploa
 const unseen = (what: string, trouble: () => Promise<unknown>) => unseenBy(scene, stream, what, trouble);
 const replaced = (what: string, trouble: () => Promise<unknown>) => replacedIn(scene, stream, what, trouble);
 
-const conditionsOf = async (id: string) => {
+const readConditions = async (id: string) => {
   const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
   return JSON.stringify(status?.conditions ?? []);
 };
@@ -93,10 +93,10 @@ describe('the main job', () => {
 
   test('the media programs of the image have no network to decode with, no device, and nothing that loads a library', async () => {
     const { metadata } = await stream.pod();
-    const told = async (...words: string[]) =>
+    const runInPod = async (...words: string[]) =>
       (await release.inside('exec', metadata.name, '--', ...words)).split('\n').map((line) => line.trim());
     const lastWords = (lines: string[]) => lines.map((line) => line.split(/\s+/).at(-1));
-    expect(lastWords(await told('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
+    expect(lastWords(await runInPod('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
       'protocols:',
       'Input:',
       'file',
@@ -106,24 +106,24 @@ describe('the main job', () => {
       'pipe',
       '',
     ]);
-    const devices = await told('ffmpeg', '-hide_banner', '-devices');
+    const devices = await runInPod('ffmpeg', '-hide_banner', '-devices');
     expect(devices.slice(devices.indexOf('--') + 1).filter(Boolean)).toEqual([expect.stringMatching(/^D +lavfi /)]);
     const named = (
-      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => told('ffmpeg', '-v', 'quiet', list)))
+      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => runInPod('ffmpeg', '-v', 'quiet', list)))
     ).flat();
     expect(named.length).toBeGreaterThan(500);
     expect(named.filter((line) => /\b(\w*_omx|ladspa|frei0r\w*|lv2|a?movie|a?zmq)\b/.test(line))).toEqual([]);
-    const sent = new Set(lastWords(await told('ffmpeg-send', '-hide_banner', '-protocols')));
+    const sent = new Set(lastWords(await runInPod('ffmpeg-send', '-hide_banner', '-protocols')));
     expect([...sent].sort()).toEqual(['', 'Input:', 'Output:', 'file', 'pipe', 'protocols:', 'rtmp', 'srt', 'tcp']);
   });
 });
 
-// What follows is beside each other, as far as neither minds: other streams, and what is only looked at.
+// The next tests run side by side where that is possible: other streams, and read-only checks.
 sideBySide('the main job, as it goes on', () => {
   test('nothing at all, to compare with', () =>
     unseen('nothing (media comes in bursts of this size)', async () => undefined));
 
-  test('the receiver got each packet in its order, and pictures and sound are whole', async () => {
+  test('the receiver got each packet in its order, and pictures and sound are complete', async () => {
     await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
     const [recording = ''] = await outside.recordings(KEY);
     const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
@@ -141,7 +141,7 @@ sideBySide('a stream that ends', () => endingTests(those));
 sideBySide('what pods may connect to', () => networkTests(those));
 sideBySide('what the release may do is what it did', () => usageTests(those));
 
-describe('what the stream does not notice', () => {
+describe('invisible faults', () => {
   test('the operator that leads is killed', () =>
     unseen('operator that leads killed', async () => {
       const lease = () =>
@@ -181,7 +181,7 @@ sideBySide('what leaves its pod where it is', () => {
   test('the container is killed for want of memory, and started again', async () => {
     const before = await stream.pod();
     const name = before.metadata.name;
-    // It makes itself the last that the kernel would choose, so that the streamer is what goes.
+    // The process makes itself the kernel's last choice, so that the streamer is killed.
     const eat =
       'echo 0 > /proc/self/oom_score_adj; exec node -e "const a = []; for (;;) a.push(Buffer.alloc(4 << 20, 1))"';
     const gap = await stream.gap(async () => {
@@ -232,7 +232,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
     const told = await until(
       'the condition says so',
       async () => {
-        const text = await conditionsOf(id);
+        const text = await readConditions(id);
         return /exceeded quota/.test(text) ? text : undefined;
       },
       PATIENCE_MS,
@@ -246,7 +246,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
   });
 });
 
-describe('what takes its pod', () => {
+describe('faults that replace the pod', () => {
   test('its node is drained', async () => {
     const { nodeName } = (await stream.pod()).spec;
     const how = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=180s'];
@@ -254,7 +254,7 @@ describe('what takes its pod', () => {
       await replaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
       expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
     } finally {
-      // The tests that follow need both nodes, whatever came of this one.
+      // The next tests need both nodes, whether this one passes or not.
       await release.kubectl(['uncordon', nodeName]);
     }
   });
@@ -281,7 +281,7 @@ sideBySide('more streams', () => siblingTests(those));
 
 disruptionTests(those);
 
-describe('what keeps another stream off air is said in its conditions', () => {
+describe('conditions show why another stream is off air', () => {
   test('an image that is nowhere; and the stream that is on air stays', async () => {
     const operator = 'deployment/loopstream-operator';
     const set = async (image: string) => {
@@ -293,7 +293,7 @@ describe('what keeps another stream off air is said in its conditions', () => {
     expect(before).toContain(':');
     try {
       await unseen('image missing, for another stream', async () => {
-        // Where nobody answers, which is known at once.
+        // The destination has no listener, which shows at once.
         const [id] = await Promise.all([
           create('third-key-of-the-cluster', upload),
           set(`${cluster.layout.gateway}:1/loopstream:gone`),
@@ -302,13 +302,13 @@ describe('what keeps another stream off air is said in its conditions', () => {
         await release.call('POST', `/streams/${id}/start`);
         await until(
           'the condition says so',
-          async () => /ErrImagePull|ImagePullBackOff/.test(await conditionsOf(id)),
+          async () => /ErrImagePull|ImagePullBackOff/.test(await readConditions(id)),
           PATIENCE_MS,
         );
         await release.call('POST', `/streams/${id}/stop?wait=60`);
       });
     } finally {
-      // What comes after needs Jobs.
+      // The next tests need Jobs.
       await set(before);
     }
   });

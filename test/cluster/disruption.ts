@@ -1,4 +1,4 @@
-/** What may take a stream's pod and what may not: a stream that is not to be disturbed, preemption, a roll-out of many streams. */
+/** Tests which events may replace a stream's pod: a stream that must not be disturbed, preemption, a roll-out of many streams. */
 import { describe, expect, test } from 'vitest';
 import { PAUSE_IMAGE } from '../kit/real/cluster/config.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
@@ -15,7 +15,7 @@ type Those = () => { scene: Scene; stream: WatchedStream; upload: string };
 
 const milliCpu = (quantity = '0') => (quantity.endsWith('m') ? Number.parseInt(quantity, 10) : Number(quantity) * 1000);
 const SIBLINGS = ['sibling-0-of-the-cluster', 'sibling-1-of-the-cluster'];
-/** Streams that are on air beside the one that is watched. */
+/** Streams that are on air beside the watched one. */
 const siblings: string[] = [];
 
 const inside = (getContext: Those, ...args: string[]) => getContext().scene.release.inside(...args);
@@ -29,7 +29,7 @@ const evict = (getContext: Those, name: string) =>
   });
 
 export function refusalTests(getContext: Those): void {
-  test('nobody who asks first, when the stream is not to be disturbed', async () => {
+  test('a polite eviction, for a stream that must not be disturbed', async () => {
     const { scene, stream } = getContext();
     await unseen(scene, stream, 'eviction of a stream with disruption: Never, refused', async () => {
       await setSpec(getContext, stream.id, { disruption: 'Never' });
@@ -62,7 +62,7 @@ export function endingTests(getContext: Those): void {
   });
 }
 
-/** For the roll-out. */
+/** Makes the streams of the roll-out. */
 export function siblingTests(getContext: Those): void {
   test('go on air at the same time', async () => {
     const { scene, upload } = getContext();
@@ -78,17 +78,17 @@ export function siblingTests(getContext: Those): void {
 }
 
 export function disruptionTests(getContext: Those): void {
-  describe('who may take its pod', () => {
+  describe('replacement of its pod', () => {
     test('a pod of higher priority that needs the room', async () => {
       const { scene, stream } = getContext();
       const { kubectl } = scene.release;
-      const classOf = (name: string, value: number) =>
+      const createClass = (name: string, value: number) =>
         kubectl(
           ['apply', '-f', '-'],
           [{ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value }],
         );
-      // Lower than everything else here, so that it is the one that the scheduler takes, whoever is youngest.
-      await classOf('of-lower-priority', -10);
+      // The priority is lower than all others, so that the scheduler chooses it, whichever pod is youngest.
+      await createClass('of-lower-priority', -10);
       await replaced(scene, stream, 'spec.template edited', () =>
         setSpec(getContext, stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
       );
@@ -110,13 +110,13 @@ export function disruptionTests(getContext: Those): void {
           containers: [{ name: 'main', image: PAUSE_IMAGE, resources: { requests: { cpu } } }],
         },
       };
-      await classOf(name, 1000);
+      await createClass(name, 1000);
       try {
         await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
           kubectl(['apply', '-f', '-'], [pod]),
         );
       } finally {
-        // Whatever came of it, the tests after this one need the room.
+        // The next tests need the room, whether this one passes or not.
         await kubectl(['delete', 'pod', name, '-n', 'outside', '--grace-period=0', '--force']);
       }
     });
@@ -137,7 +137,7 @@ export function disruptionTests(getContext: Those): void {
           if (status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True'))
             seenReady.add(metadata.uid);
         const byStream = Map.groupBy(pods, ({ metadata }) => metadata.labels['loopstream.dev/stream']);
-        // From when it has a second pod until the new one is on air.
+        // The time from its second pod until the new one is on air.
         const exchanged = [...byStream.values()].filter(
           (all) => all.length > 1 || all.some((pod) => isNew(pod) && !seenReady.has(pod.metadata.uid)),
         );

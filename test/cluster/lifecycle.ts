@@ -1,6 +1,6 @@
 /**
- * The end of a release, and another one in its place by the other Helm: what is on air stays there meanwhile, and is taken up
- * by what is installed next. Installing, upgrading and rolling back by Helm 4 came before (cluster.test.ts).
+ * Tests the end of a release, and its replacement by the other Helm. Streams on air stay there meanwhile, and the next release takes them
+ * over. cluster.test.ts tests installing, upgrading and rolling back by Helm 4.
  */
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE, SERVICE } from '../kit/real/cluster/release.ts';
@@ -8,14 +8,14 @@ import { createStream, ready, type Scene, seconds, unseen } from '../kit/real/cl
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
-/** What of the release Kubernetes has; a migration takes what it was given with it. */
+/** The release's objects in Kubernetes; a migration removes its own Secret. */
 const KINDS = 'deployments,services,configmaps,serviceaccounts,roles,rolebindings,poddisruptionbudgets,secrets,jobs';
 const OURS = ['-l', 'app.kubernetes.io/instance=loopstream'];
 const CREDENTIALS = 'credentials';
 
 export function lifecycleTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
-  describe('a release goes and another comes, and what is on air stays there', () => {
-    const left = async () => {
+  describe('a stream on air survives the change of releases', () => {
+    const listLeftovers = async () => {
       const { release } = getContext().scene;
       const found = await Promise.all([
         release.service('get', KINDS, ...OURS, '-o', 'name'),
@@ -33,9 +33,9 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
     test('Helm 4 uninstalls it: definitions and streams are kept', async () => {
       const { scene, stream } = getContext();
       const { inside, kubectl, helms } = scene.release;
-      expect((await left()).length).toBeGreaterThan(5);
+      expect((await listLeftovers()).length).toBeGreaterThan(5);
       await unseen(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
-      expect(await left()).toEqual([]);
+      expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${stream.id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
       expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(4);
     });
@@ -53,7 +53,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
         helms.three.install(fromSecret(values(tag))),
       );
       expect(await image()).toBe(tag);
-      // It answers from the database that the one before has left.
+      // The API answers from the database of the earlier release.
       const keys = ['node', '/app/dist/app/main.js', 'keys', '--email', 'sre@example.org'];
       expect(await service('exec', 'deployment/loopstream-api', '--', ...keys)).toMatch(/^lsk_/);
     });
@@ -67,7 +67,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       expect(await image()).toBe(other);
       await helms.three.rollback();
       expect(await image()).toBe(tag);
-      // The operator that was rolled back looks after the stream.
+      // The rolled-back operator manages the stream.
       await inside('scale', `loopstream/${stream.id}`, '--replicas=0');
       await inside('wait', `loopstream/${stream.id}`, '--for=jsonpath={.status.phase}=stopped', '--timeout=150s');
       await inside('scale', `loopstream/${stream.id}`, '--replicas=1');
@@ -91,7 +91,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       await call('POST', `/streams/${id}/start?wait=60`);
       await isLive(scene, id);
       await helms.three.uninstall();
-      expect(await left()).toEqual([]);
+      expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
       await deleteNamespaces(scene, [NAMESPACE, SERVICE]);
     });
@@ -101,7 +101,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
 const isLive = ({ release }: Scene, id: string) =>
   release.inside('wait', `loopstream/${id}`, '--for=jsonpath={.status.phase}=live', '--timeout=150s');
 
-/** Deletes them within two minutes; nothing comes to the receiver afterwards. */
+/** Deletes them within two minutes; the receiver gets nothing afterwards. */
 async function deleteNamespaces({ release, outside, results }: Scene, names: string[]): Promise<void> {
   const from = performance.now();
   await release.kubectl(['delete', 'namespace', ...names, '--timeout=120s']);
@@ -111,10 +111,7 @@ async function deleteNamespaces({ release, outside, results }: Scene, names: str
   expect(outside.meter.silence(gone).currentMs).toBeGreaterThan(4000);
 }
 
-/**
- * With the credentials from a Secret that is not the release's, and one API server: that one of two always answers is another
- * matter than by which Helm they came.
- */
+/** Uses credentials from a foreign Secret, and one API server: the availability of two is independent of the Helm. */
 const fromSecret = (values: Record<string, unknown>) => ({
   ...values,
   api: { replicas: 1, auth: { existingSecret: CREDENTIALS, existingSecretKey: 'auth' } },

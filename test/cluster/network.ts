@@ -1,6 +1,6 @@
 /**
- * What pods of streams and Jobs may connect to, on the wire. Each address answers somebody: a pod that no policy selects reaches
- * all of them, so that what is not reached is refused by a policy.
+ * Tests the egress of the pods of streams and Jobs on the wire. Each address has a listener that a pod without a policy reaches, so a
+ * failed connection proves a policy.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -26,7 +26,7 @@ type Those = () => { scene: Scene; stream: WatchedStream };
 type Addresses = Record<string, [host: string, port: number]>;
 
 const OUTSIDE = 'outside';
-/** Prints the names of those that took a connection, as JSON. */
+/** Prints the names of the addresses that accepted a connection, as JSON. */
 const CONNECT = `
 const addresses = Object.entries(JSON.parse(process.argv[1]));
 const reached = ([name, [host, port]]) => new Promise((resolve) => {
@@ -42,7 +42,7 @@ const security = {
   pod: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
   container: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
 };
-/** A pod with the labels of one of ours that does nothing by itself. */
+/** Builds an idle pod with the labels of one of ours. */
 const idlePod = (name: string, namespace: string, image: string, labels: Record<string, string>) => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -62,7 +62,7 @@ const idlePod = (name: string, namespace: string, image: string, labels: Record<
   },
 });
 
-/** A metadata service on each node, and a server with a public address, both for as long as the test lasts. */
+/** Starts a metadata service on each node, and a server with a public address, for the duration of the test. */
 async function startServers({ cluster }: Scene) {
   const { layout } = cluster;
   const internet = createServer((_, response) => response.end());
@@ -90,7 +90,7 @@ async function startServers({ cluster }: Scene) {
   return { port: (internet.address() as AddressInfo).port, close };
 }
 
-async function addressesOf({ cluster, outside, release }: Scene, internetPort: number): Promise<Addresses> {
+async function listAddresses({ cluster, outside, release }: Scene, internetPort: number): Promise<Addresses> {
   const { gateway, internet, nodes } = cluster.layout;
   const ip = async (component: string) => {
     const which = ['-l', `app.kubernetes.io/component=${component}`, '--field-selector=status.phase=Running'];
@@ -116,7 +116,7 @@ const MEDIA = ['a web server', 'the internet', 'the receiver'];
 
 export function networkTests(getContext: Those): void {
   test(
-    'streams, imports and destination tests reach public addresses and what the values name, renditions storage alone',
+    'streams, imports and destination tests reach public addresses and those of the values, renditions storage alone',
     async () => {
       const { scene, stream } = getContext();
       const { kubectl } = scene.release;
@@ -138,7 +138,7 @@ export function networkTests(getContext: Those): void {
       const names = pods.map(({ metadata: { namespace, name } }) => ['-n', namespace, `pod/${name}`]);
       try {
         await kubectl(['apply', '-f', '-'], pods);
-        const addresses = await addressesOf(scene, servers.port);
+        const addresses = await listAddresses(scene, servers.port);
         for (const name of names) await kubectl(['wait', ...name, '--for=condition=Ready', '--timeout=120s']);
         const reached = async (namespace: string, name: string): Promise<string[]> =>
           JSON.parse(
@@ -157,11 +157,11 @@ export function networkTests(getContext: Those): void {
             last = await reached(namespace, pod);
             return JSON.stringify(last) === JSON.stringify([...wanted].sort());
           };
-          // A new pod is bound by policies soon after it has an address.
+          // Policies bind a new pod soon after it has an address.
           await until(`${pod} is bound`, settled, 20_000).catch(() => undefined);
           expect(last, pod).toEqual([...wanted].sort());
         }
-        // The service reaches the pod on air, Prometheus its metrics, and nobody else its numbers and previews.
+        // The service reaches the pod on air, Prometheus its metrics, and no other pod its metrics and previews.
         const onAir = JSON.parse(await scene.release.inside('get', 'pod', metadata.name, '-o', 'json')).status.podIP;
         const ports = JSON.stringify({ numbers: [onAir, STREAMER_PORT], metrics: [onAir, STREAMER_METRICS_PORT] });
         const connect = ['--', 'node', '-e', CONNECT, ports];
@@ -170,7 +170,7 @@ export function networkTests(getContext: Those): void {
             JSON.parse(await scene.release.service('exec', `deployment/loopstream-${component}`, ...connect)),
           ).toEqual(['metrics', 'numbers']);
         expect(JSON.parse(await kubectl(['-n', OUTSIDE, 'exec', 'like-nobody', ...connect]))).toEqual(['metrics']);
-        // A name is found as well.
+        // The lookup of a name works as well.
         const lookup =
           "require('node:dns').promises.lookup('loopstream-api.loopstream.svc.cluster.local').then(console.log)";
         expect(await kubectl(['-n', NAMESPACE, 'exec', 'like-a-rendition', '--', 'node', '-e', lookup])).toContain(

@@ -1,4 +1,4 @@
-/** A node that is gone from one moment to the next, and of which nobody knows whether it still publishes. */
+/** Tests the sudden loss of a node, after which it is unknown whether its pods still publish. */
 import { expect, test } from 'vitest';
 import { PATIENCE_MS, type Scene, seconds } from '../kit/real/cluster/scene.ts';
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
@@ -7,7 +7,7 @@ import { until } from '../kit/wait.ts';
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 export function powerTests(getContext: () => { scene: Scene; stream: WatchedStream }): void {
-  test('its node loses its power: another pod publishes when somebody says that the node is out of service, and not before', async () => {
+  test('its node loses its power: another pod publishes when the node is marked out of service, and not before', async () => {
     const { scene, stream } = getContext();
     const { release, outside, results } = scene;
     const before = await stream.pod();
@@ -18,7 +18,7 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
       await node.cutPower();
       const cut = performance.now();
       await release.kubectl(['wait', `node/${nodeName}`, '--for=condition=Ready=Unknown', '--timeout=150s']);
-      // Its pods are called not ready then.
+      // Kubernetes then marks its pods not ready.
       await release.inside('wait', `pod/${before.metadata.name}`, '--for=condition=Ready=False', '--timeout=60s');
       expect((await stream.pod()).metadata.uid).toBe(before.metadata.uid);
       expect(outside.meter.silence(cut).currentMs).toBeGreaterThan(performance.now() - cut - 1000);

@@ -1,4 +1,4 @@
-/** What the service accounts of the release may do, beside what they did while all the tests before ran. */
+/** Tests the rights of the release's service accounts against their requests during all earlier tests. */
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, importJobName } from '../../src/resources/common/names.ts';
 import { HISTORY_LIMIT } from '../../src/resources/playlist/version-bytes.ts';
@@ -23,20 +23,20 @@ interface Binding {
   roleRef: { kind: string; name: string };
 }
 
-/** No request asks for these, but an admission plug-in that this cluster has (OwnerReferencesPermissionEnforcement). */
+/** No request needs these rights, except an admission plug-in of this cluster (OwnerReferencesPermissionEnforcement). */
 const ASKED_BY_ADMISSION: Record<string, string[]> = {
   operator: ['update loopstreams/finalizers.loopstream.dev', 'update uploads/finalizers.loopstream.dev'],
   api: [],
 };
-/** What shows late in the log, or is done again after a while. */
+/** Some requests reach the log late, or happen again after a while. */
 const SHOWN_MS = 60_000;
 
-const rightsOf = (rules: Rule[]): string[] =>
+const listRights = (rules: Rule[]): string[] =>
   rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, resource, group)))),
   );
 
-/** All that the roles give which are bound to a service account by its name. */
+/** Returns all rights of the roles that are bound to a service account by its name. */
 async function grantedTo(account: string, { inside }: Release): Promise<Set<string>> {
   const list = async <T>(kinds: string) =>
     (JSON.parse(await inside('get', kinds, '-o', 'json')) as { items: T[] }).items;
@@ -49,14 +49,14 @@ async function grantedTo(account: string, { inside }: Release): Promise<Set<stri
   const roles = await list<Role>('roles,clusterroles');
   return new Set(
     mine.flatMap(({ roleRef }) =>
-      rightsOf(
+      listRights(
         roles.find(({ kind, metadata }) => kind === roleRef.kind && metadata.name === roleRef.name)?.rules ?? [],
       ),
     ),
   );
 }
 
-/** Each noun of the API is read, changed and deleted once: the tests before had no use for all of it. */
+/** Reads, changes and deletes each noun of the API once: the earlier tests did not need all of it. */
 async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> {
   const { inside } = scene.release;
   const id = await createStream(scene, 'last-key-of-the-cluster', uploadID);
@@ -66,13 +66,13 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('GET', `/streams/${id}/events`);
   const items = [{ uploadObjectID: uploadID }];
   const playlist = await ok<{ id: string }>('POST', '/playlists', { kind: 'video', mode: 'sequential', items });
-  // So many that the oldest version is let go.
+  // So many versions that the oldest one is deleted.
   for (let version = 1; version <= HISTORY_LIMIT + 1; version += 1)
     await ok('PATCH', `/playlists/${playlist.id}`, { version, name: `version ${version + 1}` });
   await ok('GET', `/playlists/${playlist.id}/versions`);
   await ok('GET', `/playlists/${playlist.id}/versions/${HISTORY_LIMIT}`);
   await ok('DELETE', `/playlists/${playlist.id}`);
-  // One byte of media, which comes whole with the beginning of its upload.
+  // One byte of media, which is complete with the creation of its upload.
   const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1', 'Upload-Metadata': `type ${btoa('AUDIO')}` };
   await ok('POST', '/uploads/resumable', 1, { ...headers, 'Content-Type': 'application/offset+octet-stream' });
   const { data } = await ok<{ data: { objectID: string }[] }>('GET', '/uploads?limit=1');
@@ -82,18 +82,18 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('DELETE', `/destinations/${destinationID}`);
 }
 
-/** A link that leads nowhere, and an edit after which it is tried again, by another Job. */
+/** Makes a link that leads nowhere, and an edit that retries it with another Job. */
 async function editWhatFailed({ inside, urls }: Release, ok: Ok): Promise<void> {
   const link = { type: 'VIDEO', url: `${urls.film}.gone` };
   const { objectID } = await ok<{ objectID: string }>('POST', '/uploads/from-link', link);
   await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.state}=failed', '--timeout=120s');
   await inside('patch', 'upload', objectID, '--type=merge', '-p', '{"spec":{"displayName":"again"}}');
-  // The Job that failed goes before this is said.
+  // The failed Job is deleted before the status says so.
   await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.observedGeneration}=2', '--timeout=120s');
   await ok('DELETE', `/uploads/${objectID}`);
 }
 
-/** A Job of somebody else has the name: the operator looks whose it is, and says the same again after an edit. */
+/** Puts a foreign Job in the way: the operator checks its owner, and reports the same again after an edit. */
 async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> {
   const name = 'in-the-way';
   const containers = [{ name: 'main', image: 'never-started' }];
@@ -109,7 +109,7 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
     metadata: { name, namespace: NAMESPACE },
     spec: { type: 'video', source: { url: urls.film } },
   };
-  const told = (times: number) =>
+  const waitForEvent = (times: number) =>
     until(
       `it was said ${times} times`,
       async () => {
@@ -121,17 +121,17 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
     );
   await kubectl(['apply', '-f', '-'], [job]);
   await kubectl(['apply', '-f', '-'], [upload]);
-  await told(1);
+  await waitForEvent(1);
   await inside('patch', 'upload', name, '--type=merge', '-p', '{"spec":{"displayName":"still in the way"}}');
-  await told(2);
+  await waitForEvent(2);
   await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
 }
 
 type Ok = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
 
-/** For the tests below, when it suits: what is done while other things go on counts as well. */
+/** Registers steps for the tests below, at any time: their requests during other tests count as well. */
 export function usageTests(getContext: () => { scene: Scene; stream: WatchedStream; upload: string }): void {
-  test('what has no use elsewhere is used', async () => {
+  test('uses rights that no other test needs', async () => {
     const { scene, stream, upload } = getContext();
     const { call } = scene.release;
     const ok: Ok = async <T>(method: string, path: string, ...given: [unknown?, Record<string, string>?]) => {
@@ -139,7 +139,7 @@ export function usageTests(getContext: () => { scene: Scene; stream: WatchedStre
       expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBeLessThan(300);
       return answer.body;
     };
-    // The key by which the pod shows its numbers is read once.
+    // The key to the pod's metrics is read once.
     const shown = await ok<{ live: boolean; framesSent: number }>('GET', `/streams/${stream.id}/live-stats`);
     expect(shown).toMatchObject({ live: true, framesSent: expect.any(Number) });
     await Promise.all([useTheApi(scene, ok, upload), editWhatFailed(scene.release, ok), standInTheWay(scene.release)]);
@@ -147,8 +147,8 @@ export function usageTests(getContext: () => { scene: Scene; stream: WatchedStre
 }
 
 export function rightsTests(getContext: () => { scene: Scene }): void {
-  describe('what the release may do is what it did', () => {
-    const asked = () => getContext().scene.cluster.audit.asked();
+  describe('the release uses exactly its rights', () => {
+    const readAsked = () => getContext().scene.cluster.audit.asked();
     const none: Asked = { used: new Set(), refused: new Set() };
 
     test.each(['operator', 'api'])('%s: nothing is missing, and nothing unused', async (component) => {
@@ -156,17 +156,17 @@ export function rightsTests(getContext: () => { scene: Scene }): void {
       const granted = await grantedTo(account, getContext().scene.release);
       const spoken = [...granted].filter((right) => !ASKED_BY_ADMISSION[component]?.includes(right));
       const unused = () => {
-        const { used } = asked().get(account) ?? none;
+        const { used } = readAsked().get(account) ?? none;
         return spoken.filter((right) => !used.has(right));
       };
       await expect.poll(unused, { timeout: SHOWN_MS, interval: 1000 }).toEqual([]);
-      const { used, refused } = asked().get(account) ?? none;
+      const { used, refused } = readAsked().get(account) ?? none;
       expect([...refused], 'refused').toEqual([]);
       expect([...used].filter((right) => !granted.has(right)).sort(), 'allowed by other roles').toEqual([]);
     });
 
-    test('no other account of the namespace asked for anything', () => {
-      expect([...asked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
+    test('no other account of the namespace sent a request', () => {
+      expect([...readAsked().keys()].sort()).toEqual(['loopstream-api', 'loopstream-operator']);
     });
   });
 }

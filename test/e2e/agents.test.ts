@@ -1,4 +1,4 @@
-/** From a link to a live channel by calls of tools alone: real parts, and what an independent receiver got in the end. */
+/** Tests the way from a link to a live channel with tools alone, on real parts, and checks an independent receiver's recording. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -74,7 +74,7 @@ test('an agent takes a link to a live stream, sees that it is well, and takes it
 
   let stopped = await done('stop_stream', { id, wait: 60 }, options);
   while (!stopped.done) stopped = await done('stop_stream', { id, wait: 60 }, options);
-  // The last publish of the key is the stream; the one before was the test.
+  // The stream is the last publish of the key; the one before was the test.
   const recordings = await receiver.recordings(KEY);
   expect(recordings.length).toBeGreaterThanOrEqual(2);
   const packets = await packetsOf(recordings.at(-1) ?? '');
@@ -86,6 +86,6 @@ test('an agent takes a link to a live stream, sees that it is well, and takes it
   await done('delete_destination', { id: destination.id });
   await done('delete_upload', { id: upload.objectID });
   expect((await done('list_streams')).data).toEqual([]);
-  // Its key is in no log of any part.
+  // The key is in no log of any part.
   for (const [place, text] of await logs(system)) expect(text, place).not.toContain(KEY);
 });

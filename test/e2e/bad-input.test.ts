@@ -1,4 +1,4 @@
-/** What a person may get wrong: each gives its stable code, leaves nothing behind, and everything else goes on. */
+/** Tests mistakes of people: each gives its stable code, leaves nothing behind, and everything else goes on. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ let files: Server;
 let base = '';
 /** Uploads that failed and were deleted. */
 const deleted: string[] = [];
-/** Held back until the test lets it go: an upload that is still on its way. */
+/** The server holds this file back until the test releases it: an upload that is still on its way. */
 let release = () => {};
 
 async function serve(): Promise<void> {
@@ -151,12 +151,12 @@ describe('streams that cannot start', () => {
 });
 
 test('a private link is refused where the setting does not allow it', async () => {
-  // make run allows loopback for one's own files; link-local (cloud metadata) is refused even there.
+  // make run allows loopback for a person's own files; link-local (cloud metadata) is refused even there.
   const url = 'http://169.254.169.254/latest/meta-data/';
   expect(await refusal(importFrom(url))).toMatchObject({ status: 422, code: 'link_forbidden' });
 });
 
-test('a secret is found in whatever it is hidden', () => {
+test('a secret is found in any encoding', () => {
   const secret = 'planted/key+one&two=ü?';
   const around = ['', 'x', 'xy', 'xyz'].flatMap((before) => [before, `${before}/`].map((text) => text + secret));
   const hidden = around.flatMap((text) => [
@@ -175,7 +175,7 @@ test('a secret is found in whatever it is hidden', () => {
   expect(disguises.every((one) => one.length > 16)).toBe(true);
 });
 
-/** Another API server of the system, which counts requests in Redis. */
+/** Starts another API server of the system, which counts requests in Redis. */
 async function startWithRedis() {
   const redis = await startTestRedis();
   const watch = await watchRedis(redis.url);
@@ -200,12 +200,12 @@ async function startWithRedis() {
 }
 
 test('stream keys and API keys are in no log, metric, process list, object, table, counter or answer', async () => {
-  // With signs that URLs, JSON and base64 write in other ways.
+  // The secrets have characters that URLs, JSON and base64 encode differently.
   const planted = [`+${randomUUID()}=`, `&${randomUUID()}/+<ü>`] as const;
   const other = await startWithRedis();
   const secrets = [...planted, system.facts.apiKey, other.password];
   const answers: string[] = [];
-  /** `status` is what the call must be answered with: a call that did nothing would prove nothing. */
+  /** `status` is the expected answer: a call without an effect would prove nothing. */
   const call = async (request: string, status: number, body?: unknown, headers?: Record<string, string>) => {
     const [method = '', path = ''] = request.split(' ');
     const answer = await fetch(`${other.url}${path}`, {
@@ -220,7 +220,7 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
   };
   const receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   try {
-    // One that is on air, one that cannot be reached, tests of both, and keys where no key belongs.
+    // A destination on air, an unreachable one, tests of both, and keys in the wrong places.
     const [onAir, refusing] = await Promise.all(
       [receiver.url, `rtmp://127.0.0.1:${await freePort()}/live`].map(async (rtmpUrl, n) => {
         const body = { name: `planted ${n}`, rtmpUrl, rtmpKey: planted[n] };
@@ -248,19 +248,19 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
     for (const id of ids) await isReady(id, 60_000);
     for (const id of ids) await system.client.streams.start(id, { wait: 1 });
     await until('one is live', async () => (await system.client.streams.get(ids[0] ?? '')).status === 'live', 60_000);
-    const told = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
-    await until('the error of the other is told', async () => (await told()) ?? undefined, 30_000);
+    const readLastError = async () => (await system.client.streams.liveStats(ids[1] ?? '')).destinations[0]?.lastError;
+    await until('the error of the other is told', async () => (await readLastError()) ?? undefined, 30_000);
     for (const id of ids)
       for (const path of ['', '/live-stats', '/events', '/readiness']) await call(`GET /v1/streams/${id}${path}`, 200);
     const places = [
-      // A streamer of another account may end while it is looked at.
+      // A streamer of another account may end during the search.
       ...(await vi.waitFor(() => everywhere(system), { timeout: 120_000, interval: 1_000 })),
       ...(await other.places()),
       ['the answers', answers.join('\n')] as const,
     ];
     expect(places.length).toBeGreaterThan(50);
     expect(places.filter(([where]) => where.endsWith('/stats')).length).toBeGreaterThan(0);
-    // What is no secret is found: what is searched is what there is.
+    // The search finds the ids, which are no secrets: so it covers the real data.
     const known = places.filter(([, text]) => ids.some((id) => text.includes(id)));
     expect(known.length).toBeGreaterThan(3);
     const { id: accountId } = await system.client.me();
@@ -285,7 +285,7 @@ test('nothing of the failed uploads is left in Kubernetes', async () => {
       const left = await kubectl('get', 'uploads,jobs,pods', '-o', 'name');
       return !deleted.some((id) => left.includes(id));
     },
-    // The controller manager learns of new kinds every 30 s, and collects nothing that they own before.
+    // The controller manager learns of new kinds every 30 s, and collects nothing of theirs before.
     60_000,
   );
 });

@@ -1,4 +1,4 @@
-/** The client as a program of somebody else's has it: the built package in its node_modules, and types that are checked. */
+/** Uses the client as a foreign program does: the built package in its node_modules, with checked types. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,13 +19,13 @@ const TSCONFIG = {
   },
 };
 
-/** Makes a project in `dir` of these files, by their names, which import `loopstream/client`. */
+/** Makes a project in `dir` of these files, by name, which import `loopstream/client`. */
 export async function makeProject(dir: string, files: Record<string, string>): Promise<void> {
   const installed = join(dir, 'node_modules/loopstream');
   await mkdir(join(dir, 'node_modules/@types'), { recursive: true });
   await buildClient(join(installed, 'dist/client'));
   await cp(join(ROOT, 'package.json'), join(installed, 'package.json'));
-  // What the types of the package are written in, and what every program for Node has.
+  // The packages of the client's types, and those of every program for Node.
   const others = ['typebox', '@types/node', 'undici-types'];
   await Promise.all(others.map((name) => symlink(join(ROOT, 'node_modules', name), join(dir, 'node_modules', name))));
   await writeFile(join(dir, 'package.json'), JSON.stringify({ name: 'program', type: 'module', private: true }));
@@ -33,7 +33,7 @@ export async function makeProject(dir: string, files: Record<string, string>): P
   await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(dir, name), text)));
 }
 
-/** What the compiler complains about; empty when it is content. */
+/** Returns the compiler's errors; empty for none. */
 export async function typeErrors(dir: string): Promise<string> {
   return run(process.execPath, [TSC, '-p', dir], { cwd: dir }).then(
     () => '',
@@ -41,7 +41,7 @@ export async function typeErrors(dir: string): Promise<string> {
   );
 }
 
-/** Runs one of its files and answers what it printed. */
+/** Runs one of its files and returns the output. */
 export async function runProgram(dir: string, name: string, env: Record<string, string>): Promise<string> {
   const { stdout } = await run(process.execPath, [join(dir, name)], { cwd: dir, env });
   return stdout;

@@ -1,6 +1,6 @@
 /**
- * The contract, which test/system/contract holds our API server to with a stand-in for the operator, of the product as a whole; and
- * the client, built and used as the README shows it.
+ * Tests the whole product against the contract, and the client, built and used as the README shows it. test/system/contract runs the same
+ * contract on our API server with a stand-in for the operator.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ test('the README’s program, with the built client from its node_modules, has i
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const program = /```ts client\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
   expect(program).toContain("from 'loopstream/client'");
-  // A mistake is one for the types too, and the only one that there is.
+  // A mistake in the program is the types' only error.
   const mistake = program.replace('id, name, status }', 'id, name, statuss }');
   await makeProject(dir, { 'program.ts': program, 'mistake.ts': mistake });
   expect(await typeErrors(dir)).toMatch(/^mistake\.ts\(\d+,\d+\): error TS2339: .*'statuss'.*\n$/);
@@ -47,7 +47,7 @@ test('the README’s program, with the built client from its node_modules, has i
   expect((await ask('GET', `/streams/${id}`)).body.status).toBe('live');
   const [first, ...others] = output.trim().split('\n');
   expect(first).toMatch(/^Ready: \w+$/);
-  // Those whose video never arrives: each with what is wrong and what to do about it.
+  // The lines of the streams whose video never arrives: each has the fault and the next step.
   const names = others.flatMap((line) => /^(One|Two|Three): \w+$/.exec(line)?.[1] ?? []);
   expect(names).toEqual(['Three', 'Two', 'One']);
   const sentences = others.filter((line) => !/^\w+: \w+$/.test(line));

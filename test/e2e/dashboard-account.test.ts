@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** An account as a person lives with it in a browser: signing up by mail, keys, sessions, leaving; and how signing in fails. */
+/** Tests a person's account in a browser: signing up by mail, keys, sessions, leaving; and failed sign-ins. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mailbox, mailbox, newAccount } from '../kit/make/account.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => leaveBrowser(browser));
 
-/** A browser that nobody has signed in with. */
+/** Opens a browser without a session. */
 async function open(path: string): Promise<Page> {
   context = await openWindow(browser);
   page = await context.newPage();
@@ -48,7 +48,7 @@ async function signIn(email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(password);
   await button('Sign in').click();
 }
-/** In a browser of its own. */
+/** Signs in, in a browser of its own. */
 async function openAs(email: string, path: string): Promise<void> {
   await open(path);
   await signIn(email);
@@ -75,7 +75,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await page.getByText(email).waitFor();
   await expectForEverybody(page);
 
-  // Its password is right, and its address is not confirmed.
+  // The password is right, and the address is not confirmed.
   const link = await mails.link(email, /Confirm/);
   expect(await mails.count(email)).toBe(1);
   await page.getByRole('link', { name: 'Back to sign-in' }).click();
@@ -143,14 +143,14 @@ test('a new password by mail: the link works once, ends sessions, and the old pa
   await button('Set the new password').click();
   await page.getByText('was already used').waitFor();
 
-  // The session from before is over: it asks, over the page.
+  // The earlier session is over: the page asks for a sign-in above its content.
   await first.reload();
   await first.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
   await closeWindow(before);
   await leave();
 });
 
-test('an address that is not known is answered as one that is, and nothing is sent to it', async () => {
+test('an unknown address gets the answer of a known one, and no mail', async () => {
   await open('/forgot-password');
   await page.getByLabel('E-mail address').fill('nobody@example.com');
   await button('Send the link').click();
@@ -170,7 +170,7 @@ test('an address that is not known is answered as one that is, and nothing is se
   await leave();
 });
 
-test('a session that ends in the middle comes back to where it was, and what was typed is still there', async () => {
+test('a session that ends in the middle resumes on the same page, with its input', async () => {
   const { email } = await newAccount(site(), mails, PASSWORD);
   await openAs(email, '/destinations');
   await button('Add destination').click();
@@ -191,7 +191,7 @@ test('a session that ends in the middle comes back to where it was, and what was
   await leave();
 });
 
-test('two tabs: signing out in one is noticed in the other; going back shows nothing of who was here', async () => {
+test('two tabs: signing out in one reaches the other; the back button shows nothing of the earlier user', async () => {
   const { email } = await newAccount(site(), mails, PASSWORD);
   await openAs(email, '/account');
   const other = await context.newPage();
@@ -255,7 +255,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await leave();
 });
 
-test('an API key does instead of a password, and shows nothing of what only its owner may see', async () => {
+test('an API key replaces a password, and shows nothing that is for the owner alone', async () => {
   await open('/account/keys');
   await button('Use an API key instead').click();
   await expectForEverybody(page);

@@ -1,6 +1,6 @@
 /**
- * Money as its owner sees it in the dashboard: the balance and how long it lasts, usage, what was booked, and the ways to pay.
- * Crypto deposits and invoices are in test/system/billing/pages.test.ts, where there are a chain and a seller.
+ * Tests the dashboard's pages of money: the balance and how long it lasts, usage, the statement, and the ways to pay.
+ * test/system/billing/pages.test.ts tests crypto deposits and invoices, with a chain and a seller.
  */
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
@@ -47,7 +47,7 @@ async function open(path: string): Promise<Page> {
   return at.page;
 }
 
-/** So that the balance is `credits`. */
+/** Sets the balance to `credits`. */
 async function have(credits: bigint): Promise<void> {
   const change = credits - (await ledger.balance(accountId));
   if (change !== 0n) await give(ledger, accountId, change, { reason: 'For <b>testing</b>' });
@@ -59,7 +59,7 @@ async function charge(streamID: string, credits: bigint, seconds: number): Promi
   await ledger.charge({ key: `charge:${accountId}:${booked}`, accountId, credits, at: new Date(), details });
 }
 
-test('credit that is used up is told on every page, with the way to more of it', async () => {
+test('used-up credit shows on every page, with the way to more of it', async () => {
   await have(0n);
   const page = await open('/destinations');
   await page.getByTestId('credit-banner').filter({ hasText: 'used up' }).waitFor();
@@ -73,9 +73,9 @@ test('credit that is used up is told on every page, with the way to more of it',
   expect(await page.getByTestId('credit-banner').count()).toBe(0);
 });
 
-test('usage by day and by stream, and as a file, is what was booked, to the credit', async () => {
+test('usage by day and by stream, and as a file, equals the ledger, to the credit', async () => {
   await have(1_000_000n);
-  // One that is gone is still told by its id.
+  // A deleted stream still shows with its id.
   await charge('str-of-yesterday', 12_345n, 3600);
   await charge('str-of-yesterday', 55n, 60);
   const page = await open('/billing');
@@ -100,7 +100,7 @@ test('usage by day and by stream, and as a file, is what was booked, to the cred
 
 test('a card: the amount is checked and kept, pressed twice it is asked for once, and the provider’s page is gone to', async () => {
   const page = await open('/billing');
-  // No payment provider is set up here, so none is offered.
+  // The system has no payment provider, so the page offers none.
   await page.getByText('The operators of this service grant').waitFor();
   expect(await page.getByRole('button', { name: 'Top up' }).count()).toBe(0);
   await page.route('**/v1/billing', async (route) => {
@@ -120,7 +120,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   }
   await expectForEverybody(page);
   await other.fill('12,50');
-  // What is not set up is said as well.
+  // The page also reports a payment that is not set up.
   await dialog.getByRole('button', { name: 'Go to payment' }).click();
   await dialog.getByText('No card can be taken here').waitFor();
   expect(await other.inputValue()).toBe('12,50');
@@ -137,7 +137,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   expect(asked).toEqual([{ amountMinor: '1250', currency: 'USD' }]);
 });
 
-test('invoices say that there is none yet; whom they are sent to is kept, and what is wrong stands at its field', async () => {
+test('the page says that there are no invoices yet; the recipient is kept, and an error stands at its field', async () => {
   const page = await open('/billing?form=address');
   await page.getByText('The first invoice follows a month').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Invoice address' });

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A program asks to act for a person: a stock client, a real browser, and the page on which the person decides. */
+/** Tests a program's request to act for a person: a stock client, a real browser, and the page on which the person decides. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as openid from 'openid-client';
@@ -16,7 +16,7 @@ const SCOPE = 'openid offline_access service:read service:destructive';
 let system: SharedSystem;
 let browser: Browser;
 let email: string;
-/** Where the program waits for the browser to come back. */
+/** The program's server, which waits for the browser's return. */
 let program: Server;
 let redirectUri: string;
 const cameBack: URL[] = [];
@@ -60,7 +60,7 @@ afterAll(async () => {
   program?.close();
 });
 
-/** The program sends the browser to loopstream. Answers what takes the code that comes back. */
+/** Sends the browser to loopstream, as the program does. Returns a function that takes the code. */
 async function begin() {
   const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()];
   const address = openid.buildAuthorizationUrl(config, {
@@ -83,7 +83,7 @@ async function begin() {
 const me = (token: string) => fetch(`${site()}/v1/me`, { headers: { authorization: `Bearer ${token}` } });
 const consentAsked = () => page.getByRole('heading', { name: 'An app asks for access' }).waitFor();
 
-test('the person signs in, sees who asks for what, and says no: the program is told, and gets nothing', async () => {
+test('the person signs in, sees the program and its scopes, and declines: the program gets an error, and no code', async () => {
   const { back } = await begin();
   await page.getByText('An app wants to use your account').waitFor();
   expect(await page.getByText('Use an API key instead').count()).toBe(0);

@@ -1,4 +1,4 @@
-/** A new stream as a person makes it: three steps, and then live. */
+/** Tests a new stream as a person makes it: three steps, and then live. */
 /// <reference lib="dom" />
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -85,7 +85,7 @@ test('the empty page leads to the first stream: a link, a channel, a name, and i
   expect(data).toMatchObject([{ name: '<i>Night</i> train', status: 'live', quality: 'q_720p' }]);
   await progress.getByRole('link', { name: 'Open the stream' }).click();
   await page.getByRole('heading', { level: 1, name: '<i>Night</i> train' }).waitFor();
-  // What was prepared of the upload can be looked at from now on.
+  // The prepared part of the upload has a preview from now on.
   await page.getByRole('link', { name: 'Uploads' }).click();
   await page.getByRole('button', { name: /^Play / }).click();
   await page.locator('[data-testid="clip-preview"][data-state="there"]').waitFor();
@@ -93,7 +93,7 @@ test('the empty page leads to the first stream: a link, a channel, a name, and i
   await leave();
 });
 
-test('going back, a reload and the browser’s own way back lose nothing; what is made already can be chosen', async () => {
+test('the form’s back button, a reload and the browser’s back button lose nothing; existing objects can be chosen', async () => {
   const page = await open('/create');
   await page.getByRole('radio', { name: 'An upload' }).check();
   await page.getByRole('radio', { name: /night_train/i }).check();

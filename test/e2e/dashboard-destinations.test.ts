@@ -1,4 +1,4 @@
-/** Destinations as a person makes, tests, changes and deletes them in the dashboard. */
+/** Tests how a person makes, tests, changes and deletes destinations in the dashboard. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
@@ -33,7 +33,7 @@ const remove = async () => {
   for (const { id } of await all()) await system.client.destinations.delete(id);
 };
 
-test('an empty page says what to do; a platform’s address is filled in, and the way to its key is shown', async () => {
+test('an empty page shows the next step; a platform’s address is filled in, and the way to its key is shown', async () => {
   const page = await open();
   await page.getByText('No destination yet').waitFor();
   await expectForEverybody(page);
@@ -51,7 +51,7 @@ test('an empty page says what to do; a platform’s address is filled in, and th
   await leave();
 });
 
-test('what is wrong stands at its field, in the server’s words too; pressed twice, it is made once; its key is seen by nobody', async () => {
+test('an error stands at its field, the server’s too; a double click makes one; its key is never shown', async () => {
   const page = await open();
   await page.getByRole('button', { name: 'Add destination' }).click();
   const dialog = page.getByRole('dialog');
@@ -75,7 +75,7 @@ test('what is wrong stands at its field, in the server’s words too; pressed tw
   await leave();
 });
 
-test('a test tells each step that it passed, or the one it came to and what to do', async () => {
+test('a test shows each passed step, or the failed one and the next step', async () => {
   const page = await open();
   const row = page.getByTestId('destination').first();
   await row.getByRole('button', { name: /^Test / }).click();
@@ -91,7 +91,7 @@ test('a test tells each step that it passed, or the one it came to and what to d
   await dialog.getByText('The address has changed.').waitFor();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
-  // What the test said was of the address before.
+  // The result of the test belonged to the old address.
   await result.waitFor({ state: 'detached' });
   await row.getByText('Key ends in wxyz').waitFor();
   await row.getByRole('button', { name: /^Test / }).click();
@@ -108,7 +108,7 @@ test('a login is asked for where somebody opens it, kept secret, changed and rem
   const made = page.getByRole('dialog');
   await made.getByRole('radio', { name: 'Custom' }).check();
   await made.getByLabel('Name').fill('Behind a login');
-  // As it was pasted, with the placeholder of the key in it.
+  // The address is as pasted, with the placeholder of the key in it.
   await made.getByLabel('Address').fill(`${system.facts.rtmpUrl}/{stream_key}`);
   await made.getByRole('textbox', { name: 'Stream key' }).fill('stream-key-5678');
   expect(await made.getByLabel('User').isVisible()).toBe(false);
@@ -138,7 +138,7 @@ test('a login is asked for where somebody opens it, kept secret, changed and rem
   await leave();
 });
 
-test('what a stream still sends to is not deleted, and the stream is named; then it is, after a question', async () => {
+test('a destination in use is not deleted, and the stream is named; then it is, after a question', async () => {
   const [destination] = await all();
   const stream = await system.client.streams.create({
     name: 'Night channel',
@@ -179,7 +179,7 @@ test('by keyboard alone: a destination is added without a mouse', async () => {
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
-  // The platform is chosen first, by the arrow keys.
+  // The choice of a platform comes first, by the arrow keys.
   await page.keyboard.press('ArrowRight');
   expect(await dialog.getByRole('radio', { name: 'Twitch' }).isChecked()).toBe(true);
   await page.keyboard.press('Tab');
@@ -192,7 +192,7 @@ test('by keyboard alone: a destination is added without a mouse', async () => {
   await leave();
 });
 
-test('one that is deleted elsewhere while it is changed says so at once, and what was typed stays; no address of one leads nowhere', async () => {
+test('a deletion elsewhere shows at once in an open form, which keeps its input; an unknown address leads nowhere', async () => {
   const { destinations } = system.client;
   const { id } = await destinations.create({ name: 'Soon gone', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' });
   const page = await open();

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Every field of every form with everything that is wrong in it, and every form sent twice: an error names the field, what was
- * typed stays, nothing of it is markup, and one thing is made.
+ * Tests every field of every form with each wrong value, and every form sent twice. An error names the field, the input stays, none of it
+ * is markup, and one object is made.
  */
 import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -22,7 +22,7 @@ import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 let system: SharedSystem;
 let browser: Browser;
 let made: Made;
-/** One in which the owner has signed in, and one in which nobody has. */
+/** One page in which the owner is signed in, and one without a session. */
 const pages = {} as { owner: Page; nobody: Page };
 const contexts: BrowserContext[] = [];
 const complaints: string[] = [];
@@ -69,7 +69,7 @@ afterEach(async () => {
 
 async function show(page: Page, { path, prepare, open, form }: Form): Promise<void> {
   await prepare?.(page);
-  // Addresses that differ in what is open alone are not loaded anew.
+  // A change of the fragment alone does not reload the page, so the test does.
   if (page.url() === `${site()}${path(made)}`) await page.reload();
   else await page.goto(`${site()}${path(made)}`);
   await open?.(page, made);
@@ -77,32 +77,32 @@ async function show(page: Page, { path, prepare, open, form }: Form): Promise<vo
 }
 
 const fieldIn = (form: Locator, { label }: Field): Locator => form.getByLabel(label, { exact: true });
-const buttonOf = (page: Page, { form, submit }: Form): Locator =>
-  // The bar in which changes are saved stands beside what is changed.
+const findButton = (page: Page, { form, submit }: Form): Locator =>
+  // The bar that saves changes is outside of the form.
   form(page).getByRole('button', { name: submit, exact: true });
 
-/** What a form says of itself: what is wrong, by field, what is wrong besides, and whether it is at work. */
-const stateOf = (form: Locator) =>
+/** Returns the form's own messages: errors by field, other errors, and whether it is at work. */
+const readState = (form: Locator) =>
   form.evaluate((node) => {
-    const textOf = (id: string) => document.getElementById(id)?.textContent ?? '';
+    const readText = (id: string) => document.getElementById(id)?.textContent ?? '';
     const wrong = [...node.querySelectorAll<HTMLInputElement>('[aria-invalid="true"]')].map((one) => {
-      const said = (one.getAttribute('aria-describedby') ?? '').split(' ').map(textOf).join(' ');
+      const said = (one.getAttribute('aria-describedby') ?? '').split(' ').map(readText).join(' ');
       return [one.labels?.[0]?.textContent ?? '', said.trim()] as const;
     });
     const besides = [...node.querySelectorAll('[role="alert"]')].map((one) => one.textContent ?? '');
     return { wrong, besides, busy: node.querySelector('[data-loading]') !== null };
   });
 
-/** Sends it with this one field wrong, and waits for that to be said. */
+/** Sends the form with this one wrong field, and waits for the error. */
 async function expectRefusal(page: Page, formUnderTest: Form, field: Field, value: string): Promise<void> {
   const form = formUnderTest.form(page);
   const input = fieldIn(form, field);
   await input.fill(value);
-  // Browsers put numbers and addresses right as they are typed.
+  // Browsers correct numbers and addresses during typing.
   const typed = await input.inputValue();
-  await buttonOf(page, formUnderTest).dispatchEvent('click');
+  await findButton(page, formUnderTest).dispatchEvent('click');
   const isSaid = async () => {
-    const { wrong, besides, busy } = await stateOf(form);
+    const { wrong, besides, busy } = await readState(form);
     const atField = wrong.some(([label, said]) => label === field.label && said !== '');
     return !busy && (atField || besides.some((text) => field.called?.test(text)));
   };
@@ -124,10 +124,7 @@ async function tryAll(page: Page, formUnderTest: Form): Promise<void> {
   }
 }
 
-/**
- * What is asked by `method path`, counted. The first of it is held back until `release`; where it `loses`, it is done then, and
- * its answer does not come.
- */
+/** Records requests of `method path`. The first of them waits for `release`; with `loses`, it is then done, and its answer is lost. */
 async function follow(page: Page, sends: string, loses = false) {
   const [method, path = ''] = sends.split(' ');
   const asked: Request[] = [];
@@ -144,9 +141,9 @@ async function follow(page: Page, sends: string, loses = false) {
   return { asked, release };
 }
 
-/** Pressed twice before anything is drawn anew, and again, by mouse and keyboard, while it is on its way. */
+/** Presses twice before a redraw, and again by mouse and keyboard while the request is on its way. */
 async function pressAgainAndAgain(page: Page, form: Form, asked: readonly Request[]): Promise<void> {
-  const button = buttonOf(page, form);
+  const button = findButton(page, form);
   const twice = (one: HTMLElement | SVGElement) => {
     for (let i = 0; i < 2; i += 1) (one as HTMLElement).click();
   };
@@ -163,8 +160,8 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
   const form = formUnderTest.form(page);
   const fields = formUnderTest.fields(mine);
   for (const field of fields) await fieldIn(form, field).fill(field.right);
-  // What is waited for below is said of this sending, and not of one before.
-  if (formUnderTest.keyed || formUnderTest.refused) expect((await stateOf(form)).besides).toEqual([]);
+  // Earlier messages are gone, so the next ones belong to this request.
+  if (formUnderTest.keyed || formUnderTest.refused) expect((await readState(form)).besides).toEqual([]);
   const { asked, release } = await follow(page, formUnderTest.sends, formUnderTest.keyed);
   const all: Request[] = [];
   const note = (request: Request) => all.push(request);
@@ -175,7 +172,7 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
     await form.getByRole('alert').first().waitFor();
     for (const field of fields) expect(await fieldIn(form, field).inputValue(), field.label).toBe(field.right);
   }
-  if (formUnderTest.keyed) await buttonOf(page, formUnderTest).click();
+  if (formUnderTest.keyed) await findButton(page, formUnderTest).click();
   if (formUnderTest.done) await formUnderTest.done(page).first().waitFor();
   else if (!formUnderTest.refused) await form.waitFor({ state: 'detached' });
   page.off('request', note);
@@ -189,12 +186,12 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
 
 const OF_OWNER = Object.entries(FORMS);
 
-describe('what is wrong is said at its field, and what was typed stays', () => {
+describe('an error stands at its field, and the input stays', () => {
   test.each(OF_OWNER.filter(([, { alone }]) => alone))('%s', (_, form) => tryAll(pages.owner, form));
   test.each(Object.entries(OPEN_FORMS))('%s', (_, form) => tryAll(pages.nobody, form));
 });
 
-// It is sent from where that leaves it: a form that has refused much is one that people send, too.
+// The form is sent in the state after these errors: people send such forms too.
 describe('so it is here, and sent twice, it is done once; sent again after its answer was lost, too', () => {
   test.each(OF_OWNER.filter(([, { alone }]) => !alone))('%s', async (_, form) => {
     await tryAll(pages.owner, form);
@@ -267,7 +264,7 @@ describe('sent twice, it is done once', () => {
   });
 });
 
-describe('what is looked for is text of any kind', () => {
+describe('search fields accept text of any kind', () => {
   test.each(SEARCHES)('$label', async ({ label, path, most }) => {
     const page = pages.owner;
     await page.goto(`${site()}${path}`);

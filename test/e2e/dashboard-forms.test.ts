@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Forms of the dashboard that are left in the middle and come back to, and changed by two at once: nothing that was typed is
- * lost. What may be typed in each is tried in dashboard-forms-input.test.ts.
+ * Tests that no input is lost in forms that are left and opened again, or changed by two at once. dashboard-forms-input.test.ts tries the
+ * possible input of each.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ async function signIn(): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** A browser in which the person has signed in. */
+/** Opens a browser in which the person is signed in. */
 async function open(path: string): Promise<void> {
   context = await openWindow(browser);
   await context.addCookies(cookies);
@@ -85,7 +85,7 @@ test('markup in every name is text wherever it is shown', async () => {
   await Promise.all([destinations.delete(destination.id), playlists.delete(playlist.id)]);
 });
 
-test('a session that is over when the page is loaded anew: signed in again, the form is open as it was left, but for its secret', async () => {
+test('a session has ended before the page is reloaded: after signing in, the form is open as before, except for its secret', async () => {
   await open('/destinations');
   await button('Add destination').click();
   await dialog().getByLabel('Name').fill('Half typed');
@@ -98,13 +98,13 @@ test('a session that is over when the page is loaded anew: signed in again, the 
   await dialog().waitFor();
   expect(await dialog().getByLabel('Name').inputValue()).toBe('Half typed');
   expect(await dialog().getByRole('textbox', { name: 'Stream key' }).inputValue()).toBe('');
-  // The way back closes it, and the way forth opens it again as it was.
+  // The back button closes it, and the forward button opens it again with its input.
   await page.goBack();
   await dialog().waitFor({ state: 'detached' });
   await page.goForward();
   await dialog().waitFor();
   expect(await dialog().getByLabel('Name').inputValue()).toBe('Half typed');
-  // Thrown away, it is gone.
+  // A discarded draft is gone.
   await dialog().getByRole('button', { name: 'Cancel' }).click();
   await dialog().waitFor({ state: 'detached' });
   expect(new URL(page.url()).search).toBe('');
@@ -112,7 +112,7 @@ test('a session that is over when the page is loaded anew: signed in again, the 
   expect(await dialog().getByLabel('Name').inputValue()).toBe('YouTube');
 });
 
-test('a key that is revoked in the middle: whoever comes back with another one goes on; whoever signs out leaves nothing', async () => {
+test('a key is revoked in the middle: a new key continues with the input; a sign-out clears it', async () => {
   await open('/account/keys?form=new');
   await dialog().getByLabel('Name').fill('Short lived');
   await dialog().getByRole('button', { name: 'Create key' }).click();
@@ -142,7 +142,7 @@ test('a key that is revoked in the middle: whoever comes back with another one g
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).toBe('{}');
 });
 
-/** By its owner, in another browser. */
+/** Revokes the key in the owner's other browser. */
 async function revoke(key: string): Promise<void> {
   const owner = await openWindow(browser);
   await owner.addCookies(cookies);
@@ -155,7 +155,7 @@ async function revoke(key: string): Promise<void> {
   await closeWindow(owner);
 }
 
-test('changed in another tab meanwhile: what I did not touch is taken up, what both changed is told, and mine is kept', async () => {
+test('a change in another tab: untouched fields are updated, conflicts are shown, and my input is kept', async () => {
   await open(`/streams/${made.stream}?form=edit`);
   await dialog().getByLabel('Name').fill('Mine');
   await system.client.streams.update(made.stream, { name: 'Theirs', framerate: 'f_60' });
@@ -168,7 +168,7 @@ test('changed in another tab meanwhile: what I did not touch is taken up, what b
   expect(await system.client.streams.get(made.stream)).toMatchObject({ name: 'Mine', framerate: 'f_60' });
 });
 
-test('deleted in another tab meanwhile: it is told, and what was typed can still be read', async () => {
+test('a deletion in another tab: the form reports it, and the input can still be read', async () => {
   const { destinations } = system.client;
   const { id } = await destinations.create({ name: 'Soon gone', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'key' });
   await open(`/destinations?form=edit+${id}`);

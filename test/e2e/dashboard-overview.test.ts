@@ -1,4 +1,4 @@
-/** The first page, and that every page shows what has become of a stream, whoever did it, as soon as it is so. */
+/** Tests the first page, and that every page shows a change of a stream at once, from any source. */
 /// <reference lib="dom" />
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ const kubectl = (...args: string[]) =>
     env: { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig },
   });
 
-/** What the page asks the API for, and which of that is not answered yet, but for the feed, which has no end. */
+/** Records the page's requests to the API, and the unanswered ones, except for the feed, which has no end. */
 function traffic(page: Page) {
   const paths: string[] = [];
   const atWork = new Set<Request>();
@@ -55,7 +55,7 @@ function traffic(page: Page) {
   return { paths, atWork };
 }
 
-test('what is on air is shown by a picture of it, with how long and how fast; what comes next is in order', async () => {
+test('a stream on air has a picture, its time and its rate; scheduled ones are in order', async () => {
   const [later, sooner] = [await makeStream('Later'), await makeStream('Sooner')];
   const inHours = (hours: number) => ({ scheduleStartAt: new Date(Date.now() + hours * 3_600_000).toISOString() });
   await system.client.streams.schedule(later.id, inHours(30));
@@ -77,7 +77,7 @@ test('what is on air is shown by a picture of it, with how long and how fast; wh
   await leave();
 });
 
-test('what needs somebody says why and what to do', async () => {
+test('a stream in trouble shows the reason and the next step', async () => {
   const destination = await system.client.destinations.create({
     name: 'Nobody there',
     rtmpUrl: 'rtmp://127.0.0.1:9/live',
@@ -96,7 +96,7 @@ test('what needs somebody says why and what to do', async () => {
   await leave();
 });
 
-test('what kubectl does shows without a reload, and nothing is asked for by the clock meanwhile', async () => {
+test('kubectl’s changes show without a reload, and no timer sends requests meanwhile', async () => {
   const { id } = await makeStream('Before');
   const page = await open('/streams');
   await page.getByRole('link', { name: 'Before' }).waitFor();
@@ -121,11 +121,11 @@ test('a page that nothing happens on asks for nothing', async () => {
   await page.reload();
   await page.getByTestId('readiness').waitFor();
   await expect.poll(() => paths.includes('/v1/changes') && atWork.size === 0).toBe(true);
-  // What a change at the beginning has set off is over.
+  // The requests after the first change are over.
   await page.clock.runFor(4_000);
   await expect.poll(() => atWork.size).toBe(0);
   const before = paths.length;
-  // Shorter than the silence after which a feed is taken for dead, longer than all that could ask by the clock.
+  // The time is shorter than the silence after which a feed counts as dead, and longer than any polling interval.
   await page.clock.runFor(9_000);
   expect(paths.slice(before)).toEqual([]);
   await system.client.streams.delete(id);

@@ -1,4 +1,4 @@
-/** Playlists as a person makes, orders, saves, publishes and takes them back in the dashboard. */
+/** Tests how a person makes, orders, saves, publishes and reverts playlists in the dashboard. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -45,7 +45,7 @@ afterEach(async () => {
 
 const states = async () => (await system.client.uploads.list().page()).data.map(({ state }) => state);
 const items = (...names: (typeof NAMES)[number][]) => names.map((name) => ({ uploadObjectID: ids[name] }));
-const namesOf = ({ items }: Pick<Playlist, 'items'>) =>
+const getNames = ({ items }: Pick<Playlist, 'items'>) =>
   items.map(({ uploadObjectID }) => NAMES.find((name) => ids[name] === uploadObjectID));
 const make = (...names: (typeof NAMES)[number][]) =>
   system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: items(...names) });
@@ -59,7 +59,7 @@ const order = (page: Page) => page.getByTestId('clip-name').allTextContents();
 const total = (page: Page) => page.getByTestId('total');
 const bar = (page: Page) => page.getByRole('region', { name: 'Unsaved changes' });
 
-test('an empty page says what to do; a playlist is made of clips in the order in which they are chosen', async () => {
+test('an empty page shows the next step; a playlist has its clips in the order of their choice', async () => {
   const page = await open('/playlists');
   await page.getByText('No playlist yet').waitFor();
   await expectForEverybody(page);
@@ -95,8 +95,8 @@ test('put in order by the mouse and by the keyboard, added to and taken from, an
   await clip(page, 'Alpha').getByRole('button', { name: 'Move Alpha' }).focus();
   await page.keyboard.press('Space');
   await page.getByText('Alpha is picked up, at place 3 of 3.').waitFor({ state: 'attached' });
-  // The library listens for arrow keys from a timer that it set with the pick-up, some 15 ms that only a machine types in.
-  // Timers of one delay fire in the order they were set (HTML, timer initialization steps), so it listens when this one fires.
+  // The library listens for arrow keys from a timer that it sets at the pick-up, some 15 ms that only a machine types in. Timers of one
+  // delay fire in the order they were set (HTML, timer initialization steps), so it listens when this one fires.
   await page.evaluate(() => new Promise((fired) => setTimeout(fired)));
   await page.keyboard.press('ArrowUp');
   await page.getByText('Alpha is at place 2 of 3.').waitFor({ state: 'attached' });
@@ -112,11 +112,11 @@ test('put in order by the mouse and by the keyboard, added to and taken from, an
   await bar(page).getByRole('button', { name: 'Save', exact: true }).dblclick();
   await bar(page).waitFor({ state: 'detached' });
   const saved = await system.client.playlists.get(id);
-  expect(namesOf(saved)).toEqual(['Alpha', 'Gamma', 'Gamma']);
+  expect(getNames(saved)).toEqual(['Alpha', 'Gamma', 'Gamma']);
   expect(saved).toMatchObject({ version: 2, mode: 'shuffle', publishedVersion: 1 });
 });
 
-test('what was changed and not saved outlives a reload, and can be thrown away', async () => {
+test('unsaved changes outlive a reload, and can be discarded', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await clip(page, 'Alpha').getByRole('button', { name: 'Take out Alpha' }).click();
@@ -134,7 +134,7 @@ test('what was changed and not saved outlives a reload, and can be thrown away',
   expect((await system.client.playlists.get(id)).version).toBe(1);
 });
 
-test('changed elsewhere meanwhile: it shows what, and my changes go on top of it', async () => {
+test('a change elsewhere is shown, and my changes go on top of it', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await clip(page, 'Alpha').getByRole('button', { name: 'Take out Alpha' }).click();
@@ -149,14 +149,14 @@ test('changed elsewhere meanwhile: it shows what, and my changes go on top of it
   await bar(page).getByRole('button', { name: 'Save', exact: true }).click();
   await bar(page).waitFor({ state: 'detached' });
   const after = await system.client.playlists.get(id);
-  expect([after.version, ...namesOf(after)]).toEqual([3, 'Beta', 'Gamma']);
+  expect([after.version, ...getNames(after)]).toEqual([3, 'Beta', 'Gamma']);
 });
 
-test('saved in two windows at once, the later one is told and loses nothing', async () => {
+test('two windows save at once: the later one gets a message and loses nothing', async () => {
   const { id } = await make('Alpha', 'Beta');
   const page = await open(`/playlists/${id}`);
   await page.getByLabel('Name').fill('Mine');
-  // The page does not hear of the other one's version before it saves its own.
+  // The page learns of the other version only after its own save.
   let before: Promise<unknown> | undefined;
   await page.route(`**/v1/playlists/${id}`, async (route) => {
     if (route.request().method() === 'PATCH') {
@@ -173,7 +173,7 @@ test('saved in two windows at once, the later one is told and loses nothing', as
   expect(await system.client.playlists.get(id)).toMatchObject({ name: 'Mine', mode: 'shuffle', version: 3 });
 });
 
-test('versions tell what each changed; one is taken back, and published after a question where a stream plays it', async () => {
+test('versions show their changes; one is restored, and published after a question where a stream plays it', async () => {
   const { id } = await make('Alpha', 'Beta');
   await system.client.playlists.update(id, { version: 1, items: items('Beta', 'Gamma') });
   const { playlists, destinations, streams } = system.client;
@@ -208,7 +208,7 @@ test('versions tell what each changed; one is taken back, and published after a 
   await destinations.delete(to.id);
 });
 
-test('an address that leads to no playlist says so, and a server that is away is told, with what to do', async () => {
+test('an address without a playlist shows that, and an unavailable server shows the next step', async () => {
   const page = await open('/playlists/pl-none');
   await page.getByRole('heading', { name: 'Playlist not found' }).waitFor();
   await expectForEverybody(page);

@@ -1,4 +1,4 @@
-/** Streams as a person finds, watches, changes, schedules and deletes them in the dashboard. */
+/** Tests how a person finds, watches, changes, schedules and deletes streams in the dashboard. */
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,7 +35,7 @@ const withStream = async (name: string, use: (id: string) => Promise<void>) => {
   await system.client.streams.delete(id).catch(() => undefined);
 };
 
-test('streams are found by name and state; the address keeps what was asked for', () =>
+test('streams are found by name and state; the address keeps the search', () =>
   withStream('Lighthouse', async () => {
     const page = await open('/streams');
     const cards = page.getByTestId('stream-card');
@@ -73,7 +73,7 @@ test('a stream on air shows its numbers as they move, its destination, and how t
   await leave();
 });
 
-test('a stream is changed in place; what is wrong stands at its field, and what another tab changed stays', () =>
+test('a stream is changed in place; an error stands at its field, and changes of another tab stay', () =>
   withStream('Draft', async (id) => {
     const page = await open(`/streams/${id}`);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -101,7 +101,7 @@ test('a stream is changed in place; what is wrong stands at its field, and what 
 
 test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>
   withStream('Evenings', async (id) => {
-    // Far from now, in whatever month: within its hours it would be on air and not scheduled.
+    // The window is far from now in any month: within its hours the stream would be on air and not scheduled.
     const [hour, at] = new Date().getUTCHours() < 12 ? [18, '18:30'] : [6, '06:30'];
     const page = await open(`/streams/${id}`);
     await page.getByRole('button', { name: 'Set a schedule' }).click();
@@ -138,7 +138,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await leave();
   }));
 
-test('readiness is ticked off, with what mends it beside what is missing', async () => {
+test('readiness is ticked off, with the remedy beside each gap', async () => {
   const upload = await system.client.uploads.fromLink({
     type: 'VIDEO',
     url: new URL('/none.mp4', system.facts.apiUrl).href,
@@ -159,7 +159,7 @@ test('readiness is ticked off, with what mends it beside what is missing', async
   await leave();
 });
 
-test('a list tells which items it goes without, and waits for all of them where that is chosen', async () => {
+test('a list names its unplayable items, and waits for all of them where that is chosen', async () => {
   const { client, facts } = system;
   const { destinationID, videoUploadObjectID } = await client.streams.get(demo());
   const url = new URL('/none.mp4', facts.apiUrl).href;

@@ -1,4 +1,4 @@
-/** Uploads as a person adds, sends, pauses and deletes them in the dashboard. */
+/** Tests how a person adds, sends, pauses and deletes uploads in the dashboard. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -24,7 +24,7 @@ let browser: Browser;
 let dir: string;
 let server: Server;
 let link: string;
-/** Whether the server has the file that is looked for at `/later.mp4`. */
+/** Whether the server has the file `/later.mp4`. */
 let isThere = false;
 let at: Visit;
 let page: Page;
@@ -32,7 +32,7 @@ let page: Page;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-uploads-'));
   await makeClip(join(dir, 'show.mp4'), { seconds: 2 });
-  // A part of a film: what it holds is not what is tested here, only that it takes its time.
+  // The file is a part of a film: only its slow upload matters, not its content.
   await writeFile(join(dir, 'long.mp4'), Buffer.alloc(6_000_000, 'loopstream'));
   await writeFile(join(dir, 'second.mp4'), Buffer.alloc(4_000_000, 'second'));
   server = createServer((request, response) => {
@@ -64,7 +64,7 @@ const sending = (name: string) => page.getByTestId('sending').and(page.getByRole
 const choose = (...names: string[]) =>
   page.getByTestId('file-input').setInputFiles(names.map((name) => join(dir, name)));
 
-/** Bytes a second that the page may send, until it may send as it likes. */
+/** Limits the page to this many bytes a second, until the returned call. */
 async function slow(uploadThroughput: number): Promise<() => Promise<unknown>> {
   const devtools = await at.context.newCDPSession(page);
   await devtools.send('Network.enable');
@@ -73,7 +73,7 @@ async function slow(uploadThroughput: number): Promise<() => Promise<unknown>> {
   return () => devtools.send('Network.emulateNetworkConditions', { ...conditions, uploadThroughput: -1 });
 }
 
-test('an empty page says what to do, and a link becomes an upload that is ready, with what it is', async () => {
+test('an empty page shows the next step, and a link becomes a ready upload with its details', async () => {
   await page.getByText('No uploads yet.').waitFor();
   await expectForEverybody(page);
   await page.getByRole('button', { name: 'Add from a link' }).click();
@@ -99,7 +99,7 @@ test('while it loads it says so; where the server is away it says that, and goes
   await page.getByText('No uploads yet.').waitFor();
 });
 
-test('what cannot be fetched says why, and what to do', async () => {
+test('a failed link shows the reason, and the next step', async () => {
   await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/none.mp4`, name: 'Missing' });
   const row = upload('Missing').and(page.locator('[data-state=failed]'));
   await row.waitFor({ timeout: 90_000 });
@@ -182,7 +182,7 @@ test('several at once; a pause stops one and not the other, elsewhere in the das
   });
   await freely();
   await choose('long.mp4');
-  // It leaves the ways when all of it has come; whoever asks the server meanwhile breaks its sending off.
+  // A complete upload leaves the list of transfers; a request to the server before that would interrupt it.
   await upload('long.mp4').waitFor({ timeout: 90_000 });
   expect(await offset()).toBe(6_000_000);
   expect(patches[0]).toBe(kept);
@@ -195,20 +195,20 @@ test('several at once; a pause stops one and not the other, elsewhere in the das
   expect((await all()).map(({ name }) => name)).toEqual(['long.mp4']);
 });
 
-test('what a playlist plays is not deleted, and the playlist is named; then it is, after a question', async () => {
+test('an upload in use is not deleted, and the playlist is named; then it is, after a question', async () => {
   const made = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/my%20show.mp4`, name: 'Held' });
   const items = [{ uploadObjectID: made.objectID }];
   const playlist = await system.client.playlists.create({ name: 'Evenings', kind: 'video', mode: 'shuffle', items });
   await expect.poll(() => upload('Held').getAttribute('data-state')).toBe('ready');
   await upload('Held').getByRole('button', { name: 'Play Held' }).click();
-  // No stream has had it prepared: it is, since somebody wants to see it.
+  // No stream has needed its rendition: the preview makes it.
   const preview = page.getByRole('dialog', { name: 'Held' });
   await preview.getByText('The first minute is being prepared.').waitFor();
   const seconds = () => preview.getByTestId('clip-preview').evaluate((it) => (it as HTMLVideoElement).currentTime);
   await expect.poll(seconds, { timeout: 90_000 }).toBeGreaterThan(0.5);
   await page.keyboard.press('Escape');
 
-  // Where nothing comes of it, that is said, with what to do.
+  // A failed preview shows the next step.
   await page.route('**/v1/uploads?**', async (route) => {
     const response = await route.fetch();
     const { data, ...rest } = await response.json();

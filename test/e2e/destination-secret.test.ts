@@ -1,4 +1,4 @@
-/** A destination's Secret that others change while a stream is on air: kubectl here, as External Secrets would. */
+/** Tests a destination's Secret that others change while a stream is on air: kubectl here, as External Secrets would. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const patch = (id: string, stringData: Record<string, string>) =>
   kubectl('patch', 'secret', id, '--type=merge', '-p', JSON.stringify({ stringData }));
 const names = () => server.publishes.map(({ name }) => name);
 
-test('a login given to the API publishes; another key is published with within a minute and the old one no more; a Secret that is gone is told', async () => {
+test('a login from the API publishes; a new key replaces the old one within a minute; a missing Secret is reported', async () => {
   const { destinations, streams } = system.client;
   const rtmpUrl = `rtmp://${encodeURIComponent(LOGIN.user)}:${LOGIN.password}@127.0.0.1:${server.port}/live/{stream_key}`;
   const made = await destinations.create({ name: 'Behind a login', rtmpUrl, rtmpKey: 'first-key-0815' });
@@ -79,14 +79,14 @@ test('a login given to the API publishes; another key is published with within a
 
   const deletedAt = performance.now();
   await kubectl('delete', 'secret', destinationID);
-  const told = async () =>
+  const findIssue = async () =>
     (await streams.readiness(id)).issues.find(({ code }) => code === 'destination_secret_missing');
-  await until('readiness says so', told, WITHIN_MS);
+  await until('readiness says so', findIssue, WITHIN_MS);
   expect(performance.now() - deletedAt).toBeLessThan(WITHIN_MS);
   expect(await kubectl('describe', 'destination', destinationID)).toContain(
     `Secret "${destinationID}" does not exist.`,
   );
-  // What is on air goes on with what it was given.
+  // The stream on air continues with its old Secret.
   const bytes = server.mediaBytes();
   await until('media comes', () => server.mediaBytes() > bytes);
   expect(names().slice(before - 1)).toEqual(['second-key-4711']);
@@ -94,7 +94,7 @@ test('a login given to the API publishes; another key is published with within a
   const everything = await kubectl('get', 'onair,pods,events', '-o', 'json');
   const stats = JSON.stringify([await streams.liveStats(id), await streams.events(id).page()]);
   for (const text of [everything, stats, everyCommandLine(), server.received()]) {
-    // No part of a message, which would show all of it.
+    // The assertion message excludes the text, which would show the secret.
     expect(/verysecret|-key-0815/.test(text.replaceAll('first-key-0815', ''))).toBe(false);
   }
   await streams.delete(id);

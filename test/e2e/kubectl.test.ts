@@ -1,4 +1,4 @@
-/** The resources are the truth: with no API server and no PostgreSQL, kubectl alone puts a stream on air. */
+/** Tests that the resources are the truth: without an API server and PostgreSQL, kubectl alone puts a stream on air. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const kubectl = async (...args: string[]): Promise<string> => {
   return stdout;
 };
 
-test('kubectl apply -f manifests/samples puts a stream on air, and get and describe tell its story', async () => {
+test('kubectl apply -f manifests/samples puts a stream on air, and get and describe show its events', async () => {
   const samples = join(dir, 'samples');
   await cp(join(ROOT, 'manifests/samples'), samples, { recursive: true });
   // The samples name the default ports; this system chose free ones.

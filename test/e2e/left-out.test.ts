@@ -1,4 +1,4 @@
-/** A list goes on air with the items that play, and the others join: real parts, and what an independent receiver got. */
+/** Tests that a list goes on air with its playable items, and that the others join, on real parts, with an independent receiver. */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -12,20 +12,20 @@ import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { until } from '../kit/wait.ts';
 
-/** Each is known by its tone, and by its colour. */
+/** Each clip has a tone and a colour of its own. */
 const CLIPS = {
   good: { seconds: 3, hertz: 440, colour: 'red' },
   late: { seconds: 4, hertz: 880, colour: 'blue' },
 } as const;
 const KEY = 'left-out';
-/** Milliseconds between two pictures at 30 a second, and what a timestamp in milliseconds rounds. */
+/** The time between two pictures at 30 a second, with the rounding of a timestamp to milliseconds. */
 const LARGEST_STEP_S = 0.035;
 
 let dir: string;
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: Server;
-/** Until then the server of the late clip says that it is busy. */
+/** The server of the late clip reports that it is busy until then. */
 let isOpen = false;
 
 beforeAll(async () => {
@@ -53,9 +53,9 @@ afterAll(async () => {
 test('a list of good, broken and importing items is on air with the good one; the importing one joins without a gap', async () => {
   const { destinations, playlists, streams, uploads } = system.client;
   const base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
-  const imported = async (name: string) =>
+  const importClip = async (name: string) =>
     (await uploads.fromLink({ type: 'VIDEO', url: `${base}/${name}.mp4` })).objectID;
-  const [broken, good, late] = [await imported('broken'), await imported('good'), await imported('late')];
+  const [broken, good, late] = [await importClip('broken'), await importClip('good'), await importClip('late')];
   await until('one is broken', async () => (await uploads.get(broken)).state === 'failed', 120_000);
   const items = [broken, good, late].map((uploadObjectID) => ({ uploadObjectID }));
   const list = await playlists.create({ name: 'Mixed', kind: 'video', mode: 'sequential', items });
@@ -88,11 +88,11 @@ test('a list of good, broken and importing items is on air with the good one; th
 
   isOpen = true;
   await until('the late one plays', async () => (await streams.liveStats(id)).current?.id === late, 180_000);
-  // Numbers are ahead of what is sent: the good one is there again when so much more was made.
-  const sent = async () => (await streams.liveStats(id)).framesSent ?? 0;
-  const before = await sent();
+  // The counters are ahead of the output: the good clip is back when this much more was made.
+  const readFramesSent = async () => (await streams.liveStats(id)).framesSent ?? 0;
+  const before = await readFramesSent();
   const enough = before + 30 * (CLIPS.late.seconds + CLIPS.good.seconds);
-  await until('and the good one again', async () => (await sent()) >= enough, 60_000);
+  await until('and the good one again', async () => (await readFramesSent()) >= enough, 60_000);
   expect((await streams.readiness(id)).warnings).toMatchObject([{ item: { objectID: broken } }]);
   expect(await streams.liveStats(id)).toMatchObject({ reconnects: 0 });
 

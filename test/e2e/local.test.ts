@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** `make run` as a person lives with it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
+/** Tests `make run` as a person uses it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,8 +29,8 @@ afterAll(async () => {
   await system?.close();
 });
 
-/** Processes that carry this system's state directory in their arguments or environment, but for `except`. */
-function processesOf(stateDir: string, except: number[] = []): string[] {
+/** Returns processes with this system's state directory in their arguments or environment, other than `except`. */
+function listProcesses(stateDir: string, except: number[] = []): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && !except.includes(Number(name)))
     .flatMap((name) => {
@@ -46,7 +46,7 @@ function processesOf(stateDir: string, except: number[] = []): string[] {
 
 const status = async (id: string) => (await system.client.streams.get(id)).status;
 
-// First, since they are those of a system on which nothing else has happened yet.
+// The metrics come first: they are those of an unused system.
 describe('the numbers', () => metricsSuite(() => system));
 
 describe('make run', () => {
@@ -67,7 +67,7 @@ describe('make run', () => {
 
   test('the page plays the stream: the time of its video advances; nothing on it or /docs breaks their own policy', async () => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
-    // Only ends what would never end.
+    // This limit only ends what would never end.
     page.setDefaultTimeout(90_000);
     const refused: string[] = [];
     page.on('console', (message) => {
@@ -110,12 +110,12 @@ describe('make run', () => {
     await page.close();
   });
 
-  test('after the API server died, a page says so, and then shows what happened meanwhile, by itself', async () => {
+  test('a page shows the death of the API server, and then the changes in between, by itself', async () => {
     const { stateDir, facts } = system;
     const { id } = await streamLikeDemo(system, 'Meanwhile');
     const { page, complaints, close } = await visit(browser, system, '/streams');
     await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
-    const [api = ''] = processesOf(stateDir).filter((line) => line.includes('main.js api '));
+    const [api = ''] = listProcesses(stateDir).filter((line) => line.includes('main.js api '));
     process.kill(Number.parseInt(api, 10), 'SIGKILL');
     await page.getByText('Connection lost').waitFor();
     await expectForEverybody(page);
@@ -129,11 +129,11 @@ describe('make run', () => {
     await close();
   });
 
-  /** With its address: what the customer pays is credited. */
+  /** Pays to a new deposit's address, and waits for the credit. */
   async function payDeposit(ether: string, credits: string): Promise<string> {
     const { client, stateDir } = system;
     const wish = { asset: 'ETH', network: 'local' };
-    // No address is given before the chain is read.
+    // The API gives no address before a scanner reads the chain.
     const { id, address } = await until('an address', () => client.crypto.create(wish).catch(() => undefined));
     await run(process.execPath, [LOCAL_MAIN, 'pay', address, ether, '--state-dir', stateDir]);
     await expect.poll(() => client.crypto.get(id)).toMatchObject({ state: 'credited', credits });
@@ -153,9 +153,9 @@ describe('make run', () => {
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);
     expect(system.facts).toMatchObject({ apiKey: facts.apiKey, email: facts.email, password: facts.password });
     expect(await status(facts.demoStreamId ?? '')).toBe('live');
-    const streamers = processesOf(stateDir).filter((line) => line.includes('streamer'));
+    const streamers = listProcesses(stateDir).filter((line) => line.includes('streamer'));
     expect(streamers).toHaveLength(1);
-    // The chain goes on, too: what was paid is there, and the next deposit has another address.
+    // The chain continues too: earlier payments are there, and the next deposit has another address.
     for (const address of paidTo) {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [address, 'latest'] });
       const headers = { 'content-type': 'application/json' };
@@ -170,6 +170,6 @@ describe('make run', () => {
     const since = performance.now();
     await system.interrupt();
     expect(performance.now() - since).toBeLessThan(10_000);
-    expect(processesOf(stateDir, [process.pid])).toEqual([]);
+    expect(listProcesses(stateDir, [process.pid])).toEqual([]);
   });
 });

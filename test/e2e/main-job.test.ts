@@ -1,4 +1,4 @@
-/** The README followed to the letter on a freshly started system, with nginx-rtmp as a receiver that is not ours. */
+/** Tests that the README's commands work literally on a freshly started system, with nginx-rtmp as an independent receiver. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ let receiver: RtmpServer;
 let closeMedia: () => void;
 let mediaUrl: string;
 
-/** The fenced block of README.md that carries this name. */
+/** Returns the fenced block of README.md with this name. */
 async function readmeBlock(name: string): Promise<string> {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   const block = new RegExp(`\`\`\`sh ${name}\\n([\\s\\S]*?)\\n\`\`\``).exec(readme)?.[1];
@@ -62,19 +62,19 @@ async function kubectl(...args: string[]): Promise<string> {
   return (await run(join(stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
 }
 
-async function sessionsOf(id: string): Promise<Session[]> {
+async function readSessions(id: string): Promise<Session[]> {
   const text = await kubectl('get', 'loopstream', id, '-o', 'json');
   return (JSON.parse(text) as { status: { sessions?: Session[] } }).status.sessions ?? [];
 }
 
-/** A second publisher would cut the stream off: neither the API server nor the operator makes one. */
+/** Expects no test: a second publisher would interrupt the stream, so neither the API server nor the operator makes one. */
 async function expectNoTest(destinationID: string): Promise<void> {
   const refused = system.client.destinations.test(destinationID);
   await expect(refused).rejects.toBeInstanceOf(problems.DestinationOnAir);
   await kubectl('annotate', 'destination', destinationID, '--overwrite', 'loopstream.dev/test=by-hand');
-  const told = () =>
+  const readTest = () =>
     kubectl('get', 'destination', destinationID, '-o', 'jsonpath={.status.test.id} {.status.test.code}');
-  await until('the operator says so too', async () => (await told()) === 'by-hand on_air');
+  await until('the operator says so too', async () => (await readTest()) === 'by-hand on_air');
 }
 
 describe('the main job, as the README shows it', () => {
@@ -112,7 +112,7 @@ describe('the main job, as the README shows it', () => {
     expect(output).toMatch(/^live$/m);
     expect(output).toMatch(/"version": 2,\s+"items": 2/);
 
-    // At least three loops must pass: the count is the stream's own, the proof is in the recording below.
+    // At least three loops must pass: the stream itself counts them, and the recording below proves them.
     await until(
       'four loops have passed',
       async () => ((await system.client.streams.liveStats(id)).loopCount ?? 0) >= 4,
@@ -125,9 +125,10 @@ describe('the main job, as the README shows it', () => {
     expect(shell.exitCode, errors).toBe(0);
     expect(output.trim().split('\n').at(-1)).toBe('stopped');
 
-    // The test of the destination has been the first publisher, the stream the second and the last.
-    const left = async () => (await receiver.log()).split('\n').filter((line) => line.includes('my-channel')).length;
-    await until('the receiver saw the publishers leave', async () => (await left()) === 2);
+    // The test of the destination was the first publisher, the stream the second and the last.
+    const countPublishes = async () =>
+      (await receiver.log()).split('\n').filter((line) => line.includes('my-channel')).length;
+    await until('the receiver saw the publishers leave', async () => (await countPublishes()) === 2);
     const recordings = await receiver.recordings('my-channel');
     expect(recordings).toHaveLength(2);
     const [, recording = ''] = recordings;
@@ -139,8 +140,8 @@ describe('the main job, as the README shows it', () => {
     expect(await decodeErrors(recording)).toBe('');
 
     expect((await system.client.streams.get(id)).status).toBe('stopped');
-    // The time that it was on air stands in its status: what the receiver has, less what was sent ahead and two reports.
-    const [session, ...others] = await sessionsOf(id);
+    // Its status has the time on air: the receiver's media, less the read-ahead and two reports.
+    const [session, ...others] = await readSessions(id);
     const seconds = (video.dts.at(-1) ?? 0) - (video.dts[0] ?? 0);
     expect(others).toEqual([]);
     expect(session?.endedAt).toBeDefined();
@@ -188,7 +189,7 @@ test('a file that is sent is as good as one from a link, and kept once however o
   }
   const path = 'jsonpath={.items[*].status.sourceKey}';
   const keys = async () => (await kubectl('get', 'uploads', '-o', path)).split(' ');
-  // The first test has had the same file from a link.
+  // The first test imported the same file from a link.
   const [key, ...others] = await keys();
   expect(others).toEqual([key, key]);
   await system.client.uploads.delete(ids[0] ?? '');

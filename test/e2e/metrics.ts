@@ -1,8 +1,7 @@
 /**
- * The numbers of a real run: the local system of local.test.ts with its operator, its API server and a stream on air, and one
- * more streamer with media in S3 and a destination that is down. What they show is what docs/metrics.md says and tells
- * nothing of people; a real Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is
- * broken.
+ * Tests the metrics of a real run. The local system of local.test.ts has its operator, its API server and a stream on air; one more
+ * streamer has media in S3 and a destination that is down. The metrics match docs/metrics.md and reveal nothing about people. A real
+ * Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is broken.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +48,7 @@ let prometheus: Prometheus;
 const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
 const scrapes = {} as Record<MetricRole, Scrape & { text: string }>;
 
-/** Where a role serves its numbers: it says so in its log. */
+/** Returns the address of a role's metrics, from its log. */
 async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
   const log = await readFile(join(system.stateDir, 'logs', `${role}.log`), 'utf8');
   const port = /"opsPort":(\d+)/.exec(log)?.[1];
@@ -85,7 +84,7 @@ async function becomes(id: string, wanted: string): Promise<void> {
   await until(`${id} is ${wanted}`, async () => (await status(id)) === wanted, 90_000);
 }
 
-/** A person signs in, with a wrong password and a good one; an agent calls a tool well and badly. */
+/** Signs a person in, with a wrong password and a good one; an agent calls a tool with and without success. */
 async function knock(): Promise<void> {
   const { pageUrl, apiKey, email, password } = system.facts;
   for (const tried of ['wrong', password ?? ''])
@@ -96,7 +95,7 @@ async function knock(): Promise<void> {
   await agent.close();
 }
 
-/** What people do: they ask, by REST and GraphQL, well and badly, stop a stream and start it again. */
+/** Uses the system as people do: valid and invalid requests by REST and GraphQL, a stop of a stream and a start. */
 async function use(): Promise<void> {
   await knock();
   const { streams, destinations } = system.client;
@@ -132,13 +131,13 @@ async function use(): Promise<void> {
   await becomes(made.id, 'stopped');
 }
 
-/** Tells Prometheus of the pods that are there. */
+/** Writes the present pods for Prometheus. */
 async function showPods(): Promise<void> {
   const pods = await kube.list(PODS, { namespace: NAMESPACE });
   await writeFile(join(dir, 'pods.json'), JSON.stringify(podTargets(pods)));
 }
 
-/** `fresh` answers a system that nobody has asked for anything yet. */
+/** `fresh` returns an unused system. */
 export function metricsSuite(fresh: () => System): void {
   beforeAll(async () => {
     system = fresh();
@@ -186,10 +185,10 @@ export function metricsSuite(fresh: () => System): void {
     if (dir) await rm(dir, { recursive: true, force: true });
   });
 
-  describe.each(METRIC_ROLES)('what the %s shows', (role) => {
+  describe.each(METRIC_ROLES)('metrics of the %s', (role) => {
     const documented = allMetrics().filter(({ roles }) => roles.includes(role));
 
-    test('is what docs/metrics.md says, all of it and nothing else', () => {
+    test('are those of docs/metrics.md, all of them and no others', () => {
       const shown = [...scrapes[role].types].map(([name, type]) => `${name} ${type}`);
       expect(shown.sort()).toEqual(documented.map(({ name, type }) => `${name} ${type}`).sort());
       for (const { name, labels } of scrapes[role].samples) {
@@ -200,19 +199,19 @@ export function metricsSuite(fresh: () => System): void {
       }
     });
 
-    test('is read by Prometheus’ own tool', async () => {
+    test('are read by Prometheus’ own tool', async () => {
       const { stderr } = await run('promtool', ['check', 'metrics'], { env: environment(), input: scrapes[role].text });
       expect(stderr).not.toMatch(/error|while (linting|parsing)/i);
     });
 
-    /** For one stream, one upload and a handful of requests; a route has up to 16 series for each status it was answered with. */
+    /** The limits for one stream, one upload and a handful of requests; a route has up to 16 series for each status of its answers. */
     const MOST: Record<MetricRole, number> = { operator: 800, api: 900, billing: 400, streamer: 80 };
-    /** The network of the machine's own chain is called as its account's address begins. */
+    /** The network of the machine's own chain has the first part of its account's address as its name. */
     const CHAIN: Record<string, string> = { network: 'local', task: 'deposits-local' };
-    /** Labels that name a resource; each of them has as many values as there are resources. */
+    /** Labels that name a resource; each has as many values as there are resources. */
     const NAMES = new Set(['namespace', 'loopstream', 'pod', 'destination']);
 
-    test('tells nothing of people, and is no more than a bounded number of series', async () => {
+    test('reveal nothing of people, and are a bounded number of series', async () => {
       const me = await system.client.me();
       const streams = await kube.list(LOOPSTREAMS, { namespace: NAMESPACE });
       const accounts = streams.flatMap(({ metadata }) => metadata.labels?.[ACCOUNT_LABEL] ?? []);
@@ -225,7 +224,7 @@ export function metricsSuite(fresh: () => System): void {
           if (CHAIN[label] === value) continue;
           for (const key of keys) expect(value.includes(key), `${name} ${label}=${value}`).toBe(false);
           if (NAMES.has(label)) continue;
-          // Ids of ours and of others: ULIDs, UUIDs, our prefixes, addresses.
+          // Our ids and others': ULIDs, UUIDs, our prefixes, addresses.
           expect(value, `${name} ${label}`).not.toMatch(
             /[0-9a-hjkmnp-tv-z]{26}|[0-9a-f]{8}-[0-9a-f]{4}|\b(str|upl|pls|dst|lsk)[-_][0-9a-z]{6}|@|\d+\.\d+\.\d+\.\d+|:\/\//i,
           );
@@ -240,14 +239,14 @@ export function metricsSuite(fresh: () => System): void {
     const response = await fetch(`http://${pod?.status?.podIP}:${STREAMER_METRICS_PORT}/metrics`);
     const { samples } = parseScrape(await response.text());
     expect(samples.length).toBeLessThan(80);
-    // It reads a directory, without a cache: nothing is said of a storage that might not answer.
+    // The streamer reads a directory without a cache, so it has no metrics of a remote storage.
     expect(samples.filter(({ name }) => /_(cache|storage)_/.test(name))).toEqual([]);
     const own = scrapes.operator.samples.filter(({ labels }) => labels.loopstream === demo());
     expect(own.length).toBeGreaterThan(6);
     expect(own.length).toBeLessThan(30);
   });
 
-  test('what the operator and what the pod tell of a stream can be joined', async () => {
+  test('the operator’s and the pod’s metrics of a stream can be joined', async () => {
     const join = 'loopstream_streamer_playable * on (namespace, loopstream) group_left (quality) loopstream_info';
     const [joined] = await until('both', async () => {
       const samples = await prometheus.query(join);
@@ -257,10 +256,10 @@ export function metricsSuite(fresh: () => System): void {
   });
 
   describe.each(DASHBOARDS.map((one) => [one.title, one] as const))('the dashboard "%s"', (_, dashboard) => {
-    // Nobody pays by a chain here.
+    // The system has no payments by chain.
     const isOfChains = ({ expr }: { expr: string }) => /\bcrypto_/.test(expr);
     const panels = dashboard.rows.flatMap((row) => row.panels).filter(({ queries }) => !queries.every(isOfChains));
-    // A rate is of the last minute.
+    // A rate covers the last minute.
     beforeAll(knock);
 
     test.each(panels.map((panel) => [panel.title, panel] as const))(
@@ -297,7 +296,7 @@ export function metricsSuite(fresh: () => System): void {
   describe('a command of a runbook', () => {
     const commands = [...new Set(ALERTS.flatMap(({ looks }) => looks.map(([command]) => command)))];
     const isQuery = (command: string) => command.endsWith('# in Prometheus');
-    /** What this machine has not: a metrics server, the Prometheus operator, pods that one can enter, an election. */
+    /** Requirements that this machine lacks: a metrics server, the Prometheus operator, pods with a shell, an election. */
     const elsewhere = /^(kubectl (top|exec|get lease)|helm|psql)|monitor/;
 
     test.each(commands.filter(isQuery))('%s', async (command) => {

@@ -1,4 +1,4 @@
-/** `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
+/** Tests `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-test('returns when a person’s own file is on air at their own destination, stops when told, and forgets when told', async () => {
+test('the command returns when a person’s own file is on air at their own destination, stops on request, and forgets on request', async () => {
   const own = ['--media', join(dir, 'my own clip.mp4'), '--to', `${receiver.url}/own-key`];
   const { stdout } = await local('--detach', ...own, ...FREE_PORTS);
   expect(stdout).toMatch(/On air: str-/);

@@ -1,4 +1,4 @@
-/** What is published is prepared, and on air when it is: real parts, and what an independent receiver got in the end. */
+/** Tests that a published version is prepared, and on air when it is ready, on real parts, with an independent receiver. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { freePort, until } from '../kit/wait.ts';
 
-/** Each is known by its tone, and by its colour. */
+/** Each clip has a tone and a colour of its own. */
 const CLIPS = {
   film: { seconds: 3, hertz: 440, colour: 'red' },
   short: { seconds: 2, hertz: 660, colour: 'green' },
@@ -24,7 +24,7 @@ let dir: string;
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: ChildProcess;
-/** Their objectIDs. None is prepared for any stream yet. */
+/** The objectIDs of the uploads. None is prepared for any stream yet. */
 const ids = { film: '', short: '', long: '', song: '' };
 
 async function importAll(): Promise<void> {
@@ -60,11 +60,11 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-const itemsOf = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));
+const buildItems = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));
 
 type Media = Partial<Record<'playlistIDs' | 'audioPlaylistIDs', string[]>> & { videoUploadObjectID?: string };
 
-/** Makes a stream of this and puts it on air; what the receiver gets has the name for its key. */
+/** Makes a stream of this media and puts it on air; its key is the name. */
 async function putOnAir(name: string, media: Media): Promise<string> {
   const { destinations, streams } = system.client;
   const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
@@ -81,15 +81,15 @@ async function plays(stream: string, ...names: (keyof typeof ids)[]): Promise<vo
   await until(`it plays ${names}`, async () => wanted.includes(await current()), 90_000);
 }
 
-/** Waits for so many seconds of it more. */
+/** Waits for this many more seconds of it. */
 async function goesOn(stream: string, seconds: number): Promise<void> {
-  const sent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
-  const before = await sent();
-  await until(`${seconds} s more`, async () => (await sent()) >= before + seconds * 30, 90_000);
+  const readFramesSent = async () => (await system.client.streams.liveStats(stream)).framesSent ?? 0;
+  const before = await readFramesSent();
+  await until(`${seconds} s more`, async () => (await readFramesSent()) >= before + seconds * 30, 90_000);
 }
 
-/** Stops it, and answers with what the receiver has of it: all in one publish, in which no time goes back. */
-async function recordingOf(stream: string, name: string): Promise<string> {
+/** Stops the stream and returns the receiver's recording: one publish, in which no time goes back. */
+async function stopAndFindRecording(stream: string, name: string): Promise<string> {
   expect((await system.client.streams.stop(stream, { wait: 60 })).status).toBe('stopped');
   await until('the receiver saw it leave', async () => (await receiver.log()).includes(name));
   const [recording = '', ...others] = await receiver.recordings(name);
@@ -102,14 +102,14 @@ async function recordingOf(stream: string, name: string): Promise<string> {
   return recording;
 }
 
-test('what is published is prepared while the version before stays on air, and follows it without a reconnect', async () => {
+test('a published version is prepared while the earlier one stays on air, and follows it without a reconnect', async () => {
   const { playlists, uploads } = system.client;
-  const list = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('film') });
+  const list = await playlists.create({ kind: 'video', mode: 'sequential', items: buildItems('film') });
   const stream = await putOnAir('published', { playlistIDs: [list.id] });
-  const { version } = await playlists.update(list.id, { version: 1, items: itemsOf('short', 'long') });
+  const { version } = await playlists.update(list.id, { version: 1, items: buildItems('short', 'long') });
   const { publication } = await playlists.publish(list.id, { version });
   expect(publication).toMatchObject({ version, state: 'preparing', itemsReady: 0, itemsTotal: 2, progress: 0 });
-  // What is on air is referred to by nothing but the stream itself now.
+  // The stream alone refers to its present items now.
   await expect(uploads.delete(ids.film)).rejects.toMatchObject({
     problem: { code: 'upload_in_use', streamIDs: [stream], playlistIDs: [] },
   });
@@ -126,7 +126,7 @@ test('what is published is prepared while the version before stays on air, and f
   expect(progress.length).toBeGreaterThan(2);
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   expect(progress.at(-1)).toBe(1);
-  // Which of them comes first is a matter of where the loop stands.
+  // The playhead decides which of them comes first.
   await plays(stream, 'short', 'long');
   await goesOn(stream, 2);
   const isDeleted = async () => {
@@ -135,7 +135,7 @@ test('what is published is prepared while the version before stays on air, and f
     return error === undefined;
   };
   await until('nothing plays what was before', isDeleted);
-  const recording = await recordingOf(stream, 'published');
+  const recording = await stopAndFindRecording(stream, 'published');
   const [before, ...after] = await heard(recording, TONES);
   expect(before).toBe(CLIPS.film.hertz);
   expect([CLIPS.short.hertz, CLIPS.long.hertz]).toEqual(expect.arrayContaining(after));
@@ -145,16 +145,16 @@ test('what is published is prepared while the version before stays on air, and f
   expect([after.length, next.length]).not.toContain(0);
 });
 
-test('an audio playlist is heard over one video and over a video playlist, which take turns without a reconnect', async () => {
+test('an audio playlist plays over one video and over a video playlist, which alternate without a reconnect', async () => {
   const { playlists, streams } = system.client;
-  const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: itemsOf('song') });
-  const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: itemsOf('long', 'short') });
+  const songs = await playlists.create({ kind: 'audio', mode: 'sequential', items: buildItems('song') });
+  const clips = await playlists.create({ kind: 'video', mode: 'sequential', items: buildItems('long', 'short') });
   const stream = await putOnAir('sung', { videoUploadObjectID: ids.short, audioPlaylistIDs: [songs.id] });
   await goesOn(stream, 3);
   await streams.update(stream, { playlistIDs: [clips.id] });
   await plays(stream, 'long');
   await goesOn(stream, 3);
-  const recording = await recordingOf(stream, 'sung');
+  const recording = await stopAndFindRecording(stream, 'sung');
   expect(await heard(recording, TONES)).toEqual([SONG_HERTZ]);
   expect(await seen(recording)).toEqual([CLIPS.short.colour, CLIPS.long.colour]);
 });

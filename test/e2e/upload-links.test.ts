@@ -1,4 +1,4 @@
-/** Links that fail, by the real parts: waited for without a Job while their server is away, and tried again by each door. */
+/** Tests failing links on real parts: they wait without a Job while their server is away, and every API can retry them. */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -17,7 +17,7 @@ let dir: string;
 let system: SharedSystem;
 let files: Server;
 let base: string;
-/** Answers of the server in place of the file, by path. */
+/** The server's answers in place of the file, by path. */
 const faults = new Map<string, [status: number, headers?: Record<string, string>]>();
 
 beforeAll(async () => {
@@ -64,7 +64,7 @@ test('a server that is away is waited for without a Job, which the Upload says, 
   expect(await system.client.uploads.get(id)).toMatchObject({ objectID: id, waiting: null, error: null });
 });
 
-/** Ways to have a failed link tried again; those that answer do so with the objectID. */
+/** Ways to retry a failed link; those with an answer return the objectID. */
 const DOORS: Record<string, (id: string) => Promise<unknown>> = {
   REST: async (id) => {
     const headers = { 'x-api-key': system.facts.apiKey };
@@ -88,7 +88,7 @@ const DOORS: Record<string, (id: string) => Promise<unknown>> = {
   },
 };
 
-test('a link that has failed is tried again by each door, and becomes ready under its objectID', async () => {
+test('a failed link is retried by each API, and becomes ready under its objectID', async () => {
   const uploads = await Promise.all(
     Object.keys(DOORS).map(async (door, index) => {
       const path = `/gone-${index}.mp4`;

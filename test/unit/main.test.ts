@@ -1,4 +1,4 @@
-/** The role switch: what is asked for wrongly is answered with what there is. */
+/** Tests the role switch: a wrong request is answered with the possible roles. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const loopstream = (...args: string[]) =>
     );
   });
 
-test('--help tells all roles', async () => {
+test('--help lists all roles', async () => {
   const { status, stdout } = await loopstream('--help');
   expect(status).toBe(0);
   for (const role of ['api', 'operator', 'streamer', 'prepare', 'probe', 'billing', 'migrate'])
@@ -20,7 +20,7 @@ test('--help tells all roles', async () => {
 });
 
 test.each(['streamers', 'constructor', 'toString', '__proto__'])(
-  '"%s" is no role, which is said with what there is',
+  '"%s" is no role, and the error lists the roles',
   async (role) => {
     const { status, stdout, stderr } = await loopstream(role);
     expect(status).toBe(2);

@@ -1,4 +1,4 @@
-/** Taste that can be executed: what no file of the project may do. */
+/** Tests rules of taste that a program can check in every file. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -28,7 +28,7 @@ describe('the house is tidy', () => {
     expect(offenders(reads)).toEqual([]);
   });
 
-  test('every file of src/ but the page says first what it is', () => {
+  test('every file of src/ but the page begins with its purpose', () => {
     const silent = ({ path, text }: { path: string; text: string }) =>
       path.startsWith('src/') && !path.startsWith('src/dashboard/') && !/^(#![^\n]*\n)?\/\*\*/.test(text);
     expect(offenders(silent)).toEqual([]);
@@ -37,7 +37,7 @@ describe('the house is tidy', () => {
   describe('a file that calls itself pure', () => {
     const isPure = ({ path, text }: { path: string; text: string }) =>
       path.startsWith('src/') && /^\/\*\*(?:(?!\*\/)[\s\S])*Pure: no I\/O/.test(text);
-    // Hashes, formats and arguments are functions of values; these modules hold nothing else that matters here.
+    // Hashes, formats and arguments are functions of values; the rest of these modules is irrelevant here.
     const HARMLESS = new Set(['node:crypto', 'node:util', 'node:buffer', 'node:path', 'node:zlib']);
     const doesIo = ({ text }: { text: string }) =>
       [...text.matchAll(/^import (?!type\b)[^;]*? from '((?:node:|undici|pg|fastify|pino)[^']*)'/gm)].some(

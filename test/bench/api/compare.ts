@@ -1,4 +1,4 @@
-/** Rates and latencies of ours beside a peer's, in rounds that take turns, as rows of the table. */
+/** Compares rates and latencies with a peer's, in alternating rounds, as rows of the table. */
 import { median, type Row } from '../report.ts';
 import type { LoadJobs, Rate, Target, Tls } from './load.ts';
 import type { Remote } from './worker.ts';
@@ -12,7 +12,7 @@ export interface Rounds {
 
 const WARM_UP_SECONDS = 2;
 
-/** Of each target the rates of all rounds; every round asks each, and every second one in the other order. */
+/** Returns each target's rates of all rounds; every round measures each, and every second one in the other order. */
 async function takeTurns(load: Load, targets: Target[], { rounds, seconds }: Rounds): Promise<Rate[][]> {
   const rates = targets.map((): Rate[] => []);
   for (const target of targets) await load.rate([target], WARM_UP_SECONDS);
@@ -24,7 +24,7 @@ async function takeTurns(load: Load, targets: Target[], { rounds, seconds }: Rou
   return rates;
 }
 
-const ratiosOf = (ours: readonly number[], theirs: readonly number[]): number[] =>
+const computeRatios = (ours: readonly number[], theirs: readonly number[]): number[] =>
   ours.map((value, i) => value / (theirs[i] ?? Number.NaN));
 const spread = (ratios: readonly number[]): string =>
   `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`;
@@ -32,18 +32,18 @@ const show = (rates: readonly Rate[]): string =>
   `${Math.round(median(rates.map(({ perSecond }) => perSecond)))}/s, p99 ${median(rates.map(({ p99Ms }) => p99Ms))} ms`;
 const perSecond = (rates: readonly Rate[]): number[] => rates.map((rate) => rate.perSecond);
 
-/** Requests a second of `ours` beside `peer`'s. */
+/** Compares requests a second of `ours` and `peer`. */
 export async function rateRow(
   load: Load,
   { what, ours, peer, beside }: { what: string; ours: Target; peer: Target; beside: string },
   rounds: Rounds,
 ): Promise<Row> {
   const [own = [], theirs = []] = await takeTurns(load, [ours, peer], rounds);
-  const result = spread(ratiosOf(perSecond(own), perSecond(theirs)));
+  const result = spread(computeRatios(perSecond(own), perSecond(theirs)));
   return { what, ours: show(own), peer: show(theirs), beside, result, bar: '≥ 0.5×' };
 }
 
-/** How much longer each of `larger` takes than `small`: two sizes of ours. */
+/** Returns how much longer each of `larger` takes than `small`: two sizes of ours. */
 export async function flatRows(
   load: Load,
   small: Target,
@@ -54,7 +54,7 @@ export async function flatRows(
   const [base = [], ...rates] = await takeTurns(load, [small, ...larger.map(({ target }) => target)], rounds);
   return larger.map(({ what }, i) => {
     const own = rates[i] ?? [];
-    const result = spread(ratiosOf(perSecond(base), perSecond(own)));
+    const result = spread(computeRatios(perSecond(base), perSecond(own)));
     return { what, ours: show(own), peer: show(base), beside, result, bar: '≤ 1.1× the time' };
   });
 }
@@ -62,7 +62,7 @@ export async function flatRows(
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;
 
-/** p50 and p99 of `ours` beside `peer`'s, which take turns request by request; `names` of each round are all new. */
+/** Compares p50 and p99 of `ours` and `peer`, which alternate request by request; `names` of each round are all new. */
 export async function latencyRows(
   load: Load,
   what: string,
@@ -82,7 +82,7 @@ export async function latencyRows(
       ours: ms(own),
       peer: ms(theirs),
       beside,
-      result: spread(ratiosOf(own, theirs)),
+      result: spread(computeRatios(own, theirs)),
       bar: '≤ 1.3×',
     };
   });

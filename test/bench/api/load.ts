@@ -1,4 +1,4 @@
-/** Load, from a process of its own: as many requests as are answered (autocannon), or one after the other, timed. */
+/** Generates load from a process of its own: as many requests as are answered (autocannon), or one after the other, timed. */
 
 import autocannon from 'autocannon';
 import { Agent } from 'undici';
@@ -16,7 +16,7 @@ export interface Rate {
   p99Ms: number;
 }
 
-/** One or several targets in turn, over `connections` at once; throws when an answer is not 2xx. */
+/** Loads one or several targets in turn, over `connections` at once; throws when an answer is not 2xx. */
 async function rate(targets: Target[], seconds: number, connections = 10): Promise<Rate> {
   const [first] = targets;
   if (!first) throw new Error('there is nothing to ask for');
@@ -40,8 +40,8 @@ export interface Tls {
 }
 
 /**
- * POSTs to each target in turn, one at a time over a kept connection each; `names` has what `NAME` in a body becomes. Answers
- * milliseconds, by target.
+ * Sends POSTs to each target in turn, one at a time over a kept connection each; `names` replaces `NAME` in a body. Returns milliseconds by
+ * target.
  */
 async function latencies(targets: (Target & { tls?: Tls })[], names: string[]): Promise<number[][]> {
   const clients = targets.map(({ url, method = 'POST', headers = {}, body = '', tls }) => {
@@ -57,7 +57,7 @@ async function latencies(targets: (Target & { tls?: Tls })[], names: string[]): 
     return { agent, ask, took: [] as number[] };
   });
   for (const [n, name] of names.entries()) {
-    // Who comes first may find the others' caches warm, so they take turns in that too.
+    // The first one may find the others' caches warm, so the order alternates too.
     for (const { ask, took } of n % 2 === 0 ? clients : clients.toReversed()) took.push(await ask(name));
   }
   await Promise.all(clients.map(({ agent }) => agent.close()));

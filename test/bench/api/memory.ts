@@ -1,4 +1,4 @@
-/** Memory of the API server under load, while what it keeps in memory changes. */
+/** Measures the memory of the API server under load, while its cached objects change. */
 import { setInterval } from 'node:timers/promises';
 import type { Kube } from '../../../src/kube/types.ts';
 import { memoryOf } from '../operator/process.ts';
@@ -16,7 +16,7 @@ async function heapMib(opsUrl: string): Promise<number> {
   return Number(/^nodejs_heap_size_used_bytes(?:\{.*\})? (\S+)$/m.exec(text)?.[1]) / 2 ** 20;
 }
 
-/** Reads of every kind in turn for `seconds`, while a status is written each second. */
+/** Reads every kind in turn for `seconds`, while a status is written each second. */
 export async function memoryRows(
   { load, kube, api }: { load: Load; kube: Kube; api: { pid: number; opsUrl: string } },
   targets: Target[],
@@ -40,7 +40,7 @@ export async function memoryRows(
   await load.rate(targets, seconds);
   over.abort();
   await samples;
-  // The heap is as full as its collector lets it be: what stays is seen at its lowest.
+  // The collector lets the heap fill up: its lowest value shows the live part.
   return [
     growthRow('resident memory', resident, median, seconds, ids.length),
     growthRow('heap at its lowest', heap, (values) => Math.min(...values), seconds, ids.length),

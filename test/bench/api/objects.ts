@@ -1,4 +1,4 @@
-/** What is made for the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
+/** Makes the objects of the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
 import { newId } from '../../../src/domain/owned-resources.ts';
 import type { Kube, Resource } from '../../../src/kube/types.ts';
 import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
@@ -13,7 +13,7 @@ export interface Media {
   videoUploadObjectID: string;
 }
 
-/** An object of ours, as the API writes it. */
+/** Builds an object of ours, as the API writes it. */
 export const objectOf = ({ kind }: Resource, accountId: string, name: string, spec: unknown) => ({
   apiVersion: API_VERSION,
   kind,
@@ -21,7 +21,7 @@ export const objectOf = ({ kind }: Resource, accountId: string, name: string, sp
   spec,
 });
 
-/** The spec that POST /v1/streams makes of `wish`. */
+/** Builds the spec that POST /v1/streams makes of `wish`. */
 export const streamSpec = ({ destinationID, videoUploadObjectID }: Media, displayName: string) => ({
   displayName,
   replicas: 0,
@@ -31,7 +31,7 @@ export const streamSpec = ({ destinationID, videoUploadObjectID }: Media, displa
   uploadRef: videoUploadObjectID,
 });
 
-/** A destination and an upload that streams can refer to. */
+/** Makes a destination and an upload that streams can refer to. */
 export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
   const [destinationID, videoUploadObjectID] = [newId('dst'), newId('upl')];
   const destination = { displayName: 'Home', secretName: destinationID };
@@ -41,7 +41,7 @@ export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
   return { destinationID, videoUploadObjectID };
 }
 
-/** Their ids. */
+/** Makes streams; returns their ids. */
 export async function makeStreams(kube: Kube, accountId: string, media: Media, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('str'));
   await inParallel(count, (n) => {
@@ -51,7 +51,7 @@ export async function makeStreams(kube: Kube, accountId: string, media: Media, c
   return ids;
 }
 
-/** What the operator says of a stream that could start. */
+/** Writes the operator's status of a stream that could start. */
 export async function observe(kube: Kube, id: string, since: Date): Promise<void> {
   const lastTransitionTime = since.toISOString().replace(/\.\d+Z$/, 'Z');
   const conditions = ['DestinationReady', 'MediaReady', 'ScheduleValid'].map((type) => ({

@@ -1,4 +1,4 @@
-/** The peers, in a process of their own: a bare Fastify that answers the same JSON, and graphql-http with constants. */
+/** Runs the peers in a process of their own: a bare Fastify that answers the same JSON, and graphql-http with constants. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
@@ -13,14 +13,14 @@ const app = Fastify();
 app.get('/v1/*', async (request) => bodies.get(request.url));
 let listening: Promise<string> | undefined;
 
-/** Each path answers its body from now on, made into JSON each time. Resolves to the server's URL. */
+/** Serves each path's body, serialized for each request. Resolves to the server's URL. */
 function fastify(answers: Record<string, unknown>): Promise<string> {
   for (const [path, body] of Object.entries(answers)) bodies.set(path, body);
   listening ??= app.listen({ host: HOST, port: 0 });
   return listening;
 }
 
-/** `nodes` are what `streams` answers with, whatever it is asked. */
+/** Serves `nodes` as `streams`, for any arguments. */
 async function graphql(nodes: { id: string; name: string; state: string }[]): Promise<string> {
   const text = { type: GraphQLString };
   const Stream = new GraphQLObjectType({

@@ -1,4 +1,4 @@
-/** The API server as an image runs it, from the bundle and with its own rights, on a real kube-apiserver and Postgres. */
+/** Starts the API server as an image runs it, from the bundle and with its own rights, on a real kube-apiserver and Postgres. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

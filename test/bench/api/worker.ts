@@ -1,8 +1,8 @@
-/** Functions in another process, called over its IPC channel: what they do costs their own processor time. */
+/** Calls functions in another process over its IPC channel, so that their processor time is separate. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever can be sent between processes.
+// biome-ignore lint/suspicious/noExplicitAny: IPC can send any value.
 type Jobs = Record<string, (...args: any[]) => unknown>;
 
 interface Ask {
@@ -12,7 +12,7 @@ interface Ask {
 }
 type Reply = { id: number; value: unknown } | { id: number; error: string };
 
-/** In the other process: answers calls until its parent is gone. */
+/** Answers calls in the other process until its parent is gone. */
 export function serve(jobs: Jobs): void {
   process.on('message', async ({ id, name, args }: Ask) => {
     const run = async () => jobs[name]?.(...args);
@@ -58,7 +58,7 @@ export function startWorker<T extends Jobs>(file: string): Remote<T> {
       child.send({ id: last, name, args } satisfies Ask);
     });
   return new Proxy({} as Remote<T>, {
-    // A promise that resolves to this must not take it for another promise.
+    // A promise that resolves to this object must not take it for another promise.
     get: (_target, name) =>
       name === Symbol.asyncDispose
         ? stop

@@ -1,4 +1,4 @@
-/** Programs that are let in by a person, all at once: from their registration to their tokens. Each code is sent twice. */
+/** Authorizes programs for a person, all at once: from their registration to their tokens. Each code is sent twice. */
 import { askToken, codeForm, getCode, type Person, register } from '../../kit/make/oauth.ts';
 import { median, type Row } from '../report.ts';
 
@@ -7,12 +7,12 @@ export const PROGRAMS = 100;
 interface Round {
   ms: number;
   errors: number;
-  /** Codes for which there were tokens twice. */
+  /** Codes that gave tokens twice. */
   twice: number;
   tokens: Set<string>;
 }
 
-/** What came of one program's code, which it sends twice at the same moment: statuses and tokens. */
+/** Sends one program's code twice at the same moment; returns the statuses and tokens. */
 async function letInOnce(url: string, person: Person): Promise<{ statuses: number[]; tokens: string[] }> {
   const client = await register(url);
   const { asked, code } = await getCode(url, person, client);
@@ -31,14 +31,14 @@ async function letInAll(url: string, person: Person): Promise<Round> {
   const done = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   return {
     ms: performance.now() - since,
-    // One of the two is refused as it should be; anything else is an error.
+    // One of the two must be refused; any other outcome is an error.
     errors: all.length - done.filter(({ statuses }) => statuses.every((status) => [200, 400].includes(status))).length,
     twice: done.filter(({ tokens }) => tokens.length > 1).length,
     tokens: new Set(done.flatMap(({ tokens }) => tokens)),
   };
 }
 
-/** `person` has signed in. */
+/** `person` is signed in. */
 export async function flowRow(url: string, person: Person, rounds: number): Promise<Row> {
   const all: Round[] = [];
   for (let n = 0; n < rounds; n++) all.push(await letInAll(url, person));

@@ -1,4 +1,4 @@
-/** A Fastify that answers what a bare one does, behind the guards that each request of the API goes through; on Postgres. */
+/** Serves a bare Fastify's answer behind the API's guards of each request; on Postgres. */
 import Fastify from 'fastify';
 import { openAuth } from '../../../src/auth/open.ts';
 import type { AuthService, Credentials } from '../../../src/auth/service.ts';
@@ -14,7 +14,7 @@ type Known = Credentials & { headers: Record<string, string> };
 let service: AuthService | undefined;
 let url = '';
 
-/** `environment` is that of an API server. It answers `answer` at /v1/answer, to who may read. */
+/** `environment` is that of an API server. It returns `answer` at /v1/answer to credentials that may read. */
 async function start(environment: Record<string, string>, answer: unknown): Promise<string> {
   const config = apiConfig({ ...environment, LOOPSTREAM_RATE_LIMIT_REQUESTS: NO_LIMIT });
   const opened = openAuth(config);
@@ -31,7 +31,7 @@ async function start(environment: Record<string, string>, answer: unknown): Prom
   return url;
 }
 
-/** Microseconds that it takes to know who has been seen a moment ago; what is forgotten meanwhile is looked at anew, uncounted. */
+/** Returns the microseconds to authenticate a recently seen credential; expired cache entries are refreshed uncounted. */
 async function check({ headers, ...credentials }: Known, times: number): Promise<number> {
   if (!service) throw new Error('it has not begun');
   let spent = 0;

@@ -1,6 +1,6 @@
 /**
- * How many charges the ledger takes in a second, beside a bare UPDATE of a balance over the same driver and connections, on the
- * same Postgres, in turns: what double entry, keys, the floor, and triggers that refuse all else cost.
+ * Measures the ledger's charges a second beside a bare UPDATE of a balance, in turns over the same driver, connections and Postgres. The
+ * difference is the cost of double entry, keys, the floor, and the triggers.
  */
 import { sql } from 'kysely';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
@@ -15,7 +15,7 @@ const PLENTY = 10n ** 18n;
 interface Shape {
   what: string;
   connections: number;
-  /** Of each connection its own account, or one for all. */
+  /** Whether each connection has an account of its own, or all share one. */
   own: boolean;
   /** Charges in one call of the ledger. */
   batch: number;
@@ -28,7 +28,7 @@ const SHAPES: Shape[] = [
   { what: `${BATCH} in one call, beside single UPDATEs`, connections: 1, own: true, batch: BATCH },
 ];
 
-/** Prepares what both sides take from: accounts of the ledger, and rows of a table that nothing guards. */
+/** Prepares both sides: accounts of the ledger, and rows of a table without checks. */
 async function prepare(db: Db): Promise<void> {
   const ledger = createLedger(db);
   await sql`create table if not exists loopstream.bench_balances (account text primary key, balance numeric(38, 0) not null)
@@ -42,7 +42,7 @@ async function prepare(db: Db): Promise<void> {
   }
 }
 
-/** Statements a second; `spend` answers how many one call was. */
+/** Returns statements a second; `spend` returns the number of one call. */
 async function rate(connections: number, ms: number, spend: (connection: number) => Promise<number>): Promise<number> {
   const since = performance.now();
   let count = 0;
@@ -57,9 +57,9 @@ export async function spendRows(url: string, { rounds, ms }: { rounds: number; m
   const db = createDb(createPool(url, { searchPath: 'loopstream', max: CONNECTIONS }));
   const ledger = createLedger(db);
   let keys = 0;
-  const accountOf = ({ own }: Shape, connection: number) => `spender-${own ? connection : 0}`;
+  const getAccount = ({ own }: Shape, connection: number) => `spender-${own ? connection : 0}`;
   const ours = (shape: Shape) => async (connection: number) => {
-    const accountId = accountOf(shape, connection);
+    const accountId = getAccount(shape, connection);
     const details = { streamID: 'str-1', session: '1', seconds: '10', profile: '1080p30' };
     const charges = Array.from({ length: shape.batch }, () => {
       keys += 1;
@@ -68,7 +68,7 @@ export async function spendRows(url: string, { rounds, ms }: { rounds: number; m
     return (await ledger.chargeAll(charges)).length;
   };
   const bare = (shape: Shape) => async (connection: number) => {
-    const account = accountOf(shape, connection);
+    const account = getAccount(shape, connection);
     const { rows } = await sql`update loopstream.bench_balances set balance = balance - 1
       where account = ${account} and balance - 1 >= 0 returning balance`.execute(db);
     return rows.length;

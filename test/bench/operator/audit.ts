@@ -1,11 +1,11 @@
-/** What the operator wrote, as kube-apiserver counted it: its audit log, with the operator's writes alone. */
+/** Counts the operator's writes in kube-apiserver's audit log. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Audit {
-  /** For kube-apiserver's command line. */
+  /** Arguments of kube-apiserver. */
   args: string[];
-  /** Writes since the last call, by what was done (`create pods`, `patch loopstreams/status`); leases are not among them. */
+  /** Returns writes since the last call by kind (`create pods`, `patch loopstreams/status`), without leases. */
   takeWrites(): Map<string, number>;
 }
 
@@ -14,7 +14,7 @@ interface Line {
   objectRef?: { resource?: string; subresource?: string };
 }
 
-/** `users` are those whose writes count. */
+/** `users` are the accounts whose writes count. */
 export function createAudit(dir: string, users: readonly string[]): Audit {
   const policy = join(dir, 'audit-policy.json');
   const log = join(dir, 'audit.log');
@@ -26,7 +26,7 @@ export function createAudit(dir: string, users: readonly string[]): Audit {
       kind: 'Policy',
       omitStages: ['RequestReceived'],
       rules: [
-        // A leader says every few seconds that it is there; that is not a write for a stream.
+        // A leader renews its lease every few seconds; that is not a write for a stream.
         { level: 'None', resources: [{ group: 'coordination.k8s.io', resources: ['leases'] }] },
         { level: 'Metadata', users, verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'] },
         { level: 'None' },
@@ -38,7 +38,7 @@ export function createAudit(dir: string, users: readonly string[]): Audit {
     args: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, '--audit-log-maxsize=4096'],
     takeWrites() {
       const text = readFileSync(log, 'utf8');
-      // A line that is being written is whole at the next call.
+      // A partial line is complete at the next call.
       const end = text.lastIndexOf('\n') + 1;
       const writes = new Map<string, number>();
       for (const line of text.slice(read, end).split('\n')) {
@@ -55,7 +55,7 @@ export function createAudit(dir: string, users: readonly string[]): Audit {
 
 export const sum = (writes: ReadonlyMap<string, number>): number => [...writes.values()].reduce((a, b) => a + b, 0);
 
-/** `create pods 1, patch loopstreams/status 2`, each divided by `streams`. */
+/** Returns `create pods 1, patch loopstreams/status 2`, each divided by `streams`. */
 export const perStream = (writes: ReadonlyMap<string, number>, streams: number): string =>
   [...writes]
     .sort(([, a], [, b]) => b - a)

@@ -1,6 +1,6 @@
 /**
- * A cluster for the operator's benchmark: the real control plane, and nodes of kwok, which say that a pod runs as soon as it
- * is bound. Controllers and scheduler are allowed as many requests as they can make, so that no peer is held back.
+ * Starts a cluster for the operator's benchmark: the real control plane, and nodes of kwok, which report a bound pod as running at once.
+ * Controllers and scheduler have no limit of requests, so that no peer is held back.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -25,18 +25,18 @@ const KWOK = {
 };
 const NODE_COUNT = 10;
 const UNLIMITED = ['--kube-api-qps=5000', '--kube-api-burst=10000'];
-/** Where the peers' objects are; ours are where manifests/rbac.yaml lets the operator work. */
+/** The namespace of the peers' objects; ours are where manifests/rbac.yaml lets the operator work. */
 export const PEERS = 'peers';
 
 export interface BenchCluster {
   /** The administrator's client. */
   kube: Kube;
-  /** For processes with the rights of the operator. */
+  /** The kubeconfig of processes with the operator's rights. */
   operatorKubeconfig: string;
   audit: Audit;
   kwokPid: number;
   dir: string;
-  /** Processes that are stopped before the cluster; stopping one twice is fine. */
+  /** Processes that stop before the cluster; stopping one twice is fine. */
   clients: { stop(): Promise<void> }[];
   stop(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
   return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, clients, stop };
 }
 
-/** Nodes that are ready and large. */
+/** Creates large nodes that are ready. */
 async function createNodes(kube: Kube): Promise<void> {
   const room = { cpu: '100k', memory: '100Ti', pods: '100k', 'ephemeral-storage': '1000Ti' };
   for (let n = 0; n < NODE_COUNT; n++) {

@@ -1,4 +1,4 @@
-/** Single moments: how soon a pod is there, who leads next, and how late the last of many schedules starts. */
+/** Measures single events: the time until a pod exists, until a new leader, and the lateness of the last of many schedules. */
 
 import { PODS } from '../../../src/kube/core.ts';
 import type { KubeObject, Resource } from '../../../src/kube/types.ts';
@@ -16,7 +16,7 @@ const LEASE_SECONDS = 15;
 const CRONJOBS: Resource = { group: 'batch', version: 'v1', kind: 'CronJob', plural: 'cronjobs', namespaced: true };
 const JOBS: Resource = { ...CRONJOBS, kind: 'Job', plural: 'jobs' };
 
-/** One stream after the other, each when the one before is live: the operator has nothing else to do. */
+/** Makes one stream after the other, each when the one before is live: the operator has no other work. */
 export async function measureLatency(cluster: BenchCluster, count: number): Promise<Row> {
   const pods = await watchAll(cluster.kube, PODS, NAMESPACE);
   const streams = await watchAll(cluster.kube, LOOPSTREAMS, NAMESPACE);
@@ -44,7 +44,7 @@ export async function measureLatency(cluster: BenchCluster, count: number): Prom
   };
 }
 
-/** The leader is killed; a stream that is made in that moment waits for the next one. No other operator may run. */
+/** Kills the leader; a stream made at that moment waits for the next one. No other operator may run. */
 export async function measureTakeover(cluster: BenchCluster, rounds: number): Promise<Row> {
   const times: number[] = [];
   let operators = [await startOperator(cluster, { leaderElection: true })];
@@ -77,12 +77,12 @@ export async function measureTakeover(cluster: BenchCluster, rounds: number): Pr
 }
 
 interface Start {
-  /** Of what is counted: the pods, and the Jobs before them. */
+  /** The measured objects: the pods, and the Jobs before them. */
   watched: Watched<KubeObject>;
   count: number;
 }
 
-/** When the last of each kind was seen, in milliseconds after `due`: the next whole minute that leaves `seconds` to make all. */
+/** Returns the lateness of the last of each kind, in milliseconds after `due`: the next whole minute that leaves `seconds` to make all. */
 async function lastLateness(starts: Start[], seconds: number, make: (due: Date) => Promise<void>): Promise<number[]> {
   const due = new Date(Math.ceil((Date.now() + seconds * 1000) / 60_000) * 60_000);
   await make(due);
@@ -93,10 +93,10 @@ async function lastLateness(starts: Start[], seconds: number, make: (due: Date) 
   return (await Promise.all(all)).map((moment) => moment - start);
 }
 
-/** What making the CronJobs may take. They are due each minute, so no other one may come before all are made. */
+/** The time to make the CronJobs. They are due each minute, so all must exist within one. */
 const CRON_SECONDS = 20;
 
-/** As many CronJobs, each with a pod as they are meant to have: when the last Job is there, and when the last pod. */
+/** Makes as many CronJobs, each with a pod as intended; returns the times of the last Job and of the last pod. */
 async function cronJobs({ kube }: BenchCluster, count: number): Promise<number[]> {
   const container = { name: 'main', image: 'example.com/image:1' };
   const template = {
@@ -138,7 +138,7 @@ async function ourSchedules(cluster: BenchCluster, count: number): Promise<numbe
   return late;
 }
 
-/** Takes turns with as many CronJobs: what counts is when the last pod is there; when the last Job is, is told too. */
+/** Alternates with as many CronJobs. The last pod's time is the result; the last Job's is reported too. */
 export async function measureSchedules(cluster: BenchCluster, count: number, rounds: number): Promise<Row> {
   const ours: number[] = [];
   const jobs: number[] = [];

@@ -1,4 +1,4 @@
-/** What is made for the operator's benchmark: streams and what they need, and as many bare pods beside them. */
+/** Makes the objects of the operator's benchmark: streams with their dependencies, and as many bare pods. */
 
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
@@ -14,7 +14,7 @@ import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { PEERS } from './cluster.ts';
 
-/** Requests under way at the same time, for ours and for peers alike. */
+/** Concurrent requests, for ours and for peers alike. */
 const AT_ONCE = 32;
 export const UPLOAD = 'film';
 const SHA256 = 'a'.repeat(64);
@@ -34,7 +34,7 @@ const own = (kind: string, name: string, spec: unknown) => ({
   spec,
 });
 
-/** One upload that is ready. It is made before the operator runs, which would begin to fetch it. */
+/** Makes one ready upload. It exists before the operator runs, which would otherwise fetch it. */
 export async function prepareMedia(kube: Kube): Promise<void> {
   const source = { url: 'https://media.example/film.mp4' };
   await kube.create(UPLOADS, NAMESPACE, own('Upload', UPLOAD, { type: 'video', source }) as never);
@@ -51,7 +51,7 @@ export async function prepareMedia(kube: Kube): Promise<void> {
   await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
 }
 
-/** Destinations with their Secrets; resolves when the operator has said of each that it is ready, and is idle again. */
+/** Makes destinations with their Secrets; resolves when the operator has marked each ready, and is idle again. */
 export async function prepareDestinations(kube: Kube, count: number): Promise<void> {
   const watched = await watchAll(kube, DESTINATIONS, NAMESPACE);
   const all = watched.reached(count, ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
@@ -86,7 +86,7 @@ export const createBarePod = (kube: Kube, n: number) =>
 
 export interface Watched<T extends KubeObject> {
   list(): Stored<T>[];
-  /** Hears of each object once for each change; with `replay` also of those that are there. */
+  /** Called once for each change of an object; with `replay` also for existing ones. */
   onChange: Reflector<T>['onChange'];
   /** Resolves to the moment (performance.now) at which `count` objects are as wanted. */
   reached(count: number, wanted?: (object: Stored<T>) => boolean): Promise<number>;
@@ -95,7 +95,7 @@ export interface Watched<T extends KubeObject> {
   stop(): void;
 }
 
-/** Sees a collection through a watch of its own. */
+/** Watches a collection with a watch of its own. */
 export async function watchAll<T extends KubeObject>(
   kube: Kube,
   resource: Resource<T>,
@@ -130,7 +130,7 @@ export async function watchAll<T extends KubeObject>(
   };
 }
 
-/** Deletes everything of a kind in a namespace; what has finalizers is gone a little later. */
+/** Deletes everything of a kind in a namespace; objects with finalizers go a little later. */
 export async function deleteAll(kube: Kube, resource: Resource, namespace: string): Promise<void> {
   const all = await kube.list(resource, { namespace });
   const options = { propagationPolicy: 'Background', gracePeriodSeconds: 0 } as const;

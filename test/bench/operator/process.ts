@@ -1,4 +1,4 @@
-/** The operator as an image runs it: a process of its own, from the bundle, with the operator's rights. */
+/** Runs the operator as an image does: a process of its own, from the bundle, with the operator's rights. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../src/settings/environment.ts';
@@ -12,7 +12,7 @@ let serial = 0;
 
 export interface OperatorProcess {
   pid: number;
-  /** From the start of the process until its caches are filled. */
+  /** The time from the start of the process until its caches are filled. */
   readyMs: number;
   leads(): Promise<boolean>;
   stop(): Promise<void>;
@@ -29,7 +29,7 @@ export async function startOperator(
   const child = await spawnChild({
     name,
     command: process.execPath,
-    // What Node chooses by itself in a container of 768 MiB, which is the chart's limit: here it would collect later.
+    // Node chooses this heap in a container of 768 MiB, the chart's limit; on this machine it would collect later.
     args: ['--max-old-space-size=384', BUNDLE, 'operator'],
     env: {
       PATH: environment().PATH ?? '',
@@ -40,7 +40,7 @@ export async function startOperator(
       LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ emptyDir: {} }),
       LOOPSTREAM_LOG_LEVEL: 'warn',
       LOOPSTREAM_LEADER_ELECTION: String(leaderElection),
-      // Nothing is stored: a sweep would only start a Job.
+      // The storage is empty: a sweep would only start a Job.
       LOOPSTREAM_SWEEP: 'false',
       LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
@@ -73,7 +73,7 @@ export async function startOperator(
   };
 }
 
-/** Resident memory now and at its highest, MiB. */
+/** Returns resident memory now and at its highest, in MiB. */
 export function memoryOf(pid: number): { nowMib: number; peakMib: number } {
   const text = readFileSync(`/proc/${pid}/status`, 'latin1');
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);

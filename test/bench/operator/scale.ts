@@ -1,4 +1,4 @@
-/** Many streams at once, from their creation until all are live, beside as many bare pods until all run. */
+/** Measures many streams at once, from their creation until all are live, beside as many bare pods until all run. */
 
 import { PODS, type Pod } from '../../../src/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
@@ -40,7 +40,7 @@ export async function removeStreams({ kube }: BenchCluster): Promise<void> {
   for (const watched of left) watched.stop();
 }
 
-/** Takes turns; the last streams are left on air. */
+/** Alternates between the two; the last streams stay on air. */
 export async function measureScale(cluster: BenchCluster, count: number, rounds: number): Promise<Row[]> {
   const times: { ours: number; peer: number }[] = [];
   let writes = new Map<string, number>();

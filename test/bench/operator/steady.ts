@@ -1,4 +1,4 @@
-/** Many streams that are all live: what the operator writes, takes and needs to start again. */
+/** Measures many live streams: the operator's writes, resources and restart. */
 import { sleep } from '../../../src/lib/clock.ts';
 import { cpuSecondsOf } from '../processes.ts';
 import type { Row } from '../report.ts';
@@ -19,14 +19,14 @@ const zero = (what: string, writes: ReadonlyMap<string, number>): Row => ({
   bar: '0',
 });
 
-/** Answers with the operator that runs afterwards. */
+/** Returns the operator that runs afterwards. */
 export async function measureSteady(
   cluster: BenchCluster,
   before: OperatorProcess,
   count: number,
   forSeconds: number,
 ): Promise<{ rows: Row[]; operator: OperatorProcess }> {
-  // What is told of the last streams that went on air may take a moment longer than they did.
+  // The last streams' status may come a moment after they went on air.
   do await sleep(SETTLED_MS);
   while (sum(cluster.audit.takeWrites()) > 0);
   const sides = [before.pid, cluster.kwokPid].map((pid) => ({ pid, cpu: cpuSecondsOf([pid]) }));

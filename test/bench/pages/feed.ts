@@ -1,8 +1,7 @@
 /// <reference lib="dom" />
 /**
- * How long a change is on its way: to a client that follows the feed and reads anew what it names, and to a page that somebody
- * looks at. The fact is the moment in which the API is asked; of what kubectl or the operator has done, that in which a watch of
- * our own on kube-apiserver hears of it.
+ * Measures the latency of a change: to a client that follows the feed and reads the changed objects, and to an open page. The clock starts
+ * at the request to the API; for changes by kubectl or the operator, when a watch of our own on kube-apiserver receives it.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -20,19 +19,19 @@ import { median, type Row } from '../report.ts';
 import { streamOffAir } from './stream.ts';
 
 const run = promisify(execFile);
-/** What takes longer has not come at all. */
+/** A change that takes longer counts as lost. */
 const LIMIT_MS = 30_000;
 const BAR_MS = 1000;
-/** A page reads the same thing twice a second at most: the next change comes when that is over. */
+/** A page reads the same object twice a second at most: the next change comes after that. */
 const PAUSE_MS = 600;
 
-/** What is looked for: a new name, or a state. */
+/** The expected state: a new name, or a state. */
 interface Wanted {
   name?: string;
   status?: string;
 }
 
-/** When it was so, in milliseconds of the clock that Chromium has as well. */
+/** Resolves to the time of the state, in milliseconds of a clock that Chromium shares. */
 type Seen = (wanted: Wanted) => Promise<number>;
 
 const within = <T>(who: string, wanted: Wanted, promise: Promise<T>): Promise<T> =>
@@ -43,7 +42,7 @@ const within = <T>(who: string, wanted: Wanted, promise: Promise<T>): Promise<T>
     }),
   ]);
 
-/** Looks whenever it is told to, until it finds what is wanted. */
+/** Checks at every notification until it finds the expected state. */
 function lookout<T>(fits: (seen: T, wanted: Wanted) => boolean) {
   let waiting: { wanted: Wanted; resolve: (at: number) => void } | undefined;
   return {
@@ -54,7 +53,7 @@ function lookout<T>(fits: (seen: T, wanted: Wanted) => boolean) {
   };
 }
 
-/** A client that follows, and reads what has changed. */
+/** Starts a client that follows the feed, and reads changed objects. */
 function followingClient({ client }: System, id: string, stop: AbortSignal): Seen {
   type Stream = Awaited<ReturnType<typeof client.streams.get>>;
   const at = lookout<Stream>(
@@ -70,7 +69,7 @@ function followingClient({ client }: System, id: string, stop: AbortSignal): See
   return (wanted) => within('the client', wanted, at.for(wanted));
 }
 
-/** A page of the stream, looked at from within, whenever something of it changes. */
+/** Observes a page of the stream from within, at every change of its content. */
 const watchingPage =
   (page: Page): Seen =>
   (wanted) =>
@@ -95,7 +94,7 @@ const watchingPage =
       wanted,
     );
 
-/** What kube-apiserver tells. */
+/** Watches kube-apiserver. */
 async function ownWatch({ facts }: System, id: string, stack: AsyncDisposableStack): Promise<Seen> {
   const kube = createKube({ kubeconfig: facts.kubeconfig });
   stack.defer(() => kube.close());
@@ -114,14 +113,14 @@ async function ownWatch({ facts }: System, id: string, stack: AsyncDisposableSta
 
 interface Kind {
   what: string;
-  /** Makes it so for the nth time. */
+  /** Makes the nth change. */
   change(n: number): Promise<unknown>;
   wanted(n: number): Wanted;
-  /** From the watch's time on; otherwise from that of the call. */
+  /** The clock starts at the watch's event; otherwise at the call. */
   byWatch: boolean;
 }
 
-function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
+function listKinds({ client, stateDir, facts }: System, id: string): Kind[] {
   const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
   const kubectl = (...args: string[]) => run(join(stateDir, 'bin/kubectl'), ['-n', NAMESPACE, ...args], { env });
   const renamed = (by: string, n: number) => `Renamed by ${by}, ${n}`;
@@ -145,7 +144,7 @@ function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
     },
     {
       what: 'a state that the operator writes',
-      // Each makes it write another one: from idle to scheduled, and back.
+      // Each change makes the operator write another state: from idle to scheduled, and back.
       change: (n) =>
         n % 2 === 0 ? client.streams.schedule(id, { scheduleStartAt: inHours(n) }) : client.streams.unschedule(id),
       wanted: (n) => ({ status: n % 2 === 0 ? 'scheduled' : 'idle' }),
@@ -156,9 +155,9 @@ function kindsOf({ client, stateDir, facts }: System, id: string): Kind[] {
 
 const p99 = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1] ?? Number.NaN;
-const told = (values: readonly number[]): string => `median ${median(values)} ms, p99 ${p99(values)} ms`;
+const describe = (values: readonly number[]): string => `median ${median(values)} ms, p99 ${p99(values)} ms`;
 
-/** `times`: changes of each kind, which take turns. */
+/** `times` is the number of changes of each kind, which alternate. */
 export async function feedRows(system: System, browser: Browser, times: number): Promise<Row[]> {
   await using stack = new AsyncDisposableStack();
   const id = await streamOffAir(system, 'To be changed');
@@ -173,7 +172,7 @@ export async function feedRows(system: System, browser: Browser, times: number):
     followingClient(system, id, stop.signal),
     watchingPage(page.page),
   ];
-  const kinds = kindsOf(system, id);
+  const kinds = listKinds(system, id);
   const took = kinds.map(() => ({ client: [] as number[], page: [] as number[] }));
   for (let n = 0; n < times; n++) {
     for (const [k, { change, wanted, byWatch }] of kinds.entries()) {
@@ -191,8 +190,8 @@ export async function feedRows(system: System, browser: Browser, times: number):
     const result = (all: number[]) => (p99(all) <= BAR_MS ? 'holds' : 'misses');
     const common = { peer: '–', beside: '–', bar: '≤ 1 s' };
     return [
-      { ...common, what: `${what} → a client has read it`, ours: told(atClient), result: result(atClient) },
-      { ...common, what: '… → the page shows it', ours: told(onPage), result: result(onPage) },
+      { ...common, what: `${what} → a client has read it`, ours: describe(atClient), result: result(atClient) },
+      { ...common, what: '… → the page shows it', ours: describe(onPage), result: result(onPage) },
     ];
   });
 }

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * From signing in to the first page, with what it tells of streams, on a Chromium that is made slow through DevTools: the processor by a
- * factor, each request by a latency, all of them together by a bandwidth.
+ * Measures the time from a sign-in to the first page with its streams, on a Chromium that DevTools slows down. The processor is slower by a
+ * factor, each request by a latency, and all of them together by a bandwidth.
  */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { System } from '../../kit/system/system.ts';
@@ -13,11 +13,11 @@ interface Profile {
   downKbps: number;
   upKbps: number;
   cpuTimes: number;
-  /** Undefined where the time is only stated. */
+  /** Undefined where the time has no limit. */
   barMs?: number;
 }
 
-/** The presets of DevTools, which Lighthouse throttles by as well: https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md */
+/** The presets of DevTools, which Lighthouse uses too: https://github.com/GoogleChrome/lighthouse/blob/main/docs/throttling.md */
 const PROFILES: Profile[] = [
   { name: 'Fast 4G, processor ÷ 4', latencyMs: 165, downKbps: 8100, upKbps: 1350, cpuTimes: 4, barMs: 1500 },
   { name: 'Slow 4G, processor ÷ 4', latencyMs: 562.5, downKbps: 1440, upKbps: 675, cpuTimes: 4 },
@@ -37,22 +37,22 @@ async function throttle(page: Page, { latencyMs, downKbps, upKbps, cpuTimes }: P
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: cpuTimes });
 }
 
-/** When it was first so, by the page's own clock, from the navigation on. */
+/** Returns the time of the selector's first appearance, by the page's own clock, from the navigation on. */
 const whenShown = (page: Page, selector: string): Promise<number> =>
   page
     .waitForFunction((one) => (document.querySelector(one) ? performance.now() : false), selector, { polling: 'raf' })
     .then(async (found) => (await found.jsonValue()) as number);
 
 const FORM = 'form[aria-label="Sign in"] input[type="password"]';
-/** What the first page tells of a stream. */
+/** The first page's link to a stream. */
 const NEWS = '#content a[href^="/streams/str-"]';
 
 interface Times {
-  /** The address is entered, nothing is known yet → the form can be filled in. */
+  /** An empty cache, from the address → until the form can be filled in. */
   form: number;
-  /** The button is pressed → the first page is shown. */
+  /** From the press of the button → until the first page shows. */
   first: number;
-  /** The address is entered another day → the first page is shown. */
+  /** Another day, from the address → until the first page shows. */
   again: number;
 }
 
@@ -64,7 +64,7 @@ async function visitOnce(context: BrowserContext, { facts }: System, profile: Pr
   const form = await whenShown(page, FORM);
   await page.getByLabel('E-mail address').fill(facts.email ?? '');
   await page.locator(FORM).fill(facts.password ?? '');
-  // Both by the clock of the page: from the event of the button to the first picture with a stream.
+  // The page's clock times both: from the event of the button to the first picture with a stream.
   const pressed = page.evaluate(
     () => new Promise<number>((resolve) => addEventListener('submit', () => resolve(performance.now()), true)),
   );
@@ -79,7 +79,7 @@ async function visitOnce(context: BrowserContext, { facts }: System, profile: Pr
   return { form, first: shown - since, again };
 }
 
-/** The profiles take turns. */
+/** The profiles alternate. */
 export async function firstPageRows(system: System, browser: Browser, visits: number): Promise<Row[]> {
   const all = PROFILES.map((): Times[] => []);
   for (let n = 0; n < visits; n++) {

@@ -1,8 +1,8 @@
-/** Streams for the pages, of which nothing is on air: nothing but the pages takes the processor. */
+/** Makes streams for the pages, all off air: the pages alone use the processor. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { System } from '../../kit/system/system.ts';
 
-/** A stream off air. Its media came to nothing: there is none to be made ready beside what is measured. */
+/** Makes a stream off air. Its media has failed, so no preparation runs beside the measurement. */
 export async function streamOffAir({ client, facts }: Pick<System, 'client' | 'facts'>, name: string): Promise<string> {
   const { rtmpUrl } = facts;
   const destination = await client.destinations.create({
@@ -26,7 +26,7 @@ export async function streamOffAir({ client, facts }: Pick<System, 'client' | 'f
   return made.id;
 }
 
-/** One that the first page tells of. */
+/** Makes a stream that the first page shows. */
 export async function scheduledStream(system: System): Promise<void> {
   const id = await streamOffAir(system, 'Tomorrow');
   const scheduleStartAt = new Date(Date.now() + 24 * 3_600_000).toISOString();

@@ -1,4 +1,4 @@
-/** Stands in for the operator where a test of the API asks for tests of destinations: each is passed at once. */
+/** Passes each destination test at once, in the operator's place, for tests of the API. */
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -8,7 +8,7 @@ import type { TestApi } from '../system/api.ts';
 
 const PASSED = { ok: true, stage: 'publish', message: 'The destination accepts media.', tookMs: 2500 };
 
-/** Until the signal aborts. */
+/** Runs until the signal aborts. */
 export async function passTests({ kube }: TestApi, signal: AbortSignal): Promise<void> {
   const log = createLogger('stand-in', 'silent');
   const destinations = createReflector(kube, DESTINATIONS, { namespace: NAMESPACE, log });
@@ -16,7 +16,7 @@ export async function passTests({ kube }: TestApi, signal: AbortSignal): Promise
     const id = metadata.annotations?.[TEST_ANNOTATION];
     if (id === undefined || id === status?.test?.id) return;
     const test = { id, ...PASSED, finishedAt: new Date().toISOString() };
-    // It may be gone by now, or the test over.
+    // The test may be over by now, and the object gone.
     await kube
       .mergePatch(DESTINATIONS, NAMESPACE, metadata.name, { status: { test } }, { subresource: 'status' })
       .catch(() => undefined);

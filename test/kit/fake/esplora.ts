@@ -1,7 +1,7 @@
 /**
- * A server that answers as Esplora does (https://github.com/Blockstream/esplora/blob/master/API.md), from a chain of its own:
- * the shapes are those that the API documents, with the fields that nobody here reads left in. Pages of an address are cut as
- * there: up to 50 transactions of the mempool and 25 confirmed ones first, then 25 each.
+ * Answers as Esplora does (https://github.com/Blockstream/esplora/blob/master/API.md), from a chain of its own. The shapes are those of the
+ * API's documentation, with the fields that the product never reads left in. Pages of an address have Esplora's sizes: up to 50
+ * transactions of the mempool and 25 confirmed ones first, then 25 each.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ interface Output {
   value: number;
 }
 
-/** An answer: a text as it is, anything else as JSON. */
+/** An answer: text is sent as it is, anything else as JSON. */
 export interface Recorded {
   status: number;
   body: unknown;
@@ -31,17 +31,17 @@ export interface Recorded {
 
 export interface Esplora {
   url: string;
-  /** By their paths, instead of what the chain has. */
+  /** Answers by path, which take the place of the chain's. */
   recorded: Map<string, Recorded>;
-  /** `shut`: connections break. `height`: what is told instead of the real one. */
+  /** `shut`: connections break. `height`: replaces the real height in answers. */
   door: { shut: boolean; height: ((real: number) => number) | undefined };
-  /** Hands a transaction to the mempool; answers its id. */
+  /** Hands a transaction to the mempool; returns its id. */
   pay(...outputs: Output[]): string;
-  /** So many blocks; the first takes what is in the mempool. Answers the height. */
+  /** Mines `blocks` blocks; the first takes the mempool. Returns the height. */
   mine(blocks?: number): number;
-  /** Takes the last blocks away and mines as many others; their transactions are in the mempool again, or gone. */
+  /** Replaces the last blocks by as many others. Their transactions return to the mempool, or are forgotten. */
   reorg(depth: number, options?: { forget?: string[] }): void;
-  /** The network knows it no more. */
+  /** Removes the transaction from the network. */
   drop(txid: string): void;
   height(): number;
   requests: string[];
@@ -74,7 +74,7 @@ export async function startEsplora(): Promise<Esplora> {
     return tip().height;
   };
 
-  const shapeOf = (txid: string) => {
+  const buildTransaction = (txid: string) => {
     const block = blocks.find(({ txids }) => txids.includes(txid));
     const outputs = transactions.get(txid) ?? [];
     return {
@@ -110,7 +110,7 @@ export async function startEsplora(): Promise<Esplora> {
           scriptpubkey_address: address,
           value,
         })),
-        // An output with no address is left without one.
+        // Esplora leaves the address out of an output that has none.
         { scriptpubkey: '6a00', scriptpubkey_asm: 'OP_RETURN OP_0', scriptpubkey_type: 'op_return', value: 0 },
       ],
       status: block
@@ -118,12 +118,12 @@ export async function startEsplora(): Promise<Esplora> {
         : { confirmed: false },
     };
   };
-  const known = () =>
+  const listKnown = () =>
     [...transactions.keys()].filter((txid) => mempool.has(txid) || blocks.some((b) => b.txids.includes(txid)));
   const ofAddress = (address: string) =>
-    known()
+    listKnown()
       .filter((txid) => transactions.get(txid)?.some((output) => output.address === address))
-      .map(shapeOf)
+      .map(buildTransaction)
       .sort((a, b) => (b.status.block_height ?? 1e9) - (a.status.block_height ?? 1e9) || (a.txid < b.txid ? -1 : 1));
 
   const routes: [RegExp, (...values: string[]) => unknown][] = [
@@ -167,7 +167,7 @@ export async function startEsplora(): Promise<Esplora> {
           ),
         ),
     ],
-    [/^\/tx\/([0-9a-f]{64})$/, (txid = '') => (known().includes(txid) ? shapeOf(txid) : undefined)],
+    [/^\/tx\/([0-9a-f]{64})$/, (txid = '') => (listKnown().includes(txid) ? buildTransaction(txid) : undefined)],
     [/^\/fee-estimates$/, () => ({ '1': 87.882, '2': 87.882, '3': 20.5, '6': 4.051, '144': 1.027 })],
   ];
 

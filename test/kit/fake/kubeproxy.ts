@@ -1,6 +1,6 @@
 /**
- * An HTTP proxy before a kube-apiserver that misbehaves on demand: plain HTTP on our side, the administrator's TLS on the
- * other, one fault after the other.
+ * Proxies a kube-apiserver and misbehaves on demand. Clients use plain HTTP, the proxy uses the administrator's TLS, and one fault is set
+ * at a time.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,39 +10,39 @@ import { startServer } from '../real/kube.ts';
 
 export type Fault =
   | 'none'
-  /** Every connection is torn, the open ones too. */
+  /** Every connection is reset, open ones too. */
   | 'reset'
   /** 429 with Retry-After: 1. */
   | 'throttled'
   | 'internal error'
-  /** Answers end in the middle of an object; a watch does so after its next event began. */
+  /** Answers end in the middle of an object; a watch ends so after the start of its next event. */
   | 'cut'
-  /** Watches say that their version is too old, new ones and open ones. */
+  /** Watches, open and new, report that their version is too old. */
   | 'expired'
-  /** Open watches go silent, and nobody says so. */
+  /** Open watches go silent without an error. */
   | 'half-open'
-  /** The same for every request that comes: it is taken, and nothing is ever said of it. */
+  /** Every request is accepted and never answered. */
   | 'silent'
   /** Answers trickle, a byte at a time. */
   | 'slow'
-  /** Each event of a watch comes twice, and once more after the one that follows it. */
+  /** Each event of a watch comes twice, and once more after its successor. */
   | 'repeated'
-  /** What is asked is done, and the connection is torn before the answer. */
+  /** The request is done, and the connection is reset before the answer. */
   | 'answer lost'
   /** Requests reach the API server only after a while. */
   | 'late';
 
-/** What becomes of writes alone, but not of those of a playlist's history. */
+/** Faults of writes alone, except writes to a playlist's history. */
 export type WriteFault =
-  /** It is done, and the connection is torn before the answer. */
+  /** The write is done, and the connection is reset before the answer. */
   | 'write lost'
-  /** It is done, and nothing is ever said of it. */
+  /** The write is done, and never answered. */
   | 'write held';
 
 const LATE_MS = 1_500;
 const TRICKLE_MS = 20;
 
-/** Hands on what comes at about 50 bytes a second, until `isOver`; then the rest at once. */
+/** Forwards about 50 bytes a second until `isOver`, then the rest at once. */
 function trickle(answer: IncomingMessage, response: ServerResponse, isOver: () => boolean): void {
   const waiting: Buffer[] = [];
   let ended = false;
@@ -60,7 +60,7 @@ function trickle(answer: IncomingMessage, response: ServerResponse, isOver: () =
   response.on('close', () => clearInterval(timer));
 }
 
-/** Hands on each line twice and the line before it a third time. */
+/** Forwards each line twice and the line before it a third time. */
 function repeat(answer: IncomingMessage, response: ServerResponse): void {
   let text = '';
   let last = '';
@@ -120,7 +120,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     if (isWatch) watches.add(response);
     response.on('close', () => {
       watches.delete(response);
-      // A request that was given up by its sender goes on to the API server all the same, as it does in life.
+      // A request whose sender has given up still reaches the API server, as in a real cluster.
       if (isWatch) upstream.destroy();
     });
     incoming.pipe(upstream);
@@ -152,16 +152,15 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
   return {
     url: server.url,
     requests: () => requests,
-    /** What was asked since this was called before, without watches, which come by themselves: `GET /api/v1/…`. */
+    /** Returns the requests since the last call, e.g. `GET /api/v1/…`, without watches, which clients open by themselves. */
     asked: () => asked.splice(0),
     openWatches: () => watches.size,
-    /** From now on; what is open feels it as well. */
+    /** Sets the fault for new and open connections. */
     set(next: Fault | WriteFault) {
       fault = next;
       if (next === 'reset') for (const response of [...open]) response.socket?.resetAndDestroy();
       for (const response of [...watches]) {
-        // A watch that is cut at its next event cannot be seen while nothing happens, so these end it as well. The last
-        // two are felt by a watch that begins.
+        // A watch without events shows no cut, so these faults end it as well. The last two affect a new watch only.
         if (['throttled', 'internal error', 'slow', 'repeated'].includes(next)) response.end();
         else if (next === 'expired') expire(response);
         else if (next === 'half-open' || next === 'silent') silenced.add(response);

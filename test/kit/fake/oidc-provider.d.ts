@@ -1,4 +1,4 @@
-/** Of the library, which brings no types, what the tests use. */
+/** Declares the parts of the library that the tests use; the library has no types. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http';
 

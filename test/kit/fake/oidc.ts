@@ -1,6 +1,6 @@
 /**
- * Outside providers of sign-in for tests: a real one, at which people sign in by a page with two buttons, and one that says
- * whatever a test has it say. Close them afterwards.
+ * Starts identity providers for tests: a real one, with two buttons on its sign-in page, and one that returns any answer a test sets. Close
+ * them afterwards.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,12 +11,12 @@ import type { OidcProvider } from '../../../src/auth/oidc-claims.ts';
 export const CLIENT = { clientId: 'loopstream', clientSecret: 'secret: with + & signs' };
 
 export interface TestOidc {
-  /** As a setting. */
+  /** The provider as a setting. */
   settings: OidcProvider;
   close(): Promise<void>;
 }
 
-/** What a provider knows of a person. */
+/** A provider's claims about a person. */
 export type Profile = { email?: string; email_verified?: boolean; name?: string } & Record<string, unknown>;
 
 async function listen(server: Server): Promise<string> {
@@ -30,7 +30,7 @@ const shut = (server: Server) =>
     server.close(() => resolve());
   });
 
-const settingsOf = (issuer: string): OidcProvider => ({
+const buildSettings = (issuer: string): OidcProvider => ({
   issuer,
   name: 'Example Company',
   signUp: true,
@@ -39,13 +39,13 @@ const settingsOf = (issuer: string): OidcProvider => ({
 });
 
 export interface RealOidc extends TestOidc {
-  /** By subject; a test adds people. */
+  /** People by subject; a test adds them. */
   people: Map<string, Profile>;
-  /** Who is signed in by the button of its page. */
+  /** The subject that the page's button signs in. */
   next: string;
 }
 
-/** `redirectUri`: of the site that its one client is. */
+/** `redirectUri` belongs to the provider's one client. */
 export async function startOidc(redirectUri: string): Promise<RealOidc> {
   const people: RealOidc['people'] = new Map();
   const oidc = { next: '' };
@@ -73,7 +73,7 @@ export async function startOidc(redirectUri: string): Promise<RealOidc> {
       await grant.save();
       return grant;
     },
-    // Each time anew, so that a test decides who comes.
+    // Sessions expire at once, so that a test chooses the person each time.
     ttl: { Session: 1, Interaction: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
   });
   const callback = provider.callback();
@@ -89,29 +89,29 @@ export async function startOidc(redirectUri: string): Promise<RealOidc> {
     const no = { error: 'access_denied', error_description: '<b>call +1-555-0100</b>' };
     return provider.interactionFinished(request, response, choice === 'no' ? no : { login: { accountId: oidc.next } });
   };
-  return Object.assign(oidc, { people, settings: settingsOf(issuer), close: () => shut(server) });
+  return Object.assign(oidc, { people, settings: buildSettings(issuer), close: () => shut(server) });
 }
 
-/** How one that lies answers; each field takes the place of what would be right. */
+/** Wrong parts of a lying provider's answer; each field replaces the right value. */
 export interface Lies {
   discovery?: Record<string, unknown>;
-  /** Of the ID token; undefined leaves a claim out. */
+  /** Claims of the ID token; undefined removes a claim. */
   claims?: Record<string, unknown>;
   userInfo?: Record<string, unknown>;
-  /** Makes the ID token in another way. */
+  /** Signs the ID token in another way. */
   sign?: (claims: JWTPayload) => string | Promise<string>;
   token?: { status?: number; body?: unknown };
 }
 
 export interface LyingOidc extends TestOidc {
   lies: Lies;
-  /** The nonce of the request that was made last. */
+  /** The nonce of the latest request. */
   nonce: string;
-  /** The form that a code was last redeemed with, and the header. */
+  /** The form and the header of the latest code exchange. */
   redeemed: { form: URLSearchParams; authorization: string | undefined };
 }
 
-/** It asks nobody: a test goes to the callback by itself, with any code. */
+/** The provider has no page: a test goes to the callback itself, with any code. */
 export async function startLyingOidc(): Promise<LyingOidc> {
   const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
   const oidc = {
@@ -165,5 +165,5 @@ export async function startLyingOidc(): Promise<LyingOidc> {
     const id_token = await sign(claims);
     return [lies.token?.status ?? 200, lies.token?.body ?? { access_token: 'x', token_type: 'Bearer', id_token }];
   }
-  return Object.assign(oidc, { settings: settingsOf(issuer), close: () => shut(server) });
+  return Object.assign(oidc, { settings: buildSettings(issuer), close: () => shut(server) });
 }

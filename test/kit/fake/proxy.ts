@@ -1,4 +1,4 @@
-/** What stands between a publisher and a receiver and misbehaves when told to: slow, deaf, or torn in the middle. */
+/** Proxies a publisher to a receiver and misbehaves on demand: slow, stalled, or reset in the middle. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
@@ -6,13 +6,13 @@ export interface Proxy {
   port: number;
   /** Publishers that have connected so far. */
   connections(): number;
-  /** Bytes that went on to the receiver. */
+  /** Bytes forwarded to the receiver. */
   forwarded(): number;
-  /** Bytes a second that are read from publishers; without a number as many as come. */
+  /** Limits the bytes a second that are read from publishers; without a number, removes the limit. */
   throttle(bytesPerSecond?: number): void;
-  /** Reads nothing more from those who are connected, and lets the receiver go; who comes later is served. */
+  /** Reads nothing more from connected publishers and closes their receiver connections; later publishers are served. */
   stall(): void;
-  /** Sends half of what comes next to the receiver and answers the publisher with RST. */
+  /** Sends half of the next data to the receiver and resets the publisher's connection. */
   tear(): void;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ class Pair {
   }
 }
 
-/** To `port` on loopback. */
+/** Forwards to `port` on loopback. */
 export async function startProxy(port: number): Promise<Proxy> {
   const pairs = new Set<Pair>();
   let connections = 0;
@@ -68,7 +68,7 @@ export async function startProxy(port: number): Promise<Proxy> {
     const seconds = (nowMs - lastMs) / 1000;
     lastMs = nowMs;
     if (rate === undefined) return;
-    // For as long as it was: a timer of a busy machine is late, and a third of the rate would be called a stall.
+    // Timers of a busy machine are late: the budget follows the elapsed time, since a third of the rate would count as a stall.
     for (const pair of pairs) pump(pair, Math.ceil(rate * seconds));
   }, STEP_MS);
   await once(server, 'listening');

@@ -1,7 +1,7 @@
 /**
- * An RTMP server of the tests' own that writes down what a publisher says: `connect` with its application and tcUrl, and `publish` with
- * its stream name. It may ask for a login in either of the two ways that clients know (test/kit/real/rtmp-login has one that others made). What
- * it asks of a client is held against ffmpeg and librtmp (test/system/streamer/login.test.ts).
+ * Runs an RTMP server that records each publisher's `connect` (application and tcUrl) and `publish` (stream name). It can ask for a login
+ * in either of the two ways that clients know; test/kit/real/rtmp-login has an independent implementation.
+ * test/system/streamer/login.test.ts checks this server's login against ffmpeg and librtmp.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,24 +15,24 @@ export interface Publish {
 
 export interface RtmpRecorder {
   port: number;
-  /** Every `connect`, refused ones among them. */
+  /** Every `connect`, including refused ones. */
   connects: Omit<Publish, 'name'>[];
   publishes: Publish[];
-  /** All that clients sent, as text: what is not in it has not left them. */
+  /** Everything that clients sent, as text: a secret that is missing here was never sent. */
   received(): string;
-  /** Of media, from all publishers. */
+  /** Bytes of media from all publishers. */
   mediaBytes(): number;
-  /** Every message of video with its RTMP timestamp and when it came (performance.now), both in ms. */
+  /** Every video message with its RTMP timestamp and arrival (performance.now), both in ms. */
   video: { timestampMs: number; arrivedMs: number }[];
   close(): Promise<void>;
 }
 
-/** `wowza`: Adobe's with `opaque` and words around it. `mediamtx`: Adobe's without. `limelight`: a digest of HTTP. */
+/** `wowza`: Adobe's login with `opaque` and extra words. `mediamtx`: Adobe's login without them. `limelight`: HTTP digest. */
 export type LoginStyle = 'wowza' | 'mediamtx' | 'limelight';
 
 export interface RecorderOptions {
   login?: { user: string; password: string; style: LoginStyle };
-  /** Whether to refuse whoever publishes with this stream name, as one that somebody else publishes with. */
+  /** Returns whether to refuse a publisher, as if the stream name were in use. */
   isInUse?: (name: string) => boolean;
 }
 
@@ -47,7 +47,7 @@ const md5 = (encoding: 'base64' | 'hex', text: string) => createHash('md5').upda
 const readPairs = (query: string): Record<string, string | undefined> =>
   Object.fromEntries(query.split('&').map((pair) => /^([^=]*)=?(.*)$/s.exec(pair)?.slice(1) ?? []));
 
-/** Why a connection is refused; undefined when it is not. Each challenge is answered once. */
+/** Returns the reason for refusing a connection, or undefined. Each challenge is valid once. */
 function refusal(app: string, nonces: Set<string>, { user, password, style }: NonNullable<RecorderOptions['login']>) {
   const { mod, opaque, around } = STYLES[style];
   const at = app.indexOf('?authmod=');
@@ -90,7 +90,7 @@ const object = (fields: Record<string, string>) =>
   ]);
 const NULL = Buffer.of(5);
 
-/** In one chunk: clients are told of chunks that are as large. */
+/** The message is one chunk: the server announces chunks of that size. */
 function message(type: number, body: Buffer, streamId = 0): Buffer {
   const head = Buffer.alloc(12);
   head.writeUInt8(3);
@@ -102,7 +102,7 @@ function message(type: number, body: Buffer, streamId = 0): Buffer {
 const command = (streamId: number, ...parts: Buffer[]) => message(20, Buffer.concat(parts), streamId);
 const SET_CHUNK_SIZE = message(1, Buffer.of(0, 0, 16, 0));
 
-/** The values of a command, as far as numbers, strings, objects of them and null go. */
+/** Decodes the values of a command: numbers, strings, null and objects of them. */
 function decode(body: Buffer): unknown[] {
   let at = 0;
   const short = () => {
@@ -135,11 +135,11 @@ interface ChunkStream {
   body: Buffer[];
   got: number;
   timestampMs: number;
-  /** Milliseconds that a message without a time of its own adds to the one before. */
+  /** Milliseconds that a message without its own timestamp adds to its predecessor's. */
   stepMs: number;
 }
 
-/** Takes messages from chunks as they come. */
+/** Reassembles messages from arriving chunks. */
 function reader(onMessage: (type: number, body: Buffer, timestampMs: number) => void) {
   const streams = new Map<number, ChunkStream>();
   let chunkBytes = 128;

@@ -1,4 +1,4 @@
-/** A real SMTP server for tests, which keeps the mails that it takes. Close it afterwards. */
+/** Runs a real SMTP server for tests and keeps the received mails. Close it afterwards. */
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
@@ -8,14 +8,15 @@ export interface TestSmtp {
   url: string;
   port: number;
   mails: { mail: ParsedMail; raw: string }[];
-  /** The newest mail to an address whose subject matches, once there is one after the first `seen` mails to it. */
+  /** Returns the newest mail to an address with a matching subject, ignoring the first `seen` mails to it. */
   mailTo(address: string, subject: RegExp, seen?: number): Promise<ParsedMail>;
   close(): Promise<void>;
 }
 
-const recipientOf = (mail: ParsedMail) => [mail.to ?? []].flat().flatMap(({ value }) => value.map((to) => to.address));
+const listRecipients = (mail: ParsedMail) =>
+  [mail.to ?? []].flat().flatMap(({ value }) => value.map((to) => to.address));
 
-/** The one address of our site in a mail. */
+/** Returns the one address of our site in a mail. */
 export const linkIn = (mail: ParsedMail): string => {
   const [link] = /https?:\/\/\S+/.exec(mail.text ?? '') ?? [];
   if (link === undefined) throw new Error(`There is no address in: ${mail.text}`);
@@ -41,7 +42,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
     },
     ...options,
   });
-  // A client that goes away in the middle is no failure of the test.
+  // A client that disconnects early is no failure of the test.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const listening = (server.server.address() as AddressInfo).port;
@@ -52,7 +53,7 @@ export async function startSmtp(options: SMTPServerOptions = {}, port = 0): Prom
     mailTo: (address, subject, seen = 0) =>
       until(`a mail to ${address} about ${subject}`, () => {
         const found = mails.filter(
-          ({ mail }) => recipientOf(mail).includes(address) && subject.test(mail.subject ?? ''),
+          ({ mail }) => listRecipients(mail).includes(address) && subject.test(mail.subject ?? ''),
         );
         return found.length > seen ? found.at(-1)?.mail : undefined;
       }),

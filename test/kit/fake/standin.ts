@@ -1,6 +1,5 @@
 /**
- * Stands in for the operator where a test of the API needs one that is quick and has no pods: each stream is at once what
- * its spec wishes.
+ * Makes each stream's status match its spec at once, in the operator's place, for tests of the API that need no pods.
  */
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { createLogger } from '../../../src/lib/log.ts';
@@ -9,7 +8,7 @@ import type { LoopStreamSpec, Phase } from '../../../src/resources/stream/spec.t
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { FalseCondition, TestApi } from '../system/api.ts';
 
-/** Follows all streams until the signal aborts. `problemsOf`: what keeps a stream from being ready; nothing unless told. */
+/** Follows all streams until the signal aborts. `problemsOf` returns the reasons why a stream is not ready; none by default. */
 export async function standIn(
   api: TestApi,
   signal: AbortSignal,
@@ -22,7 +21,7 @@ export async function standIn(
     const { startAt, recurrence } = spec.schedule ?? {};
     const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
     const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
-    // It may be gone by now, or the test over.
+    // The test may be over by now, and the object gone.
     const problems = await problemsOf(spec).catch(() => []);
     await api.observe(metadata.name, { phase }, problems).catch(() => undefined);
   };

@@ -1,7 +1,7 @@
 /**
- * A server that speaks as much of Stripe's API as we ask of it, for the stock library: Checkout Sessions, refunds, disputes
- * and events, with keys, idempotency and pages. What a payer and a bank do is done by functions; each leaves events behind,
- * as there, to be sent to a webhook or read from the list.
+ * Implements the part of Stripe's API that the product uses, for the stock library: Checkout Sessions, refunds, disputes and events, with
+ * keys, idempotency and pages. Functions act as the payer and the bank. Each leaves events, as at Stripe, to be sent to a webhook or read
+ * from the list.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
@@ -21,13 +21,13 @@ interface Event extends Thing {
 
 export interface StripeStub {
   url: string;
-  /** The latest last. */
+  /** Events, newest last. */
   readonly events: readonly Event[];
   readonly sessions: readonly Thing[];
-  /** How often sessions were made, and anything was asked. */
+  /** The number of sessions made, and of all requests. */
   made(): number;
   asked(): number;
-  /** The payer gives a card; `later`: by a way that takes days, see `arrive`. */
+  /** The payer gives a card; `later`: a payment method that takes days, see `arrive`. */
   pay(sessionId: string, options?: { amount?: number; currency?: string; later?: boolean }): Event;
   arrive(sessionId: string): Event;
   fail(sessionId: string): Event;
@@ -36,19 +36,19 @@ export interface StripeStub {
   refundBecomes(id: string, status: string): Event;
   dispute(sessionId: string, amount: number, status?: string): { id: string; event: Event };
   disputeBecomes(id: string, status: string): Event;
-  /** Answers 500 to everything from now on, or no more. */
+  /** Answers 500 to every request from now on, or stops doing so. */
   breakDown(isDown: boolean): void;
   stop(): Promise<void>;
 }
 
-/** For a server that takes cards through it. */
+/** Settings of a server that takes cards through this stub. */
 export const stripeSettings = ({ url }: StripeStub) => ({
   LOOPSTREAM_STRIPE_KEY: STRIPE_KEY,
   LOOPSTREAM_STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
   LOOPSTREAM_STRIPE_URL: url,
 });
 
-/** As Stripe sends it to a webhook. `at`: in seconds since 1970. */
+/** Signs an event as Stripe does for a webhook. `at` is in seconds since 1970. */
 export function signed(event: object, { secret = WEBHOOK_SECRET, at }: { secret?: string; at?: number } = {}) {
   const payload = JSON.stringify(event, null, 2);
   const timestamp = at ?? Math.floor(Date.now() / 1000);
@@ -56,7 +56,7 @@ export function signed(event: object, { secret = WEBHOOK_SECRET, at }: { secret?
   return { payload, headers: { 'content-type': 'application/json; charset=utf-8', 'stripe-signature': signature } };
 }
 
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
+const readBody = async (request: IncomingMessage): Promise<string> => {
   let text = '';
   for await (const chunk of request) text += chunk;
   return text;
@@ -80,8 +80,8 @@ export async function startStripeStub(): Promise<StripeStub> {
     if (!thing) throw new Error(`The stub has no ${key}.`);
     return thing;
   };
-  const tell = (type: string, object: Thing): Event => {
-    // Events have the state of then.
+  const addEvent = (type: string, object: Thing): Event => {
+    // Events keep the object's state of that moment.
     const event = { id: id('evt'), object: 'event', type, created: now(), data: { object: structuredClone(object) } };
     events.push(event);
     return event;
@@ -147,7 +147,7 @@ export async function startStripeStub(): Promise<StripeStub> {
   const server = createServer(async (request, response) => {
     asked++;
     const { pathname, search } = new URL(request.url ?? '/', 'http://stub');
-    const body = await bodyOf(request);
+    const body = await readBody(request);
     const send = (status: number, value: unknown) =>
       response
         .writeHead(status, { 'content-type': 'application/json', 'request-id': id('req') })
@@ -164,9 +164,9 @@ export async function startStripeStub(): Promise<StripeStub> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  const intentOf = (sessionId: string): Thing => get(intents, String(get(sessions, sessionId).payment_intent));
+  const findIntent = (sessionId: string): Thing => get(intents, String(get(sessions, sessionId).payment_intent));
   const goBack = (map: Map<string, Thing>, object: string, sessionId: string, amount: number, status: string) => {
-    const intent = intentOf(sessionId);
+    const intent = findIntent(sessionId);
     const thing: Thing = {
       id: id(object === 'refund' ? 're' : 'du'),
       object,
@@ -203,31 +203,31 @@ export async function startStripeStub(): Promise<StripeStub> {
         payment_status: later ? 'unpaid' : 'paid',
         payment_intent: intent.id,
       });
-      return tell('checkout.session.completed', session);
+      return addEvent('checkout.session.completed', session);
     },
     arrive(sessionId) {
       const session = Object.assign(get(sessions, sessionId), { payment_status: 'paid' });
-      Object.assign(intentOf(sessionId), { amount_received: session.amount_total, status: 'succeeded' });
-      return tell('checkout.session.async_payment_succeeded', session);
+      Object.assign(findIntent(sessionId), { amount_received: session.amount_total, status: 'succeeded' });
+      return addEvent('checkout.session.async_payment_succeeded', session);
     },
     fail(sessionId) {
-      Object.assign(intentOf(sessionId), { status: 'requires_payment_method' });
-      return tell('checkout.session.async_payment_failed', get(sessions, sessionId));
+      Object.assign(findIntent(sessionId), { status: 'requires_payment_method' });
+      return addEvent('checkout.session.async_payment_failed', get(sessions, sessionId));
     },
     expire: (sessionId) =>
-      tell('checkout.session.expired', Object.assign(get(sessions, sessionId), { status: 'expired', url: null })),
+      addEvent('checkout.session.expired', Object.assign(get(sessions, sessionId), { status: 'expired', url: null })),
     refund(sessionId, amount, status = 'succeeded') {
       const refund = goBack(refunds, 'refund', sessionId, amount, status);
-      return { id: refund.id, event: tell('refund.created', refund) };
+      return { id: refund.id, event: addEvent('refund.created', refund) };
     },
     refundBecomes: (name, status) =>
-      tell(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, name), { status })),
+      addEvent(status === 'failed' ? 'refund.failed' : 'refund.updated', Object.assign(get(refunds, name), { status })),
     dispute(sessionId, amount, status = 'needs_response') {
       const dispute = goBack(disputes, 'dispute', sessionId, amount, status);
-      return { id: dispute.id, event: tell('charge.dispute.created', dispute) };
+      return { id: dispute.id, event: addEvent('charge.dispute.created', dispute) };
     },
     disputeBecomes: (name, status) =>
-      tell(
+      addEvent(
         /^(won|lost)$/.test(status) ? 'charge.dispute.closed' : 'charge.dispute.updated',
         Object.assign(get(disputes, name), { status }),
       ),

@@ -1,6 +1,6 @@
 /**
- * Taps (tap.ts) in a process of their own, before all others in rank: what they note is then when media came, and not when a busy
- * process got round to it. Says over IPC what it has noted.
+ * Runs taps (tap.ts) in a process with a higher priority: their times are those of the media's arrival, however busy the machine is. It
+ * reports over IPC.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { type Publish, startTap, type Tap } from './tap.ts';
 type Asked = { open: number } | { cut: string; ms: number } | { read: string };
 type Answer = string | boolean | Publish[];
 
-/** The same as a Tap, over IPC. */
+/** A Tap over IPC. */
 export interface FarTap {
   url: string;
   publishes(): Promise<Publish[]>;
@@ -25,7 +25,7 @@ export interface Taps {
 export async function startTaps(): Promise<Taps> {
   const child: ChildProcess = fork(import.meta.filename, { detached: true });
   await once(child, 'message');
-  // One question at a time, so that answers need no names.
+  // Calls run one at a time, so that answers need no ids.
   let last: Promise<unknown> = Promise.resolve();
   const ask = <T extends Answer>(asked: Asked): Promise<T> => {
     const answer = last.then(async () => {
@@ -57,7 +57,7 @@ if (import.meta.main) {
   try {
     setPriority(constants.priority.PRIORITY_HIGHEST);
   } catch {
-    // Only root may.
+    // Only root may raise a priority.
   }
   const taps = new Map<string, Tap>();
   const answer = async (asked: Asked): Promise<Answer> => {

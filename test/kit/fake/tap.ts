@@ -1,29 +1,31 @@
-/** A tap between a publisher and an RTMP receiver: it notes when media came, and knows nothing of how anybody else counts. */
+/**
+ * Taps the connection between a publisher and an RTMP receiver, and records the times of media independently of the product's own count.
+ */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** From the first media of a publisher to the last. Milliseconds since the Unix epoch. */
+/** Times from a publisher's first media to its last, in milliseconds since the Unix epoch. */
 export interface Publish {
   firstMs: number;
   lastMs: number;
-  /** The same, of longer pauses LONGEST_MS each. */
+  /** Time on air, with each longer pause counted as LONGEST_MS. */
   onAirMs: number;
 }
 
 export interface Tap {
-  /** RTMP, without the key. */
+  /** The RTMP URL, without the key. */
   url: string;
   publishes: Publish[];
-  /** Tears the connection off, if there is one, and takes none for so long. */
+  /** Resets the open connection, if any, and refuses new ones for `forMs`. */
   cut(forMs: number): boolean;
-  /** Reads no more of the publishers that are there, and leaves them connected. */
+  /** Stops reading from connected publishers, and leaves them connected. */
   hang(): void;
   close(): void;
 }
 
-/** What comes after the last media to say goodbye is smaller, and what carries media is larger. */
+/** A publisher's last commands are smaller than this, and media messages are larger. */
 const LEAST_BYTES = 300;
-/** As the service has it (src/media/streamer/control/airtime.ts): a longer pause is not all on air, the picture stands. */
+/** Matches src/media/streamer/control/airtime.ts: only this much of a longer pause is on air, since the picture stands still. */
 const LONGEST_MS = 2500;
 
 const now = (): number => performance.timeOrigin + performance.now();
@@ -50,7 +52,7 @@ function watch(from: Socket, to: Socket, publishes: Publish[]): void {
   });
 }
 
-/** Before the receiver on that port of loopback. */
+/** Taps the receiver on that port of loopback. */
 export async function startTap(port: number): Promise<Tap> {
   const publishes: Publish[] = [];
   const sockets = new Set<Socket>();
@@ -59,7 +61,7 @@ export async function startTap(port: number): Promise<Tap> {
     if (now() < deafUntil) return void from.destroy();
     const to = connect({ port, host: '127.0.0.1' });
     sockets.add(from);
-    // What has come goes on to the receiver, also of a publisher that was torn off.
+    // Data that has arrived still reaches the receiver, also from a publisher that was cut off.
     from
       .on('error', () => undefined)
       .once('close', () => {

@@ -1,11 +1,11 @@
-/** Accounts as people come by them: signed up over HTTP, confirmed by the letter in the local mailbox. */
+/** Makes accounts as people do: sign-up over HTTP, confirmed by the mail in the local mailbox. */
 import { expect } from 'vitest';
 import type { ShownMail } from '../../../tools/local/mailbox-page.ts';
 import { until } from '../wait.ts';
 
 export type Mailbox = ReturnType<typeof mailbox>;
 
-/** `url`: of the local mailbox's page. */
+/** `url` is that of the local mailbox's page. */
 export function mailbox(url: string) {
   const to = async (address: string): Promise<ShownMail[]> => {
     const all = (await (await fetch(new URL('mails.json', url))).json()) as ShownMail[];
@@ -13,7 +13,7 @@ export function mailbox(url: string) {
   };
   return {
     count: async (address: string) => (await to(address)).length,
-    /** The first address in the newest letter about that. */
+    /** Returns the first link in the newest mail with that subject. */
     link: (address: string, subject: RegExp): Promise<string> =>
       until(`a letter to ${address} about ${subject}`, async () => {
         const mail = (await to(address)).find((one) => subject.test(one.subject));
@@ -24,7 +24,7 @@ export function mailbox(url: string) {
 
 let made = 0;
 
-/** An account whose address is confirmed; nobody has signed in to it. */
+/** Makes an account with a confirmed address and no session. */
 export async function newAccount(site: string, mails: Mailbox, password: string): Promise<{ email: string }> {
   made += 1;
   const email = `person-${process.pid}-${made}@example.com`;
@@ -38,7 +38,7 @@ export async function newAccount(site: string, mails: Mailbox, password: string)
   expect(signedUp.status, await signedUp.text()).toBe(200);
   const link = new URL(await mails.link(email, /Confirm/));
   const token = new URLSearchParams(link.hash.slice(1)).get('token') ?? '';
-  // The cookie of the sign-up is not sent along: so a password is chosen, which is the same one.
+  // The request has no cookie of the sign-up, so the page asks for a password: the same one.
   const verified = await post('/verify-email', { token, password, firstName: 'A', lastName: 'Person' });
   expect(verified.status, await verified.text()).toBe(200);
   return { email };

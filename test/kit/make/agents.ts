@@ -1,4 +1,4 @@
-/** Agents of tests: the stock client of the protocol, in both revisions that the server speaks. */
+/** Connects agents in tests: the stock client of the protocol, in both revisions that the server speaks. */
 import {
   Client,
   StreamableHTTPClientTransport,
@@ -22,7 +22,7 @@ export interface Told {
 export interface Agent {
   client: Client;
   call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<Told>;
-  /** The answer of a call that does not fail. */
+  /** The answer of a call that succeeds. */
   // biome-ignore lint/suspicious/noExplicitAny: answers are what the other side says they are.
   done(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<any>;
   close(): Promise<void>;
@@ -30,7 +30,7 @@ export interface Agent {
 
 type How = { revision?: Revision } & StreamableHTTPClientTransportOptions;
 
-/** `base`: the address of the server. The client has the tools listed, so that it checks every answer by its schema. */
+/** `base` is the server's address. The client lists the tools first, so that it checks every answer against its schema. */
 export async function connectAgent(base: string, { revision = '2026-07-28', ...options }: How): Promise<Agent> {
   const client = new Client(
     { name: 'an agent of a test', version: '1' },
@@ -60,7 +60,7 @@ export async function connectAgent(base: string, { revision = '2026-07-28', ...o
   };
 }
 
-/** For an agent with an API key. */
+/** Connects an agent with an API key. */
 export const withKey = (key: string): StreamableHTTPClientTransportOptions => ({
   requestInit: { headers: { 'x-api-key': key } },
 });

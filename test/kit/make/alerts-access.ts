@@ -1,4 +1,4 @@
-/** What makes the alerts about signing in, mail and tools fire, and what, though near, does not; as the others (alerts.ts). */
+/** Lists series that fire the alerts about sign-in, mail and tools, and similar series that do not; see alerts.ts. */
 import type { AlertCase } from './alerts.ts';
 
 const OURS = 'job="api",instance="a"';
@@ -27,7 +27,7 @@ export const ACCESS_CASES: Record<string, AlertCase[]> = {
       fires: {},
     },
     {
-      // Who is refused has nothing to do with us, and neither have another's numbers.
+      // Refused sign-ins are no fault of ours, and neither are another instance's numbers.
       series: {
         [signIns('ok')]: '0+8x20',
         [signIns('refused')]: '0+50x20',

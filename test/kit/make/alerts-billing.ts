@@ -1,4 +1,4 @@
-/** What makes the alerts about money fire, and what, though near, does not; as the others (alerts.ts). */
+/** Lists series that fire the alerts about money, and similar series that do not; see alerts.ts. */
 import type { AlertCase } from './alerts.ts';
 
 const lastSuccess = (task: string, instance = 'a') =>
@@ -14,7 +14,7 @@ const webhooks = (outcome: string) => `stripe_webhook_events_total{outcome="${ou
 export const BILLING_CASES: Record<string, AlertCase[]> = {
   LoopStreamMeterLate: [
     { series: { [lastSuccess('meter')]: '0x40' }, at: '30m', fires: { task: 'meter' } },
-    // One process does it no more, and the other one does.
+    // One process has stopped, and the other one still works.
     { series: { [lastSuccess('credit')]: '0x40', [lastSuccess('credit', 'b')]: '0+60x40' }, at: '30m' },
     { series: { [lastSuccess('monthly-invoices')]: '0x40' }, at: '30m' },
   ],
@@ -28,7 +28,7 @@ export const BILLING_CASES: Record<string, AlertCase[]> = {
   ],
   LoopStreamDepositsLate: [
     { series: { [scanLag('a')]: '0+60x60' }, at: '50m', fires: { network: 'ethereum' } },
-    // One process reads it no more, and the other one does.
+    // One process has stopped reading, and the other one still reads.
     { series: { [scanLag('a')]: '0+60x60', [scanLag('b')]: '5x60' }, at: '50m' },
   ],
   LoopStreamDepositsReversed: [

@@ -1,17 +1,17 @@
 /**
- * For each alert what makes it fire and what, though near, does not: series as `promtool test rules` writes them, one
- * sample a minute (`0x30` is 31 zeros, `0+5x30` rises by 5).
+ * Declares an alert's cases: series that fire it, and similar series that do not, as `promtool test rules` writes them. There is one sample
+ * a minute: `0x30` is 31 zeros, `0+5x30` rises by 5.
  */
 import { ACCESS_CASES } from './alerts-access.ts';
 import { BILLING_CASES } from './alerts-billing.ts';
 
 export interface AlertCase {
   series: Record<string, string>;
-  /** Looked at after so long, e.g. `30m`. */
+  /** The time of the check, e.g. `30m`. */
   at: string;
-  /** Time between two samples; a minute unless told. */
+  /** The time between two samples; a minute by default. */
   every?: '1m' | '10m';
-  /** Labels of the alert beside `alertname` and `severity`; undefined when it must be quiet. */
+  /** Labels of the alert besides `alertname` and `severity`; undefined for no alert. */
   fires?: Record<string, string>;
 }
 
@@ -50,7 +50,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     },
   ],
   LoopStreamOffAir: [
-    // It goes from one phase to another meanwhile, and is off air all the time.
+    // The stream changes its phase meanwhile, and is off air all the time.
     {
       series: { [phase('starting')]: '1 1 stale', [phase('reconnecting')]: '_ _ 1 1 1' },
       at: '4m',
@@ -218,7 +218,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       fires: { controller: 'stream' },
     },
     {
-      // Of another operator.
+      // The series belongs to another operator.
       series: {
         [`controller_runtime_reconcile_errors_total{controller="stream",${OTHERS}}`]: '0+2x40',
         [`controller_runtime_reconcile_total{controller="stream",result="error",${OTHERS}}`]: '0+2x40',
@@ -281,7 +281,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       fires: {},
     },
     {
-      // It was bad and is not any more: nobody has to get up.
+      // The failure is over: an alert would wake somebody for nothing.
       series: { [requests('200')]: '0+1000x70', [requests('500')]: '0+500x10 5000x60', [OUR_API]: '10x70' },
       at: '65m',
     },
@@ -320,7 +320,7 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       fires: {},
     },
     {
-      // Somebody watches a preview.
+      // A person watches a preview.
       series: {
         [latency('1')]: '0+100x30',
         [latency('+Inf')]: '0+100x30',

@@ -1,6 +1,6 @@
 /**
- * Every wrong request that the description of the API gives rise to: for each operation each parameter and each field of its
- * body, one at a time, with all else as it should be.
+ * Derives every wrong request from the API's description: for each operation, each parameter and each field of its body, one at a time,
+ * with everything else valid.
  */
 
 import { pointerPart } from '../../../src/server/http/json.ts';
@@ -14,12 +14,12 @@ export interface BadRequest {
   path: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
-  /** It takes the session of a person who has signed in; a key is refused before anything else is looked at. */
+  /** The operation takes a person's session; a key is refused before any other check. */
   byPerson: boolean;
-  /** What it must be answered with. Without a code any of 4xx does. */
+  /** The expected status and code. Without a code any 4xx passes. */
   status?: number;
   code?: string;
-  /** With 422: what `errors` must name, or something in it. */
+  /** For 422: a field that `errors` must name, or a part of it. */
   field?: string;
 }
 
@@ -31,7 +31,7 @@ export type Schema = Json & {
   anyOf?: Schema[];
 };
 
-/** Raw JSON instead of a value, for what JSON.stringify would not write. */
+/** Raw JSON for values that JSON.stringify cannot write. */
 class Raw {
   readonly text: string;
   constructor(text: string) {
@@ -50,14 +50,14 @@ const TIMES = ['noon', '', '2027-01-31', '2027-02-30T18:00:00Z', '2027-01-31T18:
 ]);
 const deep = (depth: number) => new Raw('['.repeat(depth) + ']'.repeat(depth));
 
-const typesOf = ({ type, enum: among }: Schema): string[] =>
+const listTypes = ({ type, enum: among }: Schema): string[] =>
   type !== undefined
     ? [type].flat().map(String)
     : (among ?? []).map((value) => (typeof value === 'number' ? 'integer' : typeof value));
 
-/** Values that a schema refuses. */
+/** Returns values that a schema refuses. */
 function wrongValues(schema: Schema): unknown[] {
-  const types = typesOf(schema);
+  const types = listTypes(schema);
   const takes = (type: string) => types.includes(type);
   const wrong: unknown[] = [null, deep(40), ...HALVES.map((text) => new Raw(text))];
   if (!takes('boolean')) wrong.push(true);
@@ -78,7 +78,7 @@ function wrongValues(schema: Schema): unknown[] {
     wrong.push(1.5, ...['1e999', '-1e999', '0.1'].map((text) => new Raw(text)));
   }
   if (takes('array') && schema.items) {
-    const item = typesOf(schema.items).includes('object') ? {} : 'x';
+    const item = listTypes(schema.items).includes('object') ? {} : 'x';
     if (typeof maxItems === 'number') wrong.push(Array(maxItems + 1).fill(item));
     if (typeof minItems === 'number' && minItems > 0) wrong.push([]);
     if (uniqueItems) wrong.push(['x', 'x']);
@@ -86,14 +86,14 @@ function wrongValues(schema: Schema): unknown[] {
   return wrong;
 }
 
-/** A body with one thing wrong in it: its text, and where that is. */
+/** A body with one mistake: its text, and the mistake's place. */
 export interface Wrong {
   text: string;
   field: string;
   what: string;
 }
 
-/** JSON in which `value` stands for itself, or is Raw. */
+/** Writes JSON, with each Raw value as it is. */
 export function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
@@ -106,8 +106,10 @@ export function write(value: unknown): string {
 
 const short = (text: string) => (text.length > 60 ? `${text.slice(0, 57)}… (${text.length})` : text);
 
-/** A good one of a union of objects, which differ by their `op`: with what the example of another has, where it has it. */
-function goodOf({ properties = {} }: Schema, example: Record<string, unknown>): Record<string, unknown> {
+/**
+ * Returns a valid member of a union of objects, which differ by their `op`, with the fields of another member's example where they match.
+ */
+function buildValid({ properties = {} }: Schema, example: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(properties).map(([name, { enum: among, minimum }]) => [
     name,
     among?.[0] ?? example[name] ?? minimum ?? 0,
@@ -115,7 +117,7 @@ function goodOf({ properties = {} }: Schema, example: Record<string, unknown>): 
   return Object.fromEntries(entries);
 }
 
-/** `put` makes a whole body of what stands at `field`. */
+/** `put` makes a whole body from the value at `field`. */
 export function wrongOnes(schema: Schema, good: unknown, field: string, put: (value: unknown) => string): Wrong[] {
   const wrong = (value: unknown, at = field): Wrong => ({
     text: put(value),
@@ -149,13 +151,13 @@ export function wrongOnes(schema: Schema, good: unknown, field: string, put: (va
   const among = schema.items?.anyOf ?? [schema.items ?? []].flat();
   for (const one of among) {
     const example = (good as unknown[] | undefined)?.[0];
-    const first = among.length > 1 ? goodOf(one, example as Record<string, unknown>) : example;
+    const first = among.length > 1 ? buildValid(one, example as Record<string, unknown>) : example;
     found.push(...wrongOnes(one, first, `${field}/0`, (value) => put([value])));
   }
   return found;
 }
 
-/** Of a whole body, whatever it is about. */
+/** Mistakes of a whole body, for any operation. */
 const BODIES: readonly {
   what: string;
   body: string | Uint8Array;
@@ -217,14 +219,14 @@ const IDS = [
   'e%CC%81',
 ].concat(['x'.repeat(511), 'x'.repeat(513), '%F0%9F%98%80', '%0d%0aX-Injected:%201', "'%20or%201=1--"]);
 
-/** What is no text: bytes that are not UTF-8, half of a surrogate pair among them, and a sign of percent without two digits. */
+/** Invalid text: bytes that are not UTF-8, half of a surrogate pair, and a percent sign without two digits. */
 const NO_TEXT = ['%ff', '%ed%a0%80', 'a%zz', '%'];
 const CONTROL = ['%00', 'a%0ab', '%1b%5b2J', '%7f', '%c2%9b2J'];
 
-/** Of a parameter in a path or a query: as it stands in a URL. */
+/** Returns values of a parameter in a path or query, as they stand in a URL. */
 function wrongParameters(schema: Schema): string[] {
   if (schema.enum) return ['nothing', '', '__proto__', ...CONTROL, ...NO_TEXT];
-  if (typesOf(schema).includes('integer'))
+  if (listTypes(schema).includes('integer'))
     return [
       '',
       'x',
@@ -243,7 +245,7 @@ function wrongParameters(schema: Schema): string[] {
 
 const TUS_VERSION = 'Tus-Resumable';
 const INVALID = { status: 422, code: 'validation_failed' };
-/** What a header that is not as it should be is answered with. */
+/** The expected answers to an invalid header. */
 const OF_HEADER: Record<string, Partial<BadRequest>> = {
   'Idempotency-Key': { ...INVALID, field: '/Idempotency-Key' },
   [TUS_VERSION]: { status: 412, code: 'tus_version_unsupported' },
@@ -266,8 +268,8 @@ function ofParameters(
       ...more,
     });
     if (place === 'path' && name === 'id')
-      // The library of tus looks at its own headers first. Whoever sends a request makes a shorter path of two dots, which may
-      // be another operation's: /v1/playlists/../changes is /v1/changes.
+      // The library of tus checks its own headers first. HTTP clients shorten a path with two dots, perhaps to another operation's:
+      // /v1/playlists/../changes is /v1/changes.
       return IDS.map((value) =>
         getContext(value, {
           path: filled(path, {}).replace('none', value),
@@ -278,7 +280,7 @@ function ofParameters(
       return wrongParameters(schema).map((value) => getContext(value, { path: filled(path, ids, value || '%20') }));
     if (place === 'header')
       return ['', ' ', 'x'.repeat(256), '\u00e9'].map((value) =>
-        // The library of tus looks at its own header first.
+        // The library of tus checks its own header first.
         getContext(value, {
           ...(path.includes('resumable') && name !== TUS_VERSION ? {} : OF_HEADER[name]),
           headers: { [name.toLowerCase()]: value },
@@ -292,13 +294,13 @@ function ofParameters(
   });
 }
 
-/** The schema with all that it refers to. */
+/** Returns the schema with its references resolved. */
 export const resolved = (doc: OpenApi, schema: unknown): Schema =>
   JSON.parse(JSON.stringify(schema), (_name, value) =>
     typeof value?.$ref === 'string' ? resolved(doc, doc.components.schemas[value.$ref.split('/').at(-1)]) : value,
   );
 
-/** `ids`: one that exists of each noun. `body` gives a good body for an example of the description. */
+/** `ids` has one existing id for each noun. `body` returns a valid body for an example of the description. */
 export function badRequests(
   doc: OpenApi,
   ids: Record<string, string>,
@@ -323,7 +325,7 @@ export function badRequests(
       if (media) {
         for (const one of wrongOnes(resolved(doc, media.schema), good, '', write))
           wrong.push({ ...one, what: `${id}: ${one.what}`, body: one.text, status: 422, code: 'validation_failed' });
-        // To clients that are made of the description, null is how a body that is left out is written.
+        // Clients generated from the description write null for an absent body.
         const bodies =
           operation.requestBody?.required === false ? BODIES.filter(({ body }) => body !== 'null') : BODIES;
         for (const one of [...bodies, LARGE]) wrong.push({ ...one, what: `${id}: ${one.what}` });

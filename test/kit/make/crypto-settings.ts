@@ -1,15 +1,15 @@
-/** Settings of crypto deposits for an API that only gives addresses: no node is asked. */
+/** Provides settings of crypto deposits for an API that only gives addresses, without a node. */
 import { HDKey } from '@scure/bip32';
 import type { EvmNetwork } from '../../../src/billing/crypto/spec.ts';
 import { query } from '../real/postgres.ts';
 
 const SEED = new Uint8Array(32).fill(7);
 
-/** The public key of an account, and nothing that could spend. */
+/** Returns the public key of an account, which can spend nothing. */
 export const publicKeyOf = (path: string, versions?: { private: number; public: number }): string =>
   HDKey.fromMasterSeed(SEED, versions).derive(path).publicExtendedKey;
 
-/** The wallet that it is the public side of. */
+/** Returns the wallet of that public key. */
 export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
 
 export const ETHEREUM: EvmNetwork = {
@@ -27,7 +27,7 @@ export const CRYPTO_SETTINGS = {
   LOOPSTREAM_CRYPTO_RATES: '{"currency":"USD","prices":{"ETH":"3000"}}',
 };
 
-/** As if a scanner had begun: without one no address is given. */
+/** Marks scanning as begun: the API gives no address before that. */
 export const beginScanning = (databaseUrl: string) =>
   query(
     databaseUrl,

@@ -1,4 +1,4 @@
-/** Deposits on a real EVM node and a real database, with a clock that tests move. */
+/** Runs deposits on a real EVM node and a real database, with a clock that tests move. */
 import { Registry } from 'prom-client';
 import type { Chain } from '../../../src/billing/crypto/chain.ts';
 import { createScan, openChain } from '../../../src/billing/crypto/job.ts';
@@ -16,7 +16,7 @@ import { query } from '../real/postgres.ts';
 import { publicKeyOf } from './crypto-settings.ts';
 import { startTestLedger, type TestLedger } from './ledger.ts';
 
-/** When the node's first block is. */
+/** The time of the node's first block. */
 const BEGIN = 1_800_000_000_000;
 export interface TestClock extends Clock {
   pass(ms: number): void;
@@ -33,7 +33,7 @@ export function testClock(): TestClock {
   };
 }
 
-/** Prices that tests change; undefined: the source does not answer. */
+/** Prices that tests change; undefined makes the source fail. */
 export interface TestRates extends Rates {
   prices: Record<string, bigint | undefined>;
 }
@@ -45,19 +45,19 @@ export interface TestCrypto extends TestLedger {
   metrics: Registry;
   service: ReturnType<typeof createCryptoService>;
   deposit(accountId: string, input?: Partial<CryptoDepositCreate>): Promise<CryptoDeposit>;
-  /** One run of a scanner that knows nothing but what the database does. `chain`: stands before the node's. */
+  /** Runs a scanner that has no state besides the database. `chain` wraps the node's. */
   scan(chain?: (real: Chain) => Chain, on?: Pick<TestLedger, 'db' | 'ledger'>): Promise<void>;
   get(accountId: string, deposit: CryptoDeposit): Promise<CryptoDeposit>;
-  /** Keys and credits of what the ledger has of deposits, in order of the keys. */
+  /** Keys and credits of the ledger's deposits, in the order of the keys. */
   entries(): Promise<[key: string, account: string, credits: bigint][]>;
-  /** Of the operator who wants all of it at one address. */
+  /** Runs the operator's sweep of all funds to one address. */
   sweep(to: string): Promise<unknown>;
   rows(statement: string): Promise<Record<string, unknown>[]>;
 }
 
 const dollars = (price: bigint): bigint => price * 10n ** 8n;
 
-/** Of one network; `rates` in dollars are BTC 60,000, ETH 3,000 and USDT 1. */
+/** Starts deposits on one network; `rates` in dollars are BTC 60,000, ETH 3,000 and USDT 1. */
 export async function startTestDeposits(setting: NetworkSetting): Promise<TestCrypto> {
   const ledger = await startTestLedger();
   const clock = testClock();
@@ -116,11 +116,11 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
 export interface TestEvm extends TestCrypto {
   anvil: Anvil;
   token: string;
-  /** Nobody takes it. */
+  /** A token that the product does not accept. */
   otherToken: string;
 }
 
-/** Ether and USDT of six digits on a node of its own; three confirmations; followed from the first block on. */
+/** Starts a node with ether and USDT of six digits, three confirmations, followed from the first block. */
 export async function startTestEvm(confirmations = 3): Promise<TestEvm> {
   const anvil = await startAnvil();
   const [token, otherToken] = [await anvil.token(), await anvil.token()];

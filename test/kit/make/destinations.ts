@@ -1,4 +1,4 @@
-/** What tests of destinations look at: codes in status and metrics, and what arrived at a receiver. */
+/** Checks destinations in tests: codes in status and metrics, and arrivals at a receiver. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
@@ -8,7 +8,7 @@ import { until } from '../wait.ts';
 import { expectNoSeam, type Running } from './onair.ts';
 import { packetsOf } from './streamer.ts';
 
-/** A streamer, as far as it shows itself. */
+/** The observable part of a streamer. */
 type Shown = Pick<Running, 'base' | 'stats'>;
 
 export const destination = async (stream: Shown, name: string) =>
@@ -17,7 +17,7 @@ export const destination = async (stream: Shown, name: string) =>
 export const connected = (stream: Shown, name: string) =>
   until(`${name} connected`, async () => (await destination(stream, name))?.connected, 60_000);
 
-/** Waits until the destination's status shows the code; returns its sentence. */
+/** Waits until the destination's status shows the code; returns its message. */
 export const failed = (stream: Shown, name: string, code: string) =>
   until(
     `${name} shows ${code}`,
@@ -28,7 +28,7 @@ export const failed = (stream: Shown, name: string, code: string) =>
     60_000,
   );
 
-/** A counter with labels `destination` and `code`; 0 while it is not there. */
+/** Returns a counter with labels `destination` and `code`; 0 while it is absent. */
 export async function counted(stream: Shown, metric: string, name: string, code: string): Promise<number> {
   const text = await (await fetch(`${stream.base}/metrics`)).text();
   const line = `loopstream_streamer_${metric}{destination="${name}",code="${code}"} `;
@@ -36,7 +36,7 @@ export async function counted(stream: Shown, metric: string, name: string, code:
   return Number(found?.slice(line.length) ?? 0);
 }
 
-/** The receiver has seen one publish of the key, and in it no gap and no step back. */
+/** Expects one publish of the key at the receiver, without a gap or a step back in time. */
 export async function expectUntouched(server: RtmpServer, key: string): Promise<void> {
   const recordings = await server.recordings(key);
   expect(recordings).toHaveLength(1);
@@ -46,20 +46,20 @@ export async function expectUntouched(server: RtmpServer, key: string): Promise<
   expectNoSeam(packets);
 }
 
-/** The pictures of a recording, each as what it is made of, so that two recordings of a stream can be laid side by side. */
+/** Returns a recording's pictures as their bytes, so that two recordings of a stream can be compared. */
 export async function picturesOf(recording: string): Promise<{ keyframe: boolean; content: string }[]> {
   const tags = parseFlv(await readFile(recording)).filter(isVideoFrame);
   return tags.map((tag) => ({ keyframe: isKeyframe(tag), content: tag.body.toString('base64') }));
 }
 
-/** The process whose arguments hold this text, as others see them. */
+/** Returns the process with this text in its arguments, as other users see them. */
 export const processWith = (text: string): number | undefined =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .find((pid) => readable(`/proc/${pid}/cmdline`).includes(text) && !readable(`/proc/${pid}/comm`).startsWith('sh'));
 
-/** Arguments and environment of every process of this user, as others see them. */
+/** Returns arguments and environment of every process of this user, as other users see them. */
 export const everyCommandLine = (): string =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -1,7 +1,6 @@
 /**
- * A token for tests, as bytecode: no compiler is needed for so little. It has what ERC-20 says of `transfer` and `balanceOf`,
- * and no owners: whoever transfers, what arrives is new. `scatter(uint256,address…)`, whose addresses follow as plain words,
- * sends the same to many at once.
+ * Assembles a token for tests as bytecode, which needs no compiler. It implements ERC-20's `transfer` and `balanceOf` without checking
+ * funds: each transfer mints. `scatter(uint256,address…)`, whose addresses follow as plain words, sends the same amount to many addresses.
  */
 import { encodeFunctionData, type Hex, numberToHex, pad, parseAbi, toEventSelector, toFunctionSelector } from 'viem';
 
@@ -30,7 +29,7 @@ const OPS: Readonly<Record<string, number>> = {
 const JUMPDEST = 0x5b;
 const PUSH1 = 0x60;
 
-/** One word each: an operation, `0x…` to be pushed, `name:` for a place to jump to, `@name` to push where that is. */
+/** Each word is an operation, `0x…` to push, `name:` for a jump target, or `@name` to push that target. */
 function assemble(source: string): Uint8Array {
   const places = new Map<string, number>();
   const code: (number | { place: string; high: boolean })[] = [];
@@ -59,7 +58,7 @@ function assemble(source: string): Uint8Array {
 const ABI = parseAbi(['function transfer(address, uint256)', 'function balanceOf(address) view returns (uint256)']);
 const SCATTER = toFunctionSelector('scatter(uint256,address[])');
 
-/** With an amount and above it an address on the stack: adds the one to what the other has, says so, and leaves neither. */
+/** Takes an amount and an address from the stack, adds the amount to the address's balance, and emits the event. */
 const CREDIT = `
   DUP2 DUP2 SLOAD ADD DUP2 SSTORE
   DUP2 0x00 MSTORE
@@ -81,7 +80,7 @@ const RUNTIME = assemble(`
   yes: 0x01 0x00 MSTORE 0x20 0x00 RETURN`);
 
 const size = numberToHex(RUNTIME.length, { size: 2 });
-/** What a transaction that makes the contract carries. */
+/** The constructor: copies the code behind itself and returns it. */
 const COPY = (offset: number) =>
   assemble(`${size} ${numberToHex(offset, { size: 2 })} 0x00 CODECOPY ${size} 0x00 RETURN`);
 export const TOKEN_CODE: Hex = `0x${Buffer.concat([COPY(COPY(0).length), RUNTIME]).toString('hex')}`;

@@ -1,32 +1,32 @@
 /**
- * Every form of the dashboard in which something can be typed: what is wrong in each of its fields, what does, and what sending
- * it asks of the server. test/unit/dashboard/app/main.forms.test.ts holds it against the sources, so that none is forgotten.
+ * Lists every form of the dashboard that takes text: invalid values of each field, a valid one, and the request on submit.
+ * test/unit/dashboard/app/main.forms.test.ts compares the list with the sources.
  */
 import type { Locator, Page } from 'playwright-core';
 import type { Client } from '../../../src/client/index.ts';
 import type { SharedSystem } from '../system/share-system.ts';
 
-/** Markup, SQL, a turn of the direction, a sign without width, a composed letter and five characters that are one: a name. */
+/** Markup, SQL, a bidirectional override, a zero-width character, a combining letter, and five characters in one glyph: a valid name. */
 export const NASTY = `"><img src=x onerror=hacked=1>'; DROP TABLE a; --\u202Egnp.\u200Bo\u0308👩‍🚀`;
 const LONG = 'long '.repeat(1000);
-/** BEL, and CSI of C1. */
+/** BEL, and the C1 control CSI. */
 const CONTROL = 'a\u0007b\u009b2J';
 const EMPTY = ['', '   '];
 
 export interface Field {
-  /** As people find it. */
+  /** The visible label. */
   label: string;
-  /** How its label stands in the source, with … for what is put in, where that is something else; and in which file, where that is not the form's. */
+  /** The label in the source, with … for a placeholder, where it differs; and its file, where that is not the form's. */
   source?: string;
   file?: string;
-  /** What does. */
+  /** A valid value. */
   right: string;
   wrong: readonly string[];
-  /** What an error calls it that does not stand at the field. */
+  /** The field's name in an error that is shown elsewhere. */
   called?: RegExp;
 }
 
-/** What there is in the account before. */
+/** Objects that the account has beforehand. */
 export interface Made {
   destination: string;
   playlist: string;
@@ -35,39 +35,39 @@ export interface Made {
 }
 
 export interface Form {
-  /** Below src/dashboard/. */
+  /** The path below src/dashboard/. */
   file: string;
   path: (made: Made) => string;
-  /** Before the page is loaded, and after it. */
+  /** `prepare` runs before the page loads, `open` after it. */
   prepare?: (page: Page) => Promise<unknown>;
   open?: (page: Page, made: Made) => Promise<unknown>;
   form: (page: Page) => Locator;
   submit: string;
   fields: (made: Made) => readonly Field[];
-  /** What sending it asks: a method and a path. */
+  /** The request on submit: a method and a path. */
   sends: string;
-  /** Sent again after its answer was lost, it does the same thing once. */
+  /** A retry after a lost answer has no second effect. */
   keyed?: true;
-  /** Nothing that is needed for it is set up here, and that is said. */
+  /** The server refuses the request here, since a dependency is not set up. */
   refused?: true;
-  /** It needs an account of its own: what it does is done to that. */
+  /** The form changes its account, so it needs one of its own. */
   alone?: true;
-  /** It is done when this is there, where the form does not go. */
+  /** A locator that appears on success, where the form stays open. */
   done?: (page: Page) => Locator;
-  /** How many of what it makes there are. */
+  /** Counts the objects that the form makes. */
   count?: (client: Client, page: Page, made: Made) => Promise<number>;
 }
 
-/** A name: text of any kind may be in it. */
+/** A name: any text is valid. */
 const name = (label: string, more: Partial<Field> = {}): Field => ({
   label,
   right: NASTY,
   wrong: [...EMPTY, LONG, CONTROL],
   ...more,
 });
-/** A text that may be left out. */
+/** An optional text. */
 const optional = (label: string, more: Partial<Field> = {}): Field => name(label, { wrong: [LONG, CONTROL], ...more });
-/** What machines read. */
+/** A machine-readable value. */
 const strict = (label: string, right: string, more: Partial<Field> = {}): Field => ({
   label,
   right,
@@ -76,7 +76,7 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
 });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
-/** The login of a destination's server: one without the other is wrong. */
+/** The login of a destination's server: one field without the other is invalid. */
 const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].map((field) => ({
   ...field,
   file: 'features/destinations/login.tsx',
@@ -84,15 +84,15 @@ const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].
 const LINK = 'http://127.0.0.1:1024/never.mp4';
 
 const dialog = (page: Page): Locator => page.getByRole('dialog');
-const formOf = (title: string) => (page: Page) => page.getByRole('form', { name: title });
+const findForm = (title: string) => (page: Page) => page.getByRole('form', { name: title });
 const choose = (label: string) => (page: Page) => dialog(page).getByRole('radio', { name: label }).check();
 const press = (label: string | RegExp) => (page: Page) => page.getByRole('button', { name: label }).click();
 const unfold = (label: string) => (page: Page) => dialog(page).getByText(label, { exact: true }).click();
 
-const lengthOf = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
+const countRows = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<number> =>
   (await list.page()).data.length;
-const uploads = (client: Client) => lengthOf(client.uploads.list({ limit: 100 }));
-const destinations = (client: Client) => lengthOf(client.destinations.list({ limit: 100 }));
+const uploads = (client: Client) => countRows(client.uploads.list({ limit: 100 }));
+const destinations = (client: Client) => countRows(client.destinations.list({ limit: 100 }));
 
 const OF_MEDIA: Record<string, Form> = {
   'a link to an upload': {
@@ -142,7 +142,7 @@ const OF_MEDIA: Record<string, Form> = {
     submit: 'Create playlist',
     sends: 'POST /v1/playlists',
     keyed: true,
-    count: ({ playlists }) => lengthOf(playlists.list({ limit: 100 })),
+    count: ({ playlists }) => countRows(playlists.list({ limit: 100 })),
     fields: () => [name('Name'), search('Search your uploads', 'features/playlists/picker.tsx')],
   },
   'a playlist that is changed': {
@@ -213,7 +213,7 @@ const OF_STREAMS: Record<string, Form> = {
       await press('Next')(page);
     },
     fields: () => [name('Name')],
-    count: ({ streams }) => lengthOf(streams.list({ limit: 100 })),
+    count: ({ streams }) => countRows(streams.list({ limit: 100 })),
   },
 };
 
@@ -302,7 +302,7 @@ const password = (facts: Made['facts']): Field => ({
 });
 const OVER = { type: '/docs/errors/unauthenticated', title: 'No session', status: 401, code: 'unauthenticated' };
 
-/** After the page has asked who is there: the first list that it reads is refused, and nobody is there any more. */
+/** Ends the session after the page has loaded: the first list fails, and the account is signed out. */
 async function endSession(page: Page): Promise<void> {
   let asked = 0;
   await page.route('**/get-session**', (route) => {
@@ -328,7 +328,7 @@ const OF_PEOPLE: Record<string, Form> = {
   'who one is': {
     file: 'features/account/profilePanels.tsx',
     path: () => '/account',
-    form: formOf('Profile'),
+    form: findForm('Profile'),
     submit: 'Save',
     sends: 'POST /api/auth/update-user',
     fields: () => names,
@@ -337,7 +337,7 @@ const OF_PEOPLE: Record<string, Form> = {
   'another password': {
     file: 'features/account/profilePanels.tsx',
     path: () => '/account',
-    form: formOf('Password'),
+    form: findForm('Password'),
     submit: 'Change password',
     sends: 'POST /api/auth/change-password',
     alone: true,
@@ -387,12 +387,12 @@ const OF_PEOPLE: Record<string, Form> = {
   },
 };
 
-/** Nobody need have signed in for these. */
+/** These forms need no session. */
 export const OPEN_FORMS: Record<string, Form> = {
   'signing in': {
     file: 'features/account/signInPage.tsx',
     path: () => '/sign-in',
-    form: formOf('Sign in'),
+    form: findForm('Sign in'),
     submit: 'Sign in',
     sends: 'POST /api/auth/sign-in/email',
     fields: ({ facts }) => [address(facts.email ?? ''), password(facts)],
@@ -400,7 +400,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'signing up': {
     file: 'features/account/signUpPage.tsx',
     path: () => '/sign-up',
-    form: formOf('Create an account'),
+    form: findForm('Create an account'),
     submit: 'Create account',
     sends: 'POST /api/auth/sign-up/email',
     fields: () => [...names, address('new.person@example.com'), newPassword('Password')],
@@ -408,7 +408,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is chosen in another browser than the one that signed up': {
     file: 'features/account/verifyPage.tsx',
     path: () => '/verify#token=x',
-    form: formOf('Choose your password'),
+    form: findForm('Choose your password'),
     prepare: (page) =>
       page.route('**/verify-email', (route) =>
         route.fulfill({ status: 403, json: { code: 'PASSWORD_REQUIRED', email: 'new.person@example.com' } }),
@@ -421,7 +421,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is forgotten': {
     file: 'features/account/resetPages.tsx',
     path: () => '/forgot-password',
-    form: formOf('Choose a new password'),
+    form: findForm('Choose a new password'),
     submit: 'Send the link',
     sends: 'POST /api/auth/request-password-reset',
     fields: ({ facts }) => [address(facts.email ?? '')],
@@ -429,7 +429,7 @@ export const OPEN_FORMS: Record<string, Form> = {
   'a password that is chosen anew': {
     file: 'features/account/resetPages.tsx',
     path: () => '/reset-password#token=x',
-    form: formOf('Choose a new password'),
+    form: findForm('Choose a new password'),
     submit: 'Set the new password',
     sends: 'POST /api/auth/reset-password',
     fields: () => [newPassword('New password', 'NewPasswordField')],
@@ -447,7 +447,7 @@ export const OPEN_FORMS: Record<string, Form> = {
 
 export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_MONEY, ...OF_PEOPLE };
 
-/** What is typed there is looked for, and nothing can be wrong with it. */
+/** Search fields: any text is valid there. */
 export const SEARCHES = [
   { file: 'features/streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
   { file: 'features/playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },

@@ -1,4 +1,4 @@
-/** Small media files with numbers in their headers changed by chance, and what the import makes of each. */
+/** Makes small media files, changes numbers in their headers at random, and checks the import of each. */
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { planRendition } from '../../../src/media/prepare/transcode/plan.ts';
 import { ROOT } from '../system/system.ts';
 import { ffmpeg } from './prepare.ts';
 
-/** No header may make ffprobe take more seconds of the processor, nor more address space. */
+/** No header may make ffprobe use more processor seconds or more address space. */
 const MAX_CPU_SECONDS = 20;
 const MAX_KILOBYTES = 3 * 2 ** 20;
-/** Only ends what would never end: how long it takes depends on what else the machine does. */
+/** This limit only ends what would never end: the duration depends on the machine's load. */
 const MAX_SECONDS = 300;
 
-/** Numbers from 0 to 1, the same for the same seed (Mulberry32, public domain). */
+/** Returns a generator of numbers from 0 to 1, the same for the same seed (Mulberry32, public domain). */
 export function chances(seed: number): () => number {
   let state = seed;
   return () => {
@@ -75,11 +75,11 @@ export function mutate(content: Buffer, chance: () => number): Buffer {
   return copy;
 }
 
-/** That of the image where it was built (`make ffmpeg`): it starts ten times as fast as Debian's. */
+/** The image's own build (`make ffmpeg`), where there is one: it starts ten times as fast as Debian's. */
 const BUILT = join(ROOT, 'dist/ffmpeg/ffprobe');
 const PROBE = existsSync(BUILT) ? BUILT : 'ffprobe';
 
-/** ffprobe with limits of its time and its address space, as a path. */
+/** Writes a script that runs ffprobe with limits of time and address space; returns its path. */
 export async function limitedProbe(dir: string): Promise<string> {
   const path = join(dir, 'ffprobe');
   await writeFile(path, `#!/bin/sh\nulimit -v ${MAX_KILOBYTES}\nulimit -t ${MAX_CPU_SECONDS}\nexec ${PROBE} "$@"\n`);
@@ -87,7 +87,7 @@ export async function limitedProbe(dir: string): Promise<string> {
   return path;
 }
 
-/** `taken`, or the code of the refusal. Throws where reading it, or what would be made of it, is beyond its caps. */
+/** Returns `taken`, or the code of the refusal. Throws where reading the file, or its rendition, exceeds the caps. */
 export async function judge(path: string, type: 'video' | 'audio', ffprobe: string): Promise<string> {
   const tools = { ffmpeg: 'ffmpeg', ffprobe };
   const signal = AbortSignal.timeout(MAX_SECONDS * 1000);

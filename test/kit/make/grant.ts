@@ -1,15 +1,15 @@
-/** Credit as a gift, for tests and benchmarks that are about something else. */
+/** Gives credit to accounts, for tests and benchmarks about something else. */
 import { customer, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 
 let given = 0;
 
 export interface Gift {
   at?: Date;
-  /** Stands in the statement. */
+  /** The text in the statement. */
   reason?: string;
 }
 
-/** Credits an account with what it then has to use; less than 0 takes it away again. */
+/** Credits an account with spendable credit; a negative amount takes it away. */
 export async function give(
   ledger: Ledger,
   accountId: string,

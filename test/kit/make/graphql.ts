@@ -1,4 +1,4 @@
-/** Asking the GraphQL API in tests. */
+/** Queries the GraphQL API in tests. */
 import type { Client } from '../system/api.ts';
 
 export interface Result {
@@ -6,7 +6,7 @@ export interface Result {
   errors?: { message: string; path?: (string | number)[]; extensions: { code: string } & Record<string, unknown> }[];
 }
 
-/** Asks as a client does, and answers what came. */
+/** Sends a query as a client does, and returns the answer. */
 export const asker =
   (client: Client) =>
   async (query: string, variables?: Record<string, unknown>): Promise<Result> =>

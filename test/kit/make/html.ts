@@ -1,7 +1,7 @@
-/** What an independent validator finds in the HTML of a page, as the browser has it after all scripts. */
+/** Validates a page's HTML with an independent validator, as the browser has it after all scripts. */
 import { HtmlValidate } from 'html-validate';
 
-/** What browsers and screen readers may read otherwise than it was meant; nothing of style. */
+/** Rules about HTML that browsers and screen readers may misread; none about style. */
 const RULES = [
   ...['attribute-allowed-values', 'attribute-misuse', 'close-order', 'deprecated', 'element-name'],
   ...[
@@ -37,7 +37,7 @@ const validator = new HtmlValidate({
   rules: Object.fromEntries(RULES.map((rule) => [rule, 'error'])),
 });
 
-/** Each as `rule: message: element`. */
+/** Findings as `rule: message: element`. */
 export async function htmlFindings(html: string): Promise<string[]> {
   const { results } = await validator.validateString(html);
   const found = results.flatMap(({ messages }) =>

@@ -1,4 +1,4 @@
-/** Imports of files that stand on this machine, by the real code, with limits of one's own. */
+/** Imports local files by the real code, with limits of the test's own. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../../src/media/limits.ts';
@@ -14,11 +14,11 @@ interface ImportOptions {
   ffprobe?: string;
 }
 
-/** What an upload of these bytes, or of the file of this name, becomes; rejects as importSource() does. */
+/** Imports bytes, or the file of this name; rejects as importSource() does. */
 export const importOf = async (file: Buffer | string, options: ImportOptions = {}): Promise<MediaInfo> =>
   (await importWhole(file, options)).media;
 
-/** The same, with the warnings. */
+/** Imports a file and returns the warnings too. */
 export async function importWhole(
   file: Buffer | string,
   { type = 'video', limits, maxDurationSeconds, ffprobe = 'ffprobe' }: ImportOptions = {},

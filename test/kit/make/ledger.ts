@@ -1,4 +1,4 @@
-/** A database with the ledger in it, for tests that need nothing of Kubernetes. */
+/** Starts a database with the ledger, for tests that need no Kubernetes. */
 import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { shareTestPostgres } from '../real/postgres.ts';
@@ -8,7 +8,7 @@ export interface TestLedger {
   url: string;
   db: Db;
   ledger: Ledger;
-  /** Credits an account with what it then has to use. */
+  /** Credits an account with spendable credit. */
   give(accountId: string, credits: bigint): Promise<void>;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ const open = (url: string, max = 10): Db => createDb(createPool(url, { searchPat
 /** Enough for streams on air for as long as tests take. */
 const PLENTY = 1_000_000n;
 
-/** Credit for an account of a server that is there already: without, nothing of it goes on air. */
+/** Credits an account of a running server: without credit no stream of it goes on air. */
 export async function giveCredit(databaseUrl: string, accountId: string): Promise<void> {
   const db = open(databaseUrl, 1);
   await give(createLedger(db), accountId, PLENTY).finally(() => db.destroy());

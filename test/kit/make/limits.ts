@@ -1,7 +1,7 @@
-/** Limits for tests that are about something else. */
+/** Provides limits for tests about something else. */
 import type { Quotas } from '../../../src/domain/limits/quotas.ts';
 
-/** There is room for everything. */
+/** Quotas with room for everything. */
 export const ROOM: Pick<Quotas, 'make' | 'grow' | 'allowed' | 'check'> = {
   make: (_account, _noun, _draft, make) => make(() => Number.POSITIVE_INFINITY),
   grow: (_account, _bytes, change) => change(),

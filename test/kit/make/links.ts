@@ -7,7 +7,7 @@ import { expect } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../../src/media/prepare/link/fetch.ts';
 import { halfWritten, quiet, room, serve } from './prepare.ts';
 
-/** What a link serves; rejects as fetchInto() does, and then nothing of it may stay. */
+/** Fetches a link; rejects as fetchInto() does, and then expects an empty storage. */
 export async function fetched(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { storage } = place;
@@ -35,7 +35,7 @@ export async function fetchedFrom(handler: RequestListener, options: Partial<Fet
   return await fetched(server.url + path, options);
 }
 
-/** A server below HTTP, for answers that no HTTP server gives. */
+/** Runs a TCP server, for answers that no HTTP server gives. */
 export async function serveRaw(answer: (socket: Socket, request: string) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** Media for tests, made by ffmpeg, and what a receiver got, read by ffprobe. */
+/** Makes media for tests with ffmpeg, and reads recordings with ffprobe. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
@@ -8,14 +8,14 @@ interface ClipOptions {
   seconds: number;
   size?: string;
   fps?: number;
-  /** Of the tone. */
+  /** The tone's frequency. */
   hertz?: number;
-  /** The one channel that the picture has; a test picture in all of them, if left out. */
+  /** The picture's one colour channel; a test picture in all channels by default. */
   colour?: Colour;
 }
 export type Colour = 'red' | 'green' | 'blue';
 
-/** Makes a test picture with a tone: `seconds` long. */
+/** Makes a test picture with a tone, `seconds` long. */
 export async function makeClip(path: string, options: ClipOptions): Promise<void> {
   const { seconds, size = '640x360', fps = 30, hertz = 440, colour } = options;
   const others = { red: 'g=0:b=0', green: 'r=0:b=0', blue: 'r=0:g=0' };
@@ -28,22 +28,22 @@ export async function makeClip(path: string, options: ClipOptions): Promise<void
   ]);
 }
 
-/** Makes a tone alone. */
+/** Makes a tone without pictures. */
 export async function makeTone(path: string, { seconds, hertz }: { seconds: number; hertz: number }): Promise<void> {
   const tone = `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`;
   await run('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', tone, '-c:a', 'aac', path]);
 }
 
 export interface TrackPackets {
-  /** Decoding timestamps in seconds, in the order they arrived. */
+  /** Decoding timestamps in seconds, in the order of arrival. */
   dts: number[];
   /** The largest distance from one packet to the next, in seconds. */
   maxStep: number;
-  /** How often a timestamp did not increase. */
+  /** The number of timestamps that did not increase. */
   notIncreasing: number;
 }
 
-/** Every packet of one track of a recording. */
+/** Reads every packet of one track of a recording. */
 export async function packetsOf(file: string, track: 'v' | 'a'): Promise<TrackPackets> {
   const { stdout } = await run(
     'ffprobe',
@@ -64,10 +64,10 @@ export async function packetsOf(file: string, track: 'v' | 'a'): Promise<TrackPa
   return { dts, maxStep, notIncreasing };
 }
 
-/** Decodes a recording whole and answers what ffmpeg complained about; empty when pictures and sound are fine. */
+/** Decodes a whole recording and returns ffmpeg's complaints; empty when pictures and sound are fine. */
 export async function decodeErrors(file: string): Promise<string> {
-  // Frames keep the times they have in the file: ffmpeg counts them in frames of a rate that it guesses, and where a player
-  // came late and the guess is low, two frames fall on one count, which is no fault of the file.
+  // Frames keep the file's own times. Otherwise ffmpeg rounds them to frames of a guessed rate; where a player joined late and the guess is
+  // low, two frames share one number.
   const times = ['-fps_mode', 'passthrough', '-enc_time_base', '-1'];
   const args = ['-v', 'error', '-i', file, ...times, '-f', 'null', '-'];
   const { stderr } = await run('ffmpeg', args, { maxBuffer: 16 * 2 ** 20 });

@@ -1,17 +1,17 @@
-/** Signs tokens with the server's own key, as nobody outside can: what is wrong with one is then what a test has changed. */
+/** Signs tokens with the server's own key, as no outsider can, so that the test's change is a token's only fault. */
 import { symmetricDecrypt } from 'better-auth/crypto';
 import { decodeJwt, decodeProtectedHeader, importJWK, type JWTHeaderParameters, SignJWT } from 'jose';
 import { query } from '../real/postgres.ts';
 import type { TestSite } from './oauth.ts';
 
 export interface Forge {
-  /** Of the token that it began with. */
+  /** The payload of the original token. */
   payload: ReturnType<typeof decodeJwt>;
   header: JWTHeaderParameters;
   sign(claims: object, head?: Partial<JWTHeaderParameters>): Promise<string>;
 }
 
-/** Each token is `good` but for what is given. */
+/** Each token equals `good` except for the given fields. */
 export async function openForge(site: TestSite, good: string): Promise<Forge> {
   const payload = decodeJwt(good);
   const header = decodeProtectedHeader(good) as JWTHeaderParameters;

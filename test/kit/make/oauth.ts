@@ -1,13 +1,13 @@
 /**
- * A person and a program that go the whole way of OAuth over HTTP, as the pages and a client would:
+ * Takes a person and a program through OAuth over HTTP, as the pages and a client would:
  *
- *     const site = await startTestSite();                  // an API server whose public address is where it listens
+ *     const site = await startTestSite();                  // an API server that listens on its public address
  *     const ada = await site.person('ada');                // an account with a password, signed in: has a cookie
  *     const client = await register(site.url, { ... });    // dynamic registration
  *     const { access_token } = await authorize(site.url, ada, client, { scope: 'service:read' });
  *     const token = await site.token('ada', 'service:read service:write', { resource: `${site.url}/mcp` });  // all at once
  *
- * Each step can be taken alone, too: `begin` → `consent` → `exchange`, and `signIn` for the cookie.
+ * Each step is a function too: `begin` → `consent` → `exchange`, and `signIn` for the cookie.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
@@ -43,13 +43,13 @@ export interface TestSite extends TestApi {
   token(name: string, scope: string, more?: Record<string, string>): Promise<string>;
 }
 
-/** Whatever uses this, a benchmark too, is told what was answered instead. */
+/** Benchmarks use this too: a failure shows the answer instead of an assertion. */
 async function must(response: Response, status: number): Promise<void> {
   if (response.status === status) return;
   throw new Error(`${response.url} answered ${response.status}: ${await response.text()}`);
 }
 
-/** As clients do that are told to wait: asks again when the server says so, for a minute at most. */
+/** Retries when the server asks for it, as clients do, for a minute at most. */
 async function patiently(ask: () => Promise<Response>): Promise<Response> {
   const until = performance.now() + 60_000;
   for (;;) {
@@ -63,7 +63,7 @@ async function patiently(ask: () => Promise<Response>): Promise<Response> {
 
 export const REDIRECT = 'http://127.0.0.1:7777/callback';
 
-/** Its limits on attempts are high; a test of limits gives its own. */
+/** The limits on attempts are high; a test of limits sets its own. */
 export async function startTestSite(overrides: Partial<ApiConfig> = {}): Promise<TestSite> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -78,7 +78,7 @@ export async function startTestSite(overrides: Partial<ApiConfig> = {}): Promise
   return {
     ...api,
     person,
-    // A replica shares the address that is public, and listens elsewhere.
+    // A replica shares the public address, and listens elsewhere.
     replica: (more = {}) => api.replica({ port: 0, ...more }),
     async token(name, scope, more = {}) {
       const client = await register(url);
@@ -87,13 +87,13 @@ export async function startTestSite(overrides: Partial<ApiConfig> = {}): Promise
   };
 }
 
-/** What a page of ours sends along for a person who has signed in. */
+/** Returns the headers that our own page sends for a signed-in person. */
 export const pageHeaders = (publicUrl: string, { cookie }: Pick<Person, 'cookie'>): Record<string, string> => ({
   cookie,
   origin: new URL(publicUrl).origin,
 });
 
-/** The account of this name with a new password, signed in. */
+/** Makes an account with this name and a new password, signed in. */
 async function makePerson(api: TestApi, name: string): Promise<Person> {
   const client = await api.client(name);
   const [email, password] = [`${name}@example.com`, randomBytes(12).toString('base64url')];
@@ -102,11 +102,11 @@ async function makePerson(api: TestApi, name: string): Promise<Person> {
   return { ...client, email, password, cookie };
 }
 
-/** The headers of a page of ours for the person of this name, also where the API listens elsewhere than it says. */
+/** Returns our page's headers for the person of this name, also where the API listens elsewhere than its public address. */
 export const sessionOf = async (api: TestApi, name: string): Promise<Record<string, string>> =>
   pageHeaders(api.config.publicUrl, await makePerson(api, name));
 
-/** The headers of our own page in a browser. */
+/** Returns the headers of our own page in a browser. */
 export const ownPage = (url: string): Record<string, string> => ({
   origin: new URL(url).origin,
   'content-type': 'application/json',
@@ -126,7 +126,7 @@ export const post = (url: string, body: unknown, headers: Record<string, string>
     body: JSON.stringify(body),
   });
 
-/** The cookie of a new session. */
+/** Returns the cookie of a new session. */
 export async function signIn(
   url: string,
   { email, password }: Pick<Person, 'email' | 'password'>,
@@ -137,7 +137,7 @@ export async function signIn(
   return cookiesIn(response);
 }
 
-/** A public client with a refresh token, unless `metadata` says otherwise. Each is a client of its own: none is like another. */
+/** Registers a public client with a refresh token, unless `metadata` differs. Each call makes a client of its own. */
 export async function register(url: string, metadata: Record<string, unknown> = {}): Promise<OAuthClient> {
   const body = JSON.stringify({
     client_name: 'A program',
@@ -168,11 +168,11 @@ export interface Asked {
   state: string;
   proof: Pkce;
   redirectUri: string;
-  /** Where the server sends the browser first: a page of ours, or back to the client. */
+  /** The first redirect: a page of ours, or back to the client. */
   location: URL;
 }
 
-/** The program sends the browser to the server. `more` replaces parameters; an empty one is left out. */
+/** Sends the browser to the authorization server, as the program does. `more` replaces parameters; an empty one is left out. */
 export async function begin(
   url: string,
   { cookie }: { cookie?: string },
@@ -199,7 +199,7 @@ export async function begin(
   return { state: all.state, proof, redirectUri: all.redirect_uri, location };
 }
 
-/** The page of consent: sends the query it was opened with back, and goes where it is told. */
+/** Acts as the consent page: returns its own query, and follows the redirect. */
 export async function consent(
   url: string,
   { cookie }: { cookie: string },
@@ -219,7 +219,7 @@ export const askToken = (url: string, form: Record<string, string>, headers = {}
     body: new URLSearchParams(form),
   });
 
-/** The form that turns a code into tokens. */
+/** Returns the form that exchanges a code for tokens. */
 export const codeForm = (client: OAuthClient, asked: Asked, code: string): Record<string, string> => ({
   grant_type: 'authorization_code',
   client_id: client.client_id,
@@ -244,7 +244,7 @@ export const refresh = (url: string, client: OAuthClient, refreshToken: string, 
     ...more,
   });
 
-/** From the program to the code: a person who has signed in consents where that is asked. */
+/** Goes from the program to the code; a signed-in person consents where asked. */
 export async function getCode(
   url: string,
   person: Person,
@@ -258,7 +258,7 @@ export async function getCode(
   return { asked, code, back };
 }
 
-/** The whole way. */
+/** Goes the whole way, to the tokens. */
 export async function authorize(
   url: string,
   person: Person,

@@ -1,4 +1,4 @@
-/** Streamers for tests, in this process, each with files of its own; three clips to loop, and a receiver that records. */
+/** Runs streamers in this process, each with its own files; makes three clips to loop, and a receiver that records. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,11 +23,11 @@ import {
   writeDestination,
 } from './streamer.ts';
 
-/** The longest steps between two timestamps of a track: a frame, rounded to milliseconds. */
+/** The longest steps between two timestamps of a track: one frame, rounded to milliseconds. */
 export const AUDIO_STEP_MS = 1024 / 48 + 1;
 export const VIDEO_STEP_MS = 1000 / 30 + 1;
 
-/** What a receiver got has no timestamp that does not rise, and no step longer than a frame of its track. */
+/** Expects rising timestamps without a step longer than one frame of the track. */
 export function expectNoSeam(packets: Packet[]): void {
   for (const [track, longest] of [
     ['video', VIDEO_STEP_MS],
@@ -47,29 +47,29 @@ export interface Running {
   status(path: string): Promise<number>;
   program(next: Program): Promise<void>;
   destination(name: string, ...secrets: DestinationSecrets): Promise<void>;
-  /** Asks for a skip as the operator does; `token` by default is the right one. */
+  /** Asks for a skip as the operator does; `token` is the right one by default. */
   skip(body: unknown, token?: string): Promise<Response>;
-  /** What its pod would be given. */
+  /** The environment that the pod would have. */
   environment: Record<string, string>;
   log(): string;
   stop(): Promise<void>;
 }
 
 export interface Studio {
-  /** A directory for what a test needs; `storage` in it is the streamers' media storage. */
+  /** The test's directory; its `storage` is the streamers' media storage. */
   root: string;
   items: ProgramItem[];
   rtmp: RtmpServer;
-  /** What is to be undone after the test; call `cleanUp` in afterEach. */
+  /** Clean-up steps of the test; call `cleanUp` in afterEach. */
   cleanups: (() => Promise<void>)[];
   cleanUp(): Promise<void>;
-  /** A streamer, stopped by `cleanUp`. */
+  /** Starts a streamer; `cleanUp` stops it. */
   onAir(program: Program, destinations: Destinations, options?: OnAirOptions): Promise<Running>;
   close(): Promise<void>;
 }
 
 interface OnAirOptions extends StreamerOptions {
-  /** Settings besides those that every streamer of a test has. */
+  /** Settings besides those of every test streamer. */
   env?: Record<string, string>;
 }
 

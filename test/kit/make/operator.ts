@@ -1,4 +1,4 @@
-/** Objects as the API server would return them, for tests of the operator's decisions: give what matters, the rest is fine. */
+/** Builds objects as the API server returns them, for tests of the operator's decisions: a test gives the fields that matter. */
 
 import type { Job, Pod } from '../../../src/kube/core.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
@@ -49,7 +49,7 @@ export const SETTINGS: PodSettings = {
   confine: 'auto',
 };
 
-/** The same with media in S3. */
+/** The same settings with media in S3. */
 export const S3_SETTINGS: PodSettings = {
   ...SETTINGS,
   storageUrl: 's3://media?endpoint=http://s3:9000',
@@ -57,7 +57,7 @@ export const S3_SETTINGS: PodSettings = {
   storageSecret: 's3-credentials',
 };
 
-/** What there is beside a stream. */
+/** The objects beside a stream. */
 export type World = Omit<Observation, 'stream'>;
 
 let serial = 0;
@@ -159,7 +159,7 @@ export const world = (
   now: objects.now ?? NOW,
 });
 
-/** The pod that the operator would have made of a stream, in the state that kubelet would report. */
+/** Returns the pod that the operator would make for a stream, in the state that kubelet would report. */
 export function podOf(
   loopStream: LoopStream,
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
@@ -189,19 +189,19 @@ export function podOf(
   };
 }
 
-/** Decides, and answers the stream with the status that was then written. */
+/** Decides, and returns the stream with the resulting status. */
 export function step(
   loopStream: LoopStream,
   inWorld: World,
 ): { decision: ReturnType<typeof decide>; stream: LoopStream } {
-  // A pod of which the status does not say otherwise has been let publish.
+  // A pod has the publisher lock unless the status differs.
   const podUID = loopStream.status?.podUID ?? inWorld.pod?.metadata.uid;
   const before = podUID === undefined ? loopStream : { ...loopStream, status: { ...loopStream.status, podUID } };
   const decision = decide({ ...inWorld, stream: before }, SETTINGS);
   return { decision, stream: { ...loopStream, status: buildStatus(before, decision, inWorld.pod, inWorld) } };
 }
 
-/** The Job that the operator would have made for a wish. */
+/** Returns the Job that the operator would make for a task. */
 export const jobOf = (
   upload: Upload,
   wish: WantedJob,
@@ -215,7 +215,7 @@ export const jobOf = (
   };
 };
 
-/** A pod of a Job that ended with this answer. */
+/** Returns the pod of a Job that ended with this answer. */
 export const endedPod = (answer: PrepareResult | string, exitCode = 0): Pod => ({
   metadata: meta('job-pod'),
   spec: {},

@@ -1,10 +1,10 @@
-/** What a PDF of pdfkit says: each text as it was drawn, in the order of drawing, by the way that readers copy text. */
+/** Extracts a PDF's texts in the order of drawing, as readers copy text. */
 import { inflateSync } from 'node:zlib';
 
 type Letters = Map<number, string>;
 
-/** Numbers of glyphs → what they stand for. */
-function lettersOf(map: string): Letters {
+/** Maps glyph numbers to letters. */
+function parseLetters(map: string): Letters {
   const letters: Letters = new Map();
   for (const [, from = '', list = ''] of map.matchAll(/<([0-9a-f]{4})> <[0-9a-f]{4}> \[([^\]]*)\]/gi)) {
     const entries = [...list.matchAll(/<([0-9a-f ]*)>/gi)].map(([, hex = '']) => hex.replaceAll(' ', ''));
@@ -26,7 +26,7 @@ export function textsOfPdf(pdf: Buffer): string[] {
   for (const body of objects.values())
     for (const [, name = '', id = ''] of body.matchAll(/\/(F\d+) (\d+) 0 R/g)) {
       const [, map] = /\/ToUnicode (\d+) 0 R/.exec(objects.get(id) ?? '') ?? [];
-      if (map !== undefined) fonts.set(name, lettersOf(inflated(objects.get(map))));
+      if (map !== undefined) fonts.set(name, parseLetters(inflated(objects.get(map))));
     }
   const contents = [...objects.values()].filter((body) => /FlateDecode/.test(body)).map(inflated);
   return contents

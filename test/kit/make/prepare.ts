@@ -1,4 +1,4 @@
-/** A web server of one's own, a storage of one's own and tiny media made by ffmpeg, for the tests of the prepare Job. */
+/** Provides a web server, a storage and tiny media for the tests of the prepare Job. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -27,7 +27,7 @@ export async function serve(handler: RequestListener) {
   };
 }
 
-/** An empty directory with a storage in it. */
+/** Makes an empty directory with a storage in it. */
 export async function room() {
   const dir = await mkdtemp(join(tmpdir(), 'prepare-'));
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
@@ -40,7 +40,7 @@ export async function room() {
   };
 }
 
-/** What is half written in a storage in the directory `media`: paths below it. */
+/** Lists partial writes in a storage's directory `media`, as paths below it. */
 export async function halfWritten(media: string): Promise<string[]> {
   const directories = ['.', ...(await readdir(media).catch(() => []))].map((name) => join(name, '.tmp'));
   const found = await Promise.all(
@@ -52,10 +52,10 @@ export async function halfWritten(media: string): Promise<string[]> {
   return [...new Set(found.flat())];
 }
 
-/** Runs ffmpeg with these arguments, quietly. */
+/** Runs ffmpeg quietly. */
 export const ffmpeg = (...args: string[]) => run('ffmpeg', ['-v', 'error', '-nostdin', '-y', ...args]);
 
-/** ffprobe's JSON about a file. */
+/** Returns ffprobe's JSON about a file. */
 export async function ffprobe(path: string, ...args: string[]) {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path], { maxBuffer: 64 * 2 ** 20 });
   return JSON.parse(stdout);
@@ -68,7 +68,7 @@ interface Packet {
   flags: string;
 }
 
-/** What ffprobe, which knows nothing of our index, finds in a rendition. Times in milliseconds. */
+/** Inspects a rendition with ffprobe, which knows nothing of our index. Times are in milliseconds. */
 export async function inspect(path: string) {
   const { packets, streams } = await ffprobe(path, '-show_packets', '-show_streams');
   const build = (type: Packet['codec_type']) => (packets as Packet[]).filter((packet) => packet.codec_type === type);
@@ -84,10 +84,10 @@ export async function inspect(path: string) {
   };
 }
 
-/** Media by what they were asked to be: the same few seconds are the source of many tests, and are made once. */
+/** Media by their options: many tests use the same few seconds, so they are made once. */
 const made = new Map<string, Promise<Buffer>>();
 
-/** A media that plays: `video` and `audio` are lavfi sources, `output` the encoders' options. */
+/** Makes a playable file: `video` and `audio` are lavfi sources, `output` the encoders' options. */
 export async function media(
   path: string,
   { video, audio, output = [] }: { video?: string | undefined; audio?: string | undefined; output?: string[] },

@@ -1,4 +1,4 @@
-/** Renditions made by prepare itself, and the proof by ffprobe that they keep every promise. */
+/** Makes renditions with prepare itself, and proves with ffprobe that they keep every promise. */
 import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -32,7 +32,7 @@ export const createContext = ({ storage }: Room, signal = new AbortController().
   limits: DEFAULT_LIMITS,
 });
 
-/** Makes the rendition of `path` and proves, by ffprobe and by its index, everything that any rendition promises. */
+/** Makes the rendition of `path` and proves, with ffprobe and its index, all that any rendition promises. */
 export async function rendition(
   place: Room,
   path: string,
@@ -84,7 +84,7 @@ function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: Rendition
   expect(['1:1', undefined]).toContain(found.video.sample_aspect_ratio);
 }
 
-/** Bounding box of what is not black, in pixels: [width, height, x, y]. */
+/** Returns the bounding box of the picture without its black bars, in pixels: [width, height, x, y]. */
 export async function pictureIn(file: string): Promise<number[]> {
   const filters = 'cropdetect=limit=40:round=2:reset=0,metadata=print:file=-';
   const { stdout } = await ffmpeg('-i', file, '-an', '-frames:v', '2', '-vf', filters, '-f', 'null', '-');
@@ -99,11 +99,11 @@ export async function pictureIn(file: string): Promise<number[]> {
 }
 
 /**
- * What a player shows and plays: means of luma and chroma of each picture, and the seconds at which the sound falls silent
- * (for a tenth of a second at least) and those at which it is back.
+ * Decodes a file as a player does. Returns means of luma and chroma of each picture, and the seconds at which the sound stops (for a tenth
+ * of a second at least) and returns.
  */
 export async function played(file: string) {
-  // A small picture has the same means, and they are found sooner.
+  // A small picture has the same means, and costs less to measure.
   const pictures = 'scale=64:36:flags=area,signalstats,metadata=print:file=-';
   const sound = 'silencedetect=n=-40dB:d=0.1,ametadata=print:file=pipe\\\\:2';
   const { stdout, stderr } = await ffmpeg('-i', file, '-vf', pictures, '-af', sound, '-f', 'null', '-');

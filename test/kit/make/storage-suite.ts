@@ -1,4 +1,4 @@
-/** What every keeper of media bytes promises, whatever keeps them: registered by the tests of each. */
+/** Registers the tests that every storage of media bytes passes. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -10,7 +10,7 @@ import type { ReadRange, Storage } from '../../../src/media/storage/storage.ts';
 interface Keeper {
   /** Empty at the start of each test. */
   storage: () => Storage;
-  /** Temporary files, unfinished uploads: what a write may not leave behind. */
+  /** Temporary files and unfinished uploads, which a write may not leave behind. */
   leftovers: () => Promise<string[]>;
 }
 
@@ -44,7 +44,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
   const text = (key: string, range?: ReadRange) => textOf(storage(), key, range);
 
   describe(`${name} keeps objects`, () => {
-    test('an object is read back whole and by half-open ranges', async () => {
+    test('an object is read back completely and by half-open ranges', async () => {
       await storage().write('sources/a', Readable.from([Buffer.from('hello '), Buffer.from('world')]));
       expect(await text('sources/a')).toBe('hello world');
       expect(await text('sources/a', { start: 6 })).toBe('world');
@@ -75,7 +75,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await text('a', { start: 1, end: 3, version })).toBe('ir');
       await storage().write('a', Buffer.from('other'));
       expect((await storage().head('a'))?.version).not.toBe(version);
-      // Who keeps what it has read may still have that version.
+      // A reader that keeps its first read may still have that version.
       const held = await text('a', { start: 1, end: 3, version }).catch((error: { code?: string }) => error.code);
       expect(['ir', 'changed']).toContain(held);
     });
@@ -144,7 +144,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
     const joined = async () =>
       Buffer.concat(await Readable.from(joinedPieces(storage(), 'incoming/a', signal)).toArray());
 
-    test('is as long as what has come without a gap, and is read in order', async () => {
+    test('is as long as its bytes without a gap, and is read in order', async () => {
       expect(await arrivedBytes(storage(), 'incoming/a')).toBe(0);
       const content = randomBytes(9 * MIB + 5);
       const told: number[] = [];
@@ -158,7 +158,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await keysOf(storage(), '')).toEqual([]);
     });
 
-    test('keeps what came before its body broke off', async () => {
+    test('keeps the bytes that came before its body broke off', async () => {
       const broken = async function* () {
         yield Buffer.from('half');
         throw new Error('the line dropped');

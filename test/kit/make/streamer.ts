@@ -1,4 +1,4 @@
-/** Helpers of the streamer's tests: renditions made by ffmpeg, the files a pod is given, and probing of what came out. */
+/** Helps the streamer's tests: makes renditions with ffmpeg, writes a pod's files, and probes the output. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -21,18 +21,18 @@ export interface ClipOptions {
   frames: number;
   fps?: number;
   size?: string;
-  /** B-frames that the encoder may use. */
+  /** The number of B-frames. */
   bframes?: number;
   /** Pitch of the sound. */
   hertz?: number;
   /** Without pictures: an audio rendition. */
   audioOnly?: boolean;
   bitrateKbps?: number;
-  /** Exactly that bitrate, filled up where the pictures need less. */
+  /** A constant bitrate, padded where the pictures need less. */
   constant?: boolean;
 }
 
-/** The index of an FLV file, as the prepare Job would write it. */
+/** Builds the index of an FLV file, as the prepare Job would write it. */
 export function indexOf(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndex {
   const tags = parseFlv(data);
   const pictures = tags.filter(isVideoFrame);
@@ -105,14 +105,14 @@ export function programOf(items: ProgramItem[], changes: Partial<Program> = {}):
   };
 }
 
-/** Writes the file as Kubernetes does: readers see the old one or the new one. */
+/** Writes the file as Kubernetes does: readers see the old or the new one. */
 export async function writeAtomically(path: string, content: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(`${path}.new`, content);
   await rename(`${path}.new`, path);
 }
 
-/** Puts one into the file of destinations, or in place of what it has under this name. */
+/** Adds a destination to the file, or replaces the one with this name. */
 export async function writeDestination(
   file: string,
   name: string,
@@ -133,7 +133,7 @@ export interface Packet {
   keyframe: boolean;
 }
 
-/** Every packet of a file, in the order it holds them, by ffprobe. */
+/** Reads every packet of a file in its order, with ffprobe. */
 export async function packetsOf(path: string): Promise<Packet[]> {
   const { stdout } = await run(
     'ffprobe',
@@ -157,7 +157,7 @@ export interface Steps {
   longestMs: number;
 }
 
-/** How one track's timestamps go on from packet to packet. */
+/** Returns the steps between one track's timestamps. */
 export function stepsOf(packets: Packet[], type: 'video' | 'audio'): Steps {
   const times = packets.filter((p) => p.codec_type === type).map((p) => p.dtsMs);
   const steps = times.slice(1).map((t, i) => t - (times[i] ?? t));

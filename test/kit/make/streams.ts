@@ -1,4 +1,4 @@
-/** What the tests of streams share: an API server with two accounts, and the media and destination of the first. */
+/** Starts an API server with two accounts, and media and a destination of the first, for the tests of streams. */
 import { expect } from 'vitest';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import type { ApiConfig } from '../../../src/server/settings.ts';
@@ -22,38 +22,41 @@ export async function startStreamsApi(options: { config?: Partial<ApiConfig> } =
   }
 }
 
-export type Streams = ReturnType<typeof helpersOf>;
+export type Streams = ReturnType<typeof buildHelpers>;
 
-/** The media and destination of one more account, and what can be made with them. */
-export const streamsOf = async (api: TestApi, owner: Client) => helpersOf(api, owner, await makeMedia(owner));
+/** Makes media and a destination for one more account, and helpers to use them. */
+export const streamsOf = async (api: TestApi, owner: Client) => buildHelpers(api, owner, await makeMedia(owner));
 
 async function makeMedia(owner: Client) {
-  const made = async (path: string, body: unknown) => {
+  const create = async (path: string, body: unknown) => {
     const answer = await owner.call('POST', path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     return String(answer.body.objectID ?? answer.body.id);
   };
-  const destinationID = await made('/v1/destinations', {
+  const destinationID = await create('/v1/destinations', {
     name: 'Home',
     rtmpUrl: 'rtmp://127.0.0.1/live',
     rtmpKey: 'k-123456',
   });
-  const videoUploadObjectID = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
-  const audioUpload = await made('/v1/uploads/from-link', { type: 'AUDIO', url: 'https://example.com/a.mp3' });
+  const videoUploadObjectID = await create('/v1/uploads/from-link', {
+    type: 'VIDEO',
+    url: 'https://example.com/a.mp4',
+  });
+  const audioUpload = await create('/v1/uploads/from-link', { type: 'AUDIO', url: 'https://example.com/a.mp3' });
   const items = [{ uploadObjectID: videoUploadObjectID }];
   const audioItems = [{ uploadObjectID: audioUpload }];
   return {
     destinationID,
     videoUploadObjectID,
     audioUpload,
-    videoList: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
-    audioList: await made('/v1/playlists', { kind: 'audio', mode: 'shuffle', items: audioItems }),
+    videoList: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+    audioList: await create('/v1/playlists', { kind: 'audio', mode: 'shuffle', items: audioItems }),
   };
 }
 
-function helpersOf(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
+function buildHelpers(api: TestApi, ada: Client, media: Awaited<ReturnType<typeof makeMedia>>) {
   const { destinationID, videoUploadObjectID } = media;
-  /** The body of a valid POST /v1/streams, but for `more`. */
+  /** Returns the body of a valid POST /v1/streams, changed by `more`. */
   const wish = (more: Record<string, unknown> = {}) => ({
     name: 'Night loop',
     quality: 'q_1080p',

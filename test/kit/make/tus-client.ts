@@ -1,19 +1,19 @@
 /**
- * A stock tus client as a process of its own, to be killed: sends the file and remembers in another file where to, as
- * clients do. At the given part of the way it is killed by SIGKILL. Standard output has the offset at which it began.
+ * Runs a stock tus client as a process of its own, to be killed. It sends the file and stores the upload's URL in another file, as clients
+ * do. At the given share of the file it kills itself with SIGKILL. Standard output has its first offset.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import * as tus from 'tus-js-client';
 
-// Its types leave out what it has for Node alone.
+// The types leave out the parts for Node.
 const { FileUrlStorage } = tus as typeof tus & { FileUrlStorage: new (path: string) => tus.UrlStorage };
 
 export interface Sending {
   endpoint: string;
   apiKey: string;
   path: string;
-  /** Where the client keeps what it has begun. */
+  /** The file with the client's unfinished uploads. */
   memory: string;
   metadata?: Record<string, string>;
   onProgress?: (part: number) => void;
@@ -22,11 +22,11 @@ export interface Sending {
 interface Sent {
   /** The upload's URL. */
   url: string;
-  /** What the server had at the beginning of this sending, and after each break in it. */
+  /** The server's offsets at the start of this transfer, and after each interruption. */
   offsets: number[];
 }
 
-/** Sends the file, from where it broke off if it was begun before; tries again for as long as a server takes to restart. */
+/** Sends the file, resuming an unfinished upload; retries for as long as a server takes to restart. */
 export async function send({ endpoint, apiKey, path, memory, metadata = {}, onProgress }: Sending): Promise<Sent> {
   const offsets: number[] = [];
   const { size } = await stat(path);

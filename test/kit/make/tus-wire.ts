@@ -1,4 +1,4 @@
-/** The protocol tus by hand, for what no client does. */
+/** Speaks the protocol tus by hand, for requests that no client makes. */
 import { createHash } from 'node:crypto';
 import type { Client } from '../system/api.ts';
 
@@ -16,7 +16,7 @@ export const checksumOf = (body: string | Buffer, algorithm = 'sha1'): Record<st
   'Upload-Checksum': `${algorithm} ${createHash(algorithm).update(body).digest('base64')}`,
 });
 
-/** One request; the path is that of the upload, or none. */
+/** Sends one request to the upload's path, or to none. */
 export type TusWire = ReturnType<typeof tusWire>;
 
 export function tusWire(url: string, as: Pick<Client, 'key'>) {
@@ -31,7 +31,7 @@ export function tusWire(url: string, as: Pick<Client, 'key'>) {
   };
   return {
     send,
-    /** Answers what a creation answers. */
+    /** Creates an upload and returns the answer. */
     create: (headers: Record<string, string>, metadata: Record<string, string> = { type: 'VIDEO' }, body = '') =>
       send('POST', '', { 'Upload-Metadata': metadataOf(metadata), ...(body && BYTES), ...headers }, body),
     append: (id: string, offset: number, body: string | Buffer, headers: Record<string, string> = {}) =>

@@ -1,6 +1,6 @@
 /**
- * A real EVM node for tests: anvil, which package-lock.json brings as an optional dependency. Blocks come when they are asked
- * for. Between it and who asks stands a door that can be shut and that can lie about the height.
+ * Runs anvil, a real EVM node, which package-lock.json has as an optional dependency. Blocks come on demand. A proxy before it can refuse
+ * connections and lie about the height.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:http';
@@ -9,14 +9,14 @@ import type { Hex } from 'viem';
 import { anvilProgram } from '../../../tools/local/chain.ts';
 import { TOKEN_CODE } from '../make/evm-token.ts';
 
-/** Why there is none; undefined when there is one. */
+/** Returns the reason why anvil is missing; undefined when it is there. */
 export const whyNoAnvil = (): string | undefined =>
   anvilProgram()
     ? undefined
     : `anvil is not built for ${process.platform} on ${process.arch} in this project’s lock file`;
 
 export interface Anvil {
-  /** Of the door. */
+  /** The proxy's address. */
   url: string;
   chainId: number;
   accounts: Hex[];
@@ -24,20 +24,20 @@ export interface Anvil {
     shut: boolean;
     height: ((real: number) => number) | undefined;
     chainId: number | undefined;
-    /** Hears of each request before it is answered. */
+    /** Called for each request before its answer. */
     heard: (() => void) | undefined;
   };
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
-  /** Hands in a transaction; it waits for a block. `value` in wei. */
+  /** Submits a transaction, which waits for a block. `value` is in wei. */
   send(to: string, value: bigint, more?: { data?: Hex | undefined; from?: Hex | undefined }): Promise<Hex>;
-  /** So many blocks; the first takes all transactions that wait. Answers the height. */
+  /** Mines `blocks` blocks; the first takes all waiting transactions. Returns the height. */
   mine(blocks?: number): Promise<number>;
   height(): Promise<number>;
-  /** Other blocks in place of the last `depth`; the transactions go into the block of their number, from 0. */
+  /** Replaces the last `depth` blocks; each transaction goes into the block with its number, from 0. */
   reorg(depth: number, transactions?: [Hex, number][]): Promise<void>;
-  /** The transaction without its block, to be put into another one. */
+  /** Returns the transaction without its block, to be mined into another one. */
   rawOf(txid: Hex): Promise<unknown>;
-  /** The address of a new token. */
+  /** Deploys a token; returns its address. */
   token(): Promise<Hex>;
   stop(): Promise<void>;
 }
@@ -82,7 +82,7 @@ export async function startAnvil(): Promise<Anvil> {
   const node = await listening(child);
   const door: Anvil['door'] = { shut: false, height: undefined, chainId: undefined, heard: undefined };
 
-  const told = ({ method }: Call, answer: Answered): Answered => {
+  const applyDoor = ({ method }: Call, answer: Answered): Answered => {
     if (method === 'eth_blockNumber' && door.height)
       return { ...answer, result: `0x${door.height(Number(answer.result)).toString(16)}` };
     if (method === 'eth_chainId' && door.chainId) return { ...answer, result: `0x${door.chainId.toString(16)}` };
@@ -95,7 +95,7 @@ export async function startAnvil(): Promise<Anvil> {
       const parts = await request.toArray();
       const body = JSON.parse(Buffer.concat(parts).toString()) as Call | Call[];
       const answer = (await ask(node, body)) as Answered | Answered[];
-      const one = (call: Call, answered: Answered) => told(call, answered);
+      const one = (call: Call, answered: Answered) => applyDoor(call, answered);
       const result =
         Array.isArray(body) && Array.isArray(answer)
           ? answer.map((answered) => one(body.find(({ id }) => id === answered.id) as Call, answered))

@@ -1,4 +1,4 @@
-/** An authority of a test's own, what it issues, and stunnel in front of a receiver that speaks no TLS. */
+/** Makes a certificate authority, its certificates, and stunnel in front of a receiver without TLS. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -15,13 +15,13 @@ export interface Issued {
 }
 
 export interface Authority {
-  /** What has to be trusted. */
+  /** The certificate that clients have to trust. */
   caFile: string;
   /** `names`: OpenSSL's, e.g. `DNS:localhost`; with negative `days` it has expired. */
   issue(name: string, names: string, days?: number): Promise<Issued>;
 }
 
-/** `dir` is made when it is not there. */
+/** Makes `dir` when it is missing. */
 export async function makeAuthority(dir: string): Promise<Authority> {
   await mkdir(dir, { recursive: true });
   const openssl = (...args: string[]) => run('openssl', args, { cwd: dir });
@@ -38,7 +38,7 @@ export async function makeAuthority(dir: string): Promise<Authority> {
   return { caFile: join(dir, 'authority.crt'), issue };
 }
 
-/** stunnel on a free port of loopback, with this certificate, in front of `port`. */
+/** Starts stunnel on a free port of loopback, with this certificate, in front of `port`. */
 export async function startStunnel(port: number, { certFile, keyFile }: Issued) {
   const accept = await freePort();
   const conf = `${certFile}.stunnel.conf`;

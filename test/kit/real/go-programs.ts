@@ -1,13 +1,13 @@
 /**
- * What the tests need and no package brings: an S3 server and the process that holds a pod together; and Helm, where it cannot
- * be had ready-made (helm/program.ts).
+ * Builds the tests' Go programs that no package provides: an S3 server, the process that holds a pod together, and Helm where no package
+ * has it (helm/program.ts).
  */
 import { join } from 'node:path';
 import { ensureGoModule } from '../../../tools/control-plane/go-module.ts';
 
 const set = (variable: string, value: string) => `-X helm.sh/helm/${variable}=${value}`;
 
-/** What Helm's own release builds set: without it Helm 3 believes that Kubernetes is at 1.20 when it asks no cluster. */
+/** Flags of Helm's own release builds: without them Helm 3 assumes Kubernetes 1.20 when it asks no cluster. */
 const HELM_3 = [
   '-s -w',
   set('v3/internal/version.version', 'v3.22.0'),
@@ -63,10 +63,10 @@ const RTMP_LOGIN = {
   programs: { 'rtmp-login': { goPackage: '.', linkerFlags: '-s -w' } },
 } as const;
 
-/** Absolute paths; builds what is missing, a minute or two the first time. */
+/** Builds missing programs, in a minute or two the first time; returns absolute paths. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
 
-/** For the nodes of the cluster alone. */
+/** Builds the enforcer for the cluster's nodes. */
 export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoModule(ENFORCER, onProgress);
 
 export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);

@@ -1,4 +1,4 @@
-/** Helpers for tests of src/kube: a silent logger, objects with versions, a server that answers as it is told. */
+/** Helps tests of src/kube: a silent logger, objects with versions, a server with scripted answers. */
 
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ export const THINGS: Resource<Thing> = {
   namespaced: true,
 };
 
-/** A stored object; `version` is its resourceVersion. */
+/** Builds a stored object; `version` is its resourceVersion. */
 export const thing = (name: string, version: number | bigint, uid = `uid-${name}`, spec: Thing['spec'] = {}) =>
   ({
     metadata: {
@@ -30,7 +30,7 @@ export const thing = (name: string, version: number | bigint, uid = `uid-${name}
     spec,
   }) as Stored<Thing>;
 
-/** An HTTP server on a free port that leaves everything to `handle`. */
+/** Starts an HTTP server on a free port that passes every request to `handle`. */
 export async function startServer(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = createServer(handle);
   server.keepAliveTimeout = 60_000;
@@ -47,7 +47,7 @@ export async function startServer(handle: (request: IncomingMessage, response: S
   };
 }
 
-/** A kubeconfig for a server that asks for nothing but a token. */
+/** Writes a kubeconfig for a server that needs only a token. */
 export async function writeKubeconfig(
   file: string,
   server: string,

@@ -1,4 +1,4 @@
-/** A real control plane for tests: its own state directory and ports, gone without a trace afterwards. */
+/** Runs a real control plane for tests, with a state directory and ports of its own, and removes it afterwards. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export interface TestKubernetes extends ControlPlane {
   binaries: Binaries;
 }
 
-/** The same cache that `make run` uses, so that the tests build nothing anew. */
+/** The cache of `make run`, so that the tests build nothing anew. */
 export const binariesOptions = (): BinariesOptions => ({
   cacheDir: join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'loopstream'),
   assetsDir: process.env.KUBEBUILDER_ASSETS || undefined,
@@ -25,9 +25,9 @@ export const binariesOptions = (): BinariesOptions => ({
 });
 
 /**
- * One of its own, for tests that change what all share, or make nodes; who kills and starts its parts can do so in the shared
- * one (restarts.ts). Call `stop` in afterAll; stop your own watches before. Takes about five seconds, and nearly four of a
- * processor, once the programs are built.
+ * Starts a control plane of the test's own, for tests that make nodes or change shared state; restarts.ts kills and starts parts of the
+ * shared one too. Call `stop` in afterAll, after your own watches. It takes about five seconds, nearly four of them on a processor, once
+ * the programs are built.
  */
 export async function startTestKubernetes(
   options: Pick<ControlPlaneOptions, 'extraArgs'> & { in?: string; logLevel?: 'silent' } = {},
@@ -54,8 +54,8 @@ export async function startTestKubernetes(
 }
 
 /**
- * What nothing of ours asks of Kubernetes: each of these controllers watches kinds that it alone needs, which is a sixth of
- * the processor time of a start and half of what the controllers take while nothing happens.
+ * Controllers that the product never needs. Each watches kinds of its own: together a sixth of a start's processor time, and half of the
+ * idle controllers' time.
  */
 const UNUSED_CONTROLLERS = [
   ...['cronjob', 'daemonset', 'deployment', 'replicaset', 'replicationcontroller', 'statefulset'],
@@ -66,8 +66,8 @@ const UNUSED_CONTROLLERS = [
 ].map((name) => `-${name}-controller`);
 
 /**
- * Kinds that nothing of ours watches. kube-apiserver keeps each kind it has in memory, follows it in etcd, and wakes up for it
- * each second; without that it reads these from etcd when it is asked for them, and answers the same.
+ * Kinds that the product never watches. kube-apiserver caches each kind, follows it in etcd, and wakes up for it each second. Uncached
+ * kinds are read from etcd with the same answers.
  */
 const UNWATCHED = [
   ...['endpoints', 'limitranges', 'persistentvolumeclaims', 'persistentvolumes', 'podtemplates', 'services'],
@@ -93,8 +93,8 @@ const UNWATCHED = [
 ];
 
 /**
- * The same, with the controllers that our resources and their tests have to do with. It does less while nothing happens, and
- * there are several of them for as long as the tests last: etcd has no other members that would miss its heartbeats.
+ * Starts the same with only the controllers that our resources and their tests need. It does less when idle, since several of them run for
+ * as long as the tests. etcd has no other members that would miss its heartbeats.
  */
 export const startSmallKubernetes: typeof startTestKubernetes = (options = {}) => {
   const extraArgs = {
@@ -108,8 +108,8 @@ export const startSmallKubernetes: typeof startTestKubernetes = (options = {}) =
 let shared: Promise<TestKubernetes> | undefined;
 
 /**
- * The one of this worker, for the tests of all files that come to it: what a file makes there it takes away, or gives names
- * of its own. It is ended with the run (shared.ts), so that `stop` does nothing.
+ * Returns this worker's control plane, shared by all its test files: a file removes its objects, or gives them names of its own. It ends
+ * with the run (shared.ts), so that `stop` does nothing.
  */
 export async function shareTestKubernetes(): Promise<TestKubernetes> {
   shared ??= startSmallKubernetes({ in: inject('sharedDir'), logLevel: 'silent' });

@@ -1,6 +1,6 @@
 /**
- * A node agent as a process of its own, so that a test can kill it. Its one argument is JSON: what `runNode` takes, with
- * a kubeconfig in the place of a connection. Says `ready` on stdout.
+ * Runs a node agent as a process of its own, so that a test can kill it. Its one argument is JSON: the arguments of `runNode`, with a
+ * kubeconfig instead of a connection. It prints `ready`.
  */
 import { createKube } from '../../../src/kube/client.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';

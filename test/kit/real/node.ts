@@ -1,4 +1,4 @@
-/** For tests of the node: a control plane, a node on it, and what tests ask of its pods. */
+/** Starts a control plane with a node, and reads that node's pods, for tests of the node. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import type { AgentArguments } from './node-agent.ts';
 
 export const NS = 'node-test';
 
-/** An HTTP server on its pod's address that is unready, or ready again, after a request for /flip. */
+/** An HTTP server on its pod's address; a request for /flip toggles its readiness. */
 export const SERVER = `
   let ok = true;
   const { IP } = process.env;
@@ -26,7 +26,7 @@ export const SERVER = `
   }).listen(8000, IP, () => console.log('listening on ' + IP));
 `;
 
-/** Looks again until the answer is true or something; the test's own time-out is the limit. */
+/** Polls until `check` returns a true value; the test's own time-out is the limit. */
 export async function until<T>(
   what: string,
   look: () => Promise<T | undefined | false>,
@@ -68,7 +68,7 @@ export const podSpec = ({ script, container, spec }: PodInput) => ({
   ...spec,
 });
 
-/** Live processes whose environment says that they belong to this pod. */
+/** Returns live processes whose environment names this pod. */
 export function processesOf(uid: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -85,8 +85,8 @@ export function processesOf(uid: string): number[] {
 export const main = (status: PodStatus) => status.containerStatuses?.[0];
 export const ready = (status: PodStatus) => status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
-/** What tests ask of pods in the namespace NS. */
-function podsOf(kube: Kube) {
+/** Reads pods in the namespace NS. */
+function buildPodHelpers(kube: Kube) {
   const createPod = (name: string, input: PodInput): Promise<Pod> =>
     kube.create(PODS, NS, {
       metadata: { name, ...(input.annotations ? { annotations: input.annotations } : {}) },
@@ -117,7 +117,7 @@ function podsOf(kube: Kube) {
   return { createPod, status, untilReady, logOf, untilGone, eventsOf };
 }
 
-/** A control plane with the node `node-a`, which has a node's own rights, and the arguments for further nodes. */
+/** Starts a control plane with the node `node-a`, which has a node's own rights; returns the arguments for further nodes too. */
 export async function startTestNode(images: AgentArguments['images'] = {}) {
   const kubernetes = await startSmallKubernetes();
   const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
@@ -150,6 +150,6 @@ export async function startTestNode(images: AgentArguments['images'] = {}) {
     await kubernetes.stop();
     await rm(dir, { recursive: true, force: true });
   };
-  return { kube, kubernetes, argumentsFor, stop, ...podsOf(kube) };
+  return { kube, kubernetes, argumentsFor, stop, ...buildPodHelpers(kube) };
 }
 export type TestNode = Awaited<ReturnType<typeof startTestNode>>;

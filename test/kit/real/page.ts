@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The dashboard in a real browser, and what every page of it has to be: sound under its own policy, and for everybody. */
+/** Drives the dashboard in a real browser, and checks that every page is sound under its own policy and accessible. */
 import { createRequire } from 'node:module';
 import type { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
@@ -10,23 +10,23 @@ const ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   ...['--disable-component-update', '--disable-sync', '--autoplay-policy=no-user-gesture-required'],
 ];
-// The same engine without a window's weight: it takes little more than half of the processor time.
+// The same engine without windows: it takes little more than half of the processor time.
 const PROGRAM = '/usr/bin/chromium-headless-shell';
 const PHONE = { width: 360, height: 760 };
 export const DESK = { width: 1280, height: 860 };
 
 export const launchBrowser = (): Promise<Browser> => chromium.launch({ executablePath: PROGRAM, args: ARGS });
 
-/** One for all files of tests of a worker, which it ends with: what the pages of one have loaded is there for those of the next. */
+/** All test files of a worker share one browser, which ends with it: files of one page are cached for the next. */
 let shared: Promise<Browser> | undefined;
 
-/** A browser that is there already, for a file of tests that needs none of its own. */
+/** Returns the running browser, for a test file that needs none of its own. */
 export async function shareBrowser(): Promise<Browser> {
   if (!(await shared?.catch(() => undefined))?.isConnected()) shared = launchBrowser();
   return shared as Promise<Browser>;
 }
 
-/** Instead of closing it. */
+/** Leaves the shared browser instead of closing it. */
 export async function leaveBrowser(browser: Browser | undefined): Promise<void> {
   await Promise.all((browser?.contexts() ?? []).map(closeWindow));
 }
@@ -34,12 +34,12 @@ export async function leaveBrowser(browser: Browser | undefined): Promise<void> 
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** What the browser refused under the page's policy, and errors that nobody caught. */
+  /** Violations of the page's policy, and uncaught errors. */
   complaints: string[];
   close(): Promise<void>;
 }
 
-/** One session for all visits of an account: what it costs is the password's hash. */
+/** Each account has one session for all visits: a sign-in costs the password's hash. */
 const sessions = new WeakMap<object, Promise<{ name: string; value: string }>>();
 
 async function signIn({ email, password, pageUrl }: System['facts']): Promise<{ name: string; value: string }> {
@@ -55,33 +55,33 @@ async function signIn({ email, password, pageUrl }: System['facts']): Promise<{ 
 }
 
 /**
- * The window of each browser that is kept, for those who come one after the other. To have another one for each took twice the
- * processor time: it fetches and compiles all scripts anew.
+ * Each browser's kept window, for one visitor after the other. A new one each time took twice the processor time, since it fetches and
+ * compiles all scripts anew.
  */
 const windows = new WeakMap<Browser, Promise<BrowserContext>>();
 
 async function newWindow(browser: Browser): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
-  // Only ends what would never end: the machine may be a slow one that runs other tests as well.
+  // This limit only ends what would never end: the machine may be slow and run other tests too.
   context.setDefaultTimeout(90_000);
   return context;
 }
 
-function windowOf(browser: Browser): Promise<BrowserContext> {
+function getWindow(browser: Browser): Promise<BrowserContext> {
   const opened = windows.get(browser) ?? newWindow(browser);
   windows.set(browser, opened);
   return opened;
 }
 
-/** A window in which nobody has signed in, and nothing is left of whoever was there before. Two at once are never the same. */
+/** Opens a signed-out window without a trace of the last visitor. Two open windows are never the same. */
 export async function openWindow(browser: Browser): Promise<BrowserContext> {
-  const context = await windowOf(browser);
+  const context = await getWindow(browser);
   if (context.pages().length > 0) return newWindow(browser);
   await context.clearCookies();
   return context;
 }
 
-/** The one that is kept loses its pages and what they have kept; others are gone. */
+/** Closes the pages of the kept window and clears their storage; other windows are closed. */
 export async function closeWindow(context: BrowserContext): Promise<void> {
   const browser = context.browser();
   if (browser === null || context !== (await windows.get(browser))) return context.close();
@@ -91,15 +91,15 @@ export async function closeWindow(context: BrowserContext): Promise<void> {
       await page.close();
     }
   } catch {
-    // A page that is on its way elsewhere cannot be asked to forget: then the window is given up.
+    // A page in navigation cannot clear its storage: the window is given up.
     windows.delete(browser);
     await context.close();
   }
 }
 
-/** A new page, in which the person whose account it is has signed in, at a path of the dashboard; nothing is left of the last. */
+/** Opens a path of the dashboard in a new page, signed in as the account's person, without a trace of the last visitor. */
 export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, path: string): Promise<Visit> {
-  const context = await windowOf(browser);
+  const context = await getWindow(browser);
   await context.clearCookies();
   const page = await context.newPage();
   const complaints: string[] = [];
@@ -120,7 +120,7 @@ export async function visit(browser: Browser, { facts }: Pick<System, 'facts'>, 
   return { page, context, complaints, close };
 }
 
-/** A page while it reads `calls` (a pattern of addresses), when that fails, and when it is tried again and does not. */
+/** Expects a page to show the failure of `calls` (a pattern of addresses), and to recover on a retry. */
 export async function expectToWaitAndRecover(page: Page, calls: string, names: { loading: string; failure: string }) {
   const { promise: held, resolve: fail } = Promise.withResolvers<void>();
   await page.route(calls, async (route) => {
@@ -139,12 +139,12 @@ export async function expectToWaitAndRecover(page: Page, calls: string, names: {
 }
 
 type Findings = Awaited<ReturnType<AxeBuilder['analyze']>>;
-/** A program for pages: axe-core, as AxeBuilder has it. */
+/** axe-core's script for pages, as AxeBuilder loads it. */
 const { source: AXE } = createRequire(import.meta.resolve('@axe-core/playwright'))('axe-core') as { source: string };
 
 /**
- * What axe-core finds wrong, as `rule: element`. A document is given it once: AxeBuilder does so twice for each look, which takes
- * as long as the look itself.
+ * Returns axe-core's findings as `rule: element`. Each document gets the script once: AxeBuilder injects it twice for each run, which takes
+ * as long as the run itself.
  */
 async function findings(page: Page): Promise<string[]> {
   expect(page.frames().length, 'frames, in each of which it would have to be').toBe(1);
@@ -161,7 +161,7 @@ async function findings(page: Page): Promise<string[]> {
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** What is on the screen now, light on a desk and dark on a phone of 360 pixels: accessible, and no wider than the screen. */
+/** Expects the current screen to be accessible and no wider than the window: light on a desktop, and dark on a phone of 360 pixels. */
 export async function expectForEverybody(page: Page): Promise<void> {
   for (const [viewport, colorScheme] of [
     [PHONE, 'dark'],
@@ -169,7 +169,7 @@ export async function expectForEverybody(page: Page): Promise<void> {
   ] as const) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // A chart takes on the new width after it was drawn with the old one.
+    // A chart is drawn with the old width first.
     await expect.poll(() => overflow(page), { timeout: 10_000 }).toBeLessThanOrEqual(0);
     expect(await findings(page), `${colorScheme}, ${viewport.width} wide`).toEqual([]);
   }

@@ -1,4 +1,4 @@
-/** A real Postgres for tests, in a container or as a process (engine/find.ts); nothing of it is left behind. */
+/** Runs a real Postgres for tests, in a container or as a process (engine/find.ts), and removes it afterwards. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,12 +11,12 @@ import { startPostgres } from '../../../tools/local/postgres.ts';
 import { chosenWay, type Way } from './engine/find.ts';
 
 export interface TestPostgres {
-  /** Of the database `loopstream`, with the superuser's password. */
+  /** The URL of the database `loopstream`, with the superuser's password. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** A server of its own. `way`: for who has a reason to want one of the two; `parent`: where its files are made. */
+/** Starts a server of the test's own. `way` chooses where it runs; `parent` is the folder for its files. */
 export async function startTestPostgres(way?: Way, parent = tmpdir()): Promise<TestPostgres> {
   if ((way ?? (await chosenWay())) === 'processes') return startPostgresProcess(parent);
   const { startPostgresContainer } = await import('./engine/postgres.ts');
@@ -26,16 +26,16 @@ export async function startTestPostgres(way?: Way, parent = tmpdir()): Promise<T
 let shared: Promise<TestPostgres> | undefined;
 
 /**
- * A database of its own, with all tables and nothing in them, on the server of this worker, which is ended with the run
- * (shared.ts). It is a copy of one that has been migrated: to migrate each took ten times the processor time.
+ * Makes a database with all tables, and no rows, on this worker's server, which ends with the run (shared.ts). It copies a migrated one: a
+ * migration each time took ten times the processor time.
  */
 export async function shareTestPostgres(): Promise<TestPostgres> {
   shared ??= startShared();
   const { url: template } = await shared;
   const name = `loopstream_${randomBytes(8).toString('hex')}`;
-  // Nobody may be in a database that is being copied.
+  // Postgres copies a database only without connections to it.
   const server = databaseAt(template, 'postgres');
-  // Files are copied as they are: by way of the log, as it is done unless told, costs five times as much.
+  // The strategy copies files as they are: the default goes through the log, at five times the cost.
   await query(server, `create database ${name} template ${new URL(template).pathname.slice(1)} strategy file_copy`);
   return {
     url: databaseAt(template, name),
@@ -47,7 +47,7 @@ const databaseAt = (url: string, name: string): string => Object.assign(new URL(
 
 async function startShared(): Promise<TestPostgres> {
   const postgres = await startTestPostgres(undefined, inject('sharedDir'));
-  // Nothing of the secret is in the tables.
+  // The tables contain nothing derived from the secret.
   await migrate({ databaseUrl: postgres.url, authSecret: 'a secret of the tests, long enough for the auth library' });
   return postgres;
 }
@@ -68,7 +68,7 @@ async function startPostgresProcess(parent: string): Promise<TestPostgres> {
   };
 }
 
-/** One statement over a connection of its own; its rows. */
+/** Runs one statement over a connection of its own; returns its rows. */
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

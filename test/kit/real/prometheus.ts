@@ -1,4 +1,4 @@
-/** A real Prometheus that scrapes every second, and the text that it is given, parsed. */
+/** Runs a real Prometheus that scrapes every second, and parses the text of its targets. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ export interface Target {
   labels?: Record<string, string>;
 }
 
-/** What the chart's PodMonitor does so that a stream has the name that the operator calls it by. */
+/** The rules of the chart's PodMonitor that name a stream as the operator does. */
 export const STREAM_RELABELING = {
   sourceLabels: ['__meta_kubernetes_pod_label_loopstream_dev_stream'],
   targetLabel: 'loopstream',
@@ -24,8 +24,8 @@ export const STREAM_RELABELING = {
 
 const meta = (name: string): string => `__meta_kubernetes_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
 
-/** What the Prometheus operator makes of the chart's PodMonitor, but for the pods, which are read from a file. */
-const podsOf = (file: string) => ({
+/** The Prometheus operator's configuration for the chart's PodMonitor, except that a file lists the pods. */
+const buildPodScrape = (file: string) => ({
   job_name: 'streamers',
   file_sd_configs: [{ files: [file], refresh_interval: '1s' }],
   relabel_configs: [
@@ -38,7 +38,7 @@ const podsOf = (file: string) => ({
   ],
 });
 
-/** Pods as Prometheus finds them through Kubernetes; what is built for Debian has no part that asks there. */
+/** Lists pods as Prometheus discovers them through Kubernetes; Debian's build lacks that discovery. */
 export const podTargets = (pods: readonly Pod[]) =>
   pods.flatMap(({ metadata, spec, status }) => {
     const containers = (spec.containers ?? []) as { ports?: { name: string; containerPort: number }[] }[];
@@ -62,9 +62,9 @@ interface Sample {
 }
 
 export interface Prometheus {
-  /** The samples of an expression as they are now; throws what Prometheus says when it cannot be read. */
+  /** Returns an expression's current samples; throws Prometheus's message when it cannot be parsed. */
   query(expr: string): Promise<Sample[]>;
-  /** Any other path of its API. */
+  /** Gets any other path of its API. */
   get<T>(path: string): Promise<T>;
   stop(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function startPrometheus(
         honor_labels: true,
         static_configs: [{ targets: [address], labels: { job, ...labels } }],
       })),
-      ...(podsFile === undefined ? [] : [podsOf(podsFile)]),
+      ...(podsFile === undefined ? [] : [buildPodScrape(podsFile)]),
     ],
   };
   await writeFile(join(dir, 'prometheus.yml'), stringify(config));
@@ -128,12 +128,12 @@ export async function startPrometheus(
 }
 
 export interface Scrape {
-  /** Name → type. */
+  /** Types by name. */
   types: Map<string, string>;
   samples: { name: string; labels: Record<string, string>; value: number }[];
 }
 
-/** Text format 0.0.4, as far as we write it. */
+/** Parses text format 0.0.4, as far as we write it. */
 export function parseScrape(text: string): Scrape {
   const types = new Map<string, string>();
   const samples: Scrape['samples'] = [];

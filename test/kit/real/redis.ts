@@ -1,6 +1,5 @@
 /**
- * A real Redis for tests, on a free port, with a password and nothing on disk; in a container or as a process
- * (engine/find.ts).
+ * Runs a real Redis for tests on a free port, with a password and without files; in a container or as a process (engine/find.ts).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,10 +7,10 @@ import { connect } from 'node:net';
 import { freePort, until } from '../wait.ts';
 import { chosenWay, type Way } from './engine/find.ts';
 
-/** A redis-server of given settings, however it is run. */
+/** A redis-server with given settings, in either way. */
 export interface RedisServer {
   start(): Promise<void>;
-  /** Resolves when it is gone, also when it was before. */
+  /** Resolves when it has ended, also when it had before. */
   kill(): Promise<void>;
   pause(): void;
   resume(): void;
@@ -22,15 +21,15 @@ export interface RedisServer {
 export interface TestRedis {
   url: string;
   password: string;
-  /** Ends it without a word, and every connection with it; `start` brings it back on the same port, empty. */
+  /** Kills it with all connections; `start` brings it back on the same port, empty. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** It takes what is sent and says nothing, until `resume`. */
+  /** Stops answering, but accepts data, until `resume`. */
   pause(): void;
   resume(): void;
 }
 
-/** Call `kill` in afterAll. `way`: for who has a reason to want one of the two. */
+/** Call `kill` in afterAll. `way` chooses where it runs. */
 export async function startTestRedis(way?: Way): Promise<TestRedis> {
   const port = await freePort();
   const password = 'a-password-that-no-log-may-show';

@@ -1,4 +1,4 @@
-/** Kills and starts parts of a control plane under the feet of its clients, and asks etcd what was truly written. */
+/** Kills and starts parts of a control plane while clients use it, and reads the true writes from etcd. */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { TestKubernetes } from './kubernetes.ts';
 
 type Part = 'etcd' | 'kube-apiserver';
 
-/** What is killed is told by `pids`, and what was started in its place is recorded where the first one was: it ends as that would. */
+/** `pids` names the parts to kill. A restarted part is recorded in the original's place, and so ends as that would. */
 export function createRestarts(kubernetes: TestKubernetes) {
   const { pids, stateDir } = kubernetes;
   const commands = new Map<Part, string[]>();
@@ -22,18 +22,18 @@ export function createRestarts(kubernetes: TestKubernetes) {
     pids[part] = (await spawnChild({ name: part, command, args, env, logFile, stateDir })).pid;
   };
   return {
-    /** SIGKILL; resolves when it is gone. */
+    /** Kills a part with SIGKILL; resolves when it has ended. */
     async kill(part: Part): Promise<void> {
       const pid = pids[part];
       if (pid === undefined) throw new Error(`There is no ${part}.`);
       commands.set(part, readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1));
       process.kill(pid, 'SIGKILL');
-      // Both are children of this process. Until one is waited for its threads may be ending still, and hold its port.
+      // Both are children of this process. Threads of a child that is not yet reaped may still hold its port.
       await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), { timeout: 60_000, interval: 20 });
     },
-    /** With the same command line, the same port and the same data. */
+    /** Starts a part with the same command line, port and data. */
     start,
-    /** Leaves all parts running and ready, wherever a test has ended: others may come to this control plane afterwards. */
+    /** Starts all parts that a test has left dead: other files may use this control plane next. */
     async end(): Promise<void> {
       for (const part of [...commands.keys()]) await start(part);
       const kube = createKube({ kubeconfig: kubernetes.kubeconfig });
@@ -44,7 +44,7 @@ export function createRestarts(kubernetes: TestKubernetes) {
   };
 }
 
-/** How often a key of etcd was written since it was created, the creation included; 0 when it is not there. */
+/** Returns how often a key of etcd was written since its creation, which counts too; 0 for a missing key. */
 export function createEtcdReader(kubernetes: TestKubernetes) {
   const { certificates, pids } = kubernetes;
   const args = readFileSync(`/proc/${pids.etcd}/cmdline`, 'utf8').split('\0');

@@ -1,4 +1,4 @@
-/** An independent RTMP receiver for tests: nginx with libnginx-mod-rtmp, on a free port, recording what arrives. */
+/** Runs an independent RTMP receiver for tests: nginx with libnginx-mod-rtmp, on a free port, recording all streams. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -12,11 +12,11 @@ const APPLICATION = 'live';
 
 export interface RtmpServer {
   port: number;
-  /** Without the key, e.g. rtmp://127.0.0.1:40123/live; give any key. */
+  /** The URL without a key, e.g. rtmp://127.0.0.1:40123/live; any key works. */
   url: string;
   /** Paths of the recordings so far, oldest first: `<key>-<unix seconds>.flv`, one for each publish. */
   recordings(key?: string): Promise<string[]>;
-  /** What nginx logged: a line for each publisher that left. */
+  /** nginx's log: a line for each publisher that left. */
   log(): Promise<string>;
   /** Ends every connection and stops listening; `start` listens on the same port again. */
   stop(): Promise<void>;
@@ -57,16 +57,16 @@ rtmp {
 `;
 
 export interface RtmpServerOptions {
-  /** Where FLV recordings go (made when it is not there). */
+  /** The folder for FLV recordings, made when missing. */
   record: string;
   port?: number;
-  /** An address of loopback; 127.0.0.1 unless told. */
+  /** An address of loopback; 127.0.0.1 by default. */
   host?: string;
-  /** Asked by a POST whether a publisher may: any answer but 2xx is a no. */
+  /** A URL that authorizes each publisher by POST: any answer but 2xx refuses. */
   onPublish?: string;
 }
 
-/** Listens on loopback. */
+/** Starts nginx on loopback. */
 export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpServer> {
   await access(MODULE);
   await mkdir(options.record, { recursive: true });

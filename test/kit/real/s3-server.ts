@@ -1,4 +1,4 @@
-/** A real S3 server for tests, on a free port, with its objects in a temporary directory. */
+/** Runs a real S3 server for tests, on a free port, with its objects in a temporary directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { ensureGoPrograms } from './go-programs.ts';
 export interface S3Server {
   endpoint: string;
   credentials: StorageCredentials;
-  /** A client of our own, to make buckets and look behind the storage's back. */
+  /** A client of our own, to make buckets and check objects behind the storage's back. */
   client: S3Client;
   /** Kills the server and every connection; `start` brings it back on the same port with the same objects. */
   stop(): Promise<void>;
@@ -21,7 +21,7 @@ export interface S3Server {
   close(): Promise<void>;
 }
 
-/** Resolves when the server answers. `scripts/test-programs.ts` has built it before, so that no test waits for that. */
+/** Resolves when the server answers. `scripts/test-programs.ts` builds it beforehand, so that no test waits for that. */
 export async function startS3Server(): Promise<S3Server> {
   const { versitygw } = await ensureGoPrograms();
   const root = await mkdtemp(join(tmpdir(), 's3-server-'));
@@ -29,7 +29,7 @@ export async function startS3Server(): Promise<S3Server> {
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = { accessKeyId: 'AKIATESTTESTTEST', secretAccessKey: 'a-secret-that-no-log-may-show' };
-  // The client writes into what it is given.
+  // The client modifies its options.
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',

@@ -1,24 +1,24 @@
-/** The API server as a process of its own, for what only a process can show: how it dies, and how it ends. */
+/** Runs the API server as a process of its own, for tests of its crash and its shutdown. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { until } from '../wait.ts';
 import { MAIN } from './app.ts';
 
-/** On a machine that is busy with other tests. */
+/** The machine may be busy with other tests. */
 const START_MS = 90_000;
 
 export interface ApiProcess {
   pid: number;
   url: string;
   opsUrl: string;
-  /** All it has logged. */
+  /** Its log so far. */
   logs(): string;
   signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
   /** Resolves to its exit status; null when it was killed. */
   ended: Promise<number | null>;
 }
 
-/** Resolves when it is ready. End it by a signal. */
+/** Resolves when it is ready. A signal ends it. */
 export async function startApiProcess(environment: Readonly<Record<string, string>>): Promise<ApiProcess> {
   const child = spawn(process.execPath, [MAIN, 'api'], {
     env: environment,

@@ -1,6 +1,6 @@
 /**
- * The API server for tests: on a real Postgres and a real Kubernetes API, with the rights it has in a cluster, and no
- * operator. Tests write the status that the operator would.
+ * Starts the API server for tests on a real Postgres and a real Kubernetes API, with its rights in a cluster, and without an operator.
+ * Tests write the status in the operator's place.
  */
 
 import { openAuth } from '../../../src/auth/open.ts';
@@ -44,17 +44,17 @@ export interface TestApi {
   opsUrl: string;
   databaseUrl: string;
   kubernetes: TestKubernetes;
-  /** The administrator's. */
+  /** The administrator's client. */
   kube: Kube;
   config: ApiConfig;
-  /** The same settings, for an API server that is a process of its own. */
+  /** The same settings, for an API server as a process of its own. */
   environment: Readonly<Record<string, string>>;
   auth: ReturnType<typeof createAuthService>;
   /** Makes an account with a key. */
   client(name: string): Promise<Client>;
-  /** Another replica on the same Kubernetes and Postgres. */
+  /** Starts another replica on the same Kubernetes and Postgres. */
   replica(overrides?: Partial<ApiConfig>): Promise<RunningApi & { stop(): Promise<void> }>;
-  /** What the operator, and whoever answers for its gates, would say of a stream, for the spec as it is now. */
+  /** Writes a stream's status for its current spec, in the place of the operator and of the gates' owners. */
   observe(id: string, status: Partial<LoopStreamStatus>, falseConditions?: FalseCondition[]): Promise<void>;
   observeUpload(id: string, status: UploadStatus): Promise<void>;
   stop(): Promise<void>;
@@ -84,17 +84,20 @@ export async function call<T>(
   return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as T };
 }
 
-/** By the control plane's kubeconfig. Who changes a definition or a right puts it back (test/system/kube/validation.test.ts). */
+/**
+ * Definitions are installed once per kubeconfig. A test that changes a definition or a right restores it
+ * (test/system/kube/validation.test.ts).
+ */
 const installed = new Set<string>();
 
-/** Our definitions and rights, once in a control plane. */
+/** Installs our definitions and rights, once in a control plane. */
 async function install(kube: Kube, kubeconfig: string): Promise<void> {
   if (installed.has(kubeconfig)) return;
   await Promise.all([applyCrds(kube), applyRights(kube)]);
   installed.add(kubeconfig);
 }
 
-/** `alone`: on a control plane that no other test uses. */
+/** `alone` starts it on a control plane that no other test uses. */
 export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone = false } = {}): Promise<TestApi> {
   const [postgres, kubernetes] = await Promise.all([
     shareTestPostgres(),
@@ -113,7 +116,7 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',
     LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
-    // No account of these tests is on trial, unless a test says so.
+    // No account of these tests is on trial, unless a test overrides it.
     LOOPSTREAM_LIMITS: JSON.stringify({ trial: withOverrides().full }),
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     KUBECONFIG: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),

@@ -1,9 +1,9 @@
 /**
- * What the tests of the contract are run against: any implementation (LOOPSTREAM_URL, its origin), or else ours, once with a
- * stand-in for its operator and once as a whole. The tests know of it only what HTTP tells. Of another implementation they
- * have to be given keys: LOOPSTREAM_API_KEY of an account that has nothing yet, LOOPSTREAM_OTHER_API_KEY of another account
- * and LOOPSTREAM_REVOKED_API_KEY. What it is to loop and where to is served here, or elsewhere when it cannot reach this
- * machine: LOOPSTREAM_VIDEO_URL, LOOPSTREAM_AUDIO_URL, LOOPSTREAM_SLOW_VIDEO_URL (it comes within minutes) and LOOPSTREAM_RTMP_URL.
+ * Opens the target of the contract's tests: any implementation (LOOPSTREAM_URL, its origin), or ours, once with a stand-in for its operator
+ * and once as a whole. The tests use HTTP alone. Another implementation needs keys: LOOPSTREAM_API_KEY of an empty account,
+ * LOOPSTREAM_OTHER_API_KEY of another account and LOOPSTREAM_REVOKED_API_KEY. Media and the destination are served here. An implementation
+ * that cannot reach this machine needs others: LOOPSTREAM_VIDEO_URL, LOOPSTREAM_AUDIO_URL, LOOPSTREAM_SLOW_VIDEO_URL (it arrives within
+ * minutes) and LOOPSTREAM_RTMP_URL.
  */
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -34,7 +34,7 @@ export interface Target extends Keys, Media {
 
 interface Keys {
   key: string;
-  /** Of another account, which may use up its rate limit. */
+  /** The key of another account, which may use up its rate limit. */
   otherKey: string;
   revokedKey: string;
 }
@@ -44,39 +44,39 @@ interface Media {
   audio: string;
   /** A video that does not arrive before `release`. */
   slowVideo: string;
-  /** One that never does. */
+  /** A video that never arrives. */
   neverVideo: string;
   rtmpUrl: string;
   release(): Promise<void>;
 }
 
-/** `onAir`: media is fetched, and what is started is sent. */
+/** `onAir`: the target fetches media and sends streams. */
 export interface Place {
   onAir: boolean;
   open(): Promise<Target>;
 }
 
-const given = (name: string): string | undefined => process.env[`LOOPSTREAM_${name}`] || undefined;
+const readVariable = (name: string): string | undefined => process.env[`LOOPSTREAM_${name}`] || undefined;
 const needed = (name: string): string => {
-  const value = given(name);
+  const value = readVariable(name);
   if (value === undefined) throw new Error(`LOOPSTREAM_URL is given, and LOOPSTREAM_${name} is not`);
   return value;
 };
 
-/** Keys of accounts that have nothing yet. */
+/** Makes keys of empty accounts. */
 async function makeKeys(auth: AuthService, give: (accountId: string) => Promise<void> = async () => {}): Promise<Keys> {
   const id = crypto.randomUUID();
-  const keyOf = async (name: string) => {
+  const makeKey = async (name: string) => {
     const accountId = await auth.ensureUser({ email: `${name}-${id}@example.com`, firstName: name });
     await give(accountId);
     return auth.createApiKey(accountId, 'contract');
   };
-  const [own, other, revoked] = [await keyOf('ada'), await keyOf('eve'), await keyOf('ada')];
+  const [own, other, revoked] = [await makeKey('ada'), await makeKey('eve'), await makeKey('ada')];
   await auth.revokeApiKey(revoked.id);
   return { key: own.key, otherKey: other.key, revokedKey: revoked.key };
 }
 
-/** Media that is served here, and a receiver. */
+/** Serves media, and starts a receiver. */
 async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'contract-'));
   const file = join(dir, 'video.mp4');
@@ -93,7 +93,7 @@ async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    // It has sound too, which is what is wanted of it as AUDIO.
+    // The file has sound too, which is used when it is imported as AUDIO.
     video: `${base}/video.mp4`,
     audio: `${base}/audio.mp4`,
     slowVideo: `${base}/slow.mp4`,
@@ -109,9 +109,9 @@ async function startMedia(): Promise<Media & { stop(): Promise<void> }> {
   };
 }
 
-/** Another implementation. */
+/** Opens another implementation. */
 async function openOther(url: string): Promise<Target> {
-  const elsewhere = given('VIDEO_URL');
+  const elsewhere = readVariable('VIDEO_URL');
   const media = elsewhere === undefined ? await startMedia() : undefined;
   return {
     base: `${url}/v1`,
@@ -131,22 +131,22 @@ async function openOther(url: string): Promise<Target> {
   };
 }
 
-/** Nothing is fetched and nothing is sent: a stream is ready unless its video is one of those that have not arrived. */
+/** Fetches and sends nothing: a stream is ready unless its video has not arrived. */
 function standInMedia(api: TestApi) {
   let released = false;
   const preparing = { type: 'MediaReady', reason: 'MediaImporting', message: 'The upload has not arrived yet.' };
   const slowVideo = 'https://example.com/slow.mp4';
   const neverVideo = 'https://example.com/never.mp4';
-  const linkOf = async ({ uploadRef }: LoopStreamSpec) =>
+  const findLink = async ({ uploadRef }: LoopStreamSpec) =>
     uploadRef && (await api.kube.get(UPLOADS, NAMESPACE, uploadRef)).spec.source.url;
   const problemsOf = async (spec: LoopStreamSpec) => {
-    const link = await linkOf(spec);
+    const link = await findLink(spec);
     return link === neverVideo || (link === slowVideo && !released) ? [preparing] : [];
   };
   const release = async () => {
     released = true;
     for (const { metadata, spec, status } of await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE }))
-      if ((await linkOf(spec).catch(() => undefined)) === slowVideo)
+      if ((await findLink(spec).catch(() => undefined)) === slowVideo)
         await api.observe(metadata.name, { phase: status?.phase ?? 'idle' });
   };
   const media: Media = {
@@ -177,13 +177,13 @@ async function openStandIn(): Promise<Target> {
   };
 }
 
-/** The implementation that the environment names, or else our API server with a stand-in for its operator. */
+/** Opens the implementation that the environment names, or our API server with a stand-in for its operator. */
 export function anyPlace(): Place {
-  const url = given('URL');
+  const url = readVariable('URL');
   return url === undefined ? { onAir: false, open: openStandIn } : { onAir: true, open: () => openOther(url) };
 }
 
-/** The whole product, which runs already and goes on afterwards. */
+/** Opens the running product, and leaves it running. */
 export const productPlace = (system: () => Shared): Place => ({
   onAir: true,
   async open() {
@@ -192,7 +192,7 @@ export const productPlace = (system: () => Shared): Place => ({
       settingOf(system(), 'api', `LOOPSTREAM_${name}`),
     );
     const { service, close } = openAuth({ databaseUrl, authSecret });
-    // Nothing goes on air without credit.
+    // Without credit nothing goes on air.
     const keys = await makeKeys(service, (accountId) => giveCredit(databaseUrl, accountId)).finally(close);
     return { base: facts.apiUrl, graphql: facts.graphqlUrl ?? '', ...keys, ...(await startMedia()) };
   },

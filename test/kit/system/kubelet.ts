@@ -1,6 +1,6 @@
 /**
- * The hand of a kubelet: binds pods to a node and writes their status, as the test says. Everything else (scheduler,
- * controllers, garbage collection, admission) is the real control plane's.
+ * Acts as a kubelet: binds pods to a node and writes their status on a test's command. Everything else (scheduler, controllers, garbage
+ * collection, admission) is the real control plane's.
  */
 
 import { NODES, PODS, type Pod, type PodStatus } from '../../../src/kube/core.ts';
@@ -10,7 +10,7 @@ import { kubeTime } from '../../../src/lib/clock.ts';
 const NODE = 'test-node';
 
 export async function createKubelet(kube: Kube, namespace: string) {
-  // Pods bound to a node that does not exist are removed by the pod garbage collector.
+  // The pod garbage collector removes pods that are bound to a missing node.
   await kube.create(NODES, '', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE }, spec: {} } as KubeObject);
   const patch = (name: string, status: PodStatus) =>
     kube.mergePatch(PODS, namespace, name, { status }, { subresource: 'status' });
@@ -23,16 +23,16 @@ export async function createKubelet(kube: Kube, namespace: string) {
     }));
 
   return {
-    /** Takes its node away. */
+    /** Deletes its node. */
     leave: () => kube.delete(NODES, '', NODE),
-    /** Binds a pod that is not bound yet. */
+    /** Binds a pod that is still unbound. */
     async bind(name: string): Promise<void> {
       const target = { apiVersion: 'v1', kind: 'Node', name: NODE };
       const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
       const answer = await kube.raw('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, binding);
       if (answer.status >= 300 && answer.status !== 409) throw new Error(answer.text);
     },
-    /** Its container runs; `ready` is what its readiness probe says. */
+    /** Starts the pod's container; `ready` is the result of its readiness probe. */
     async run(name: string, ready: boolean, restartCount = 0, podIP = '10.0.0.1'): Promise<void> {
       const pod = await kube.get(PODS, namespace, name);
       const running = { startedAt: kubeTime(new Date()) };
@@ -45,7 +45,7 @@ export async function createKubelet(kube: Kube, namespace: string) {
         ],
       });
     },
-    /** Its container has ended and left this message. */
+    /** Ends the pod's container with this message. */
     async end(name: string, exitCode: number, message: string): Promise<void> {
       const pod = await kube.get(PODS, namespace, name);
       const now = kubeTime(new Date());
@@ -67,7 +67,7 @@ export async function createKubelet(kube: Kube, namespace: string) {
       const phase = exitCode === 0 ? 'Succeeded' : 'Failed';
       await patch(name, { phase, conditions: conditions(false), containerStatuses: [container] });
     },
-    /** Its grace period is over and nothing of it is left: kubelet says how it ended, then deletes the object. */
+    /** Ends the pod's grace period: kubelet writes how it ended, then deletes the object. */
     async remove(name: string): Promise<void> {
       const pod = await kube.get(PODS, namespace, name).catch(() => undefined);
       if (pod?.spec.nodeName !== undefined) await this.end(name, 0, '').catch(() => undefined);

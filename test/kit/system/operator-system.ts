@@ -1,6 +1,6 @@
 /**
- * The operator on a real control plane, for the system tests of one file: `aroundEachTest` starts them around the tests, the
- * rest acts on what it started. Pods are driven by the test's hand in kubelet's place.
+ * Runs the operator on a real control plane, for the system tests of one file: `aroundEachTest` starts them around the tests, and the rest
+ * acts on them. The test drives the pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
@@ -29,7 +29,7 @@ export let kube: Kube;
 export let kubelet: Kubelet;
 export let operator: { lifecycle: Lifecycle; opsPort: number };
 
-/** Pods are asked often: a test need not wait for what takes a quarter of a minute in life. */
+/** The operator polls pods often: a test need not wait for an interval that is a quarter of a minute in production. */
 const FOLLOW = { everyMs: 250, behindMs: 250 };
 
 let isMetered = false;
@@ -60,7 +60,10 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
   return { lifecycle, opsPort };
 }
 
-/** One namespace for the file, one operator for each test, nothing left between two tests. `metered`: somebody counts. */
+/**
+ * Makes one namespace for the file and one operator for each test, and removes all objects between two tests. `metered` starts the metering
+ * too.
+ */
 export function aroundEachTest({ metered = false } = {}): void {
   isMetered = metered;
   beforeAll(async () => {
@@ -68,7 +71,7 @@ export function aroundEachTest({ metered = false } = {}): void {
     kube = createKube({ kubeconfig: cluster.kubeconfig });
     await applyCrds(kube);
     const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-    // That of the file before may still be going.
+    // The previous file's namespace may still be terminating.
     await until(`a new namespace ${NS}`, () =>
       kube.create(NAMESPACES, '', { metadata: { name: NS, labels }, spec: {} }).catch(() => undefined),
     );
@@ -84,7 +87,7 @@ export function aroundEachTest({ metered = false } = {}): void {
     operator = await startOperator();
   });
   afterEach(async () => {
-    // Everything goes the way it goes in life: the operator takes the streams off air before it is stopped.
+    // Streams end as in production: the operator takes them off air before it stops.
     for (const resource of [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, JOBS, EVENTS] as Resource[]) {
       for (const { metadata } of await kube.list(resource, { namespace: NS })) {
         await kube.delete(resource, NS, metadata.name, { propagationPolicy: 'Background' });
@@ -148,7 +151,7 @@ export async function jobPod(job: string): Promise<Pod> {
   });
 }
 
-/** Plays the Job: its pod runs and ends with this answer. */
+/** Plays the Job: its pod runs and ends with this result. */
 export async function answer(job: string, result: unknown): Promise<void> {
   const { name } = (await jobPod(job)).metadata;
   await kubelet.bind(name);
@@ -175,7 +178,7 @@ export async function goLive(): Promise<LoopStream> {
   return phase('live');
 }
 
-/** Resource versions of everything in the namespace: equal when nothing at all was written. */
+/** Returns resource versions of everything in the namespace: equal versions prove that nothing was written. */
 export async function versions(): Promise<Record<string, string>> {
   const all = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, PODS, JOBS, EVENTS] as Resource[];
   const lists = await Promise.all(all.map((resource) => kube.list<KubeObject>(resource, { namespace: NS })));
@@ -201,7 +204,7 @@ export const settled = async () => {
   });
 };
 
-/** Waits until nobody writes any more, the Job controller and the recorders of events with their own last words too. */
+/** Waits until all writes stop, also those of the Job controller and the event recorders. */
 export async function atRest(): Promise<Record<string, string>> {
   await settled();
   await until('the Jobs are over', async () =>
@@ -217,7 +220,7 @@ export async function atRest(): Promise<Record<string, string>> {
   });
 }
 
-/** Stops the operator, does what happens meanwhile, and starts it again. */
+/** Stops the operator, runs `meanwhile`, and starts it again. */
 export async function withoutOperator<T>(
   meanwhile: () => Promise<T>,
   options?: Parameters<typeof runOperator>[3],

@@ -1,4 +1,4 @@
-/** The HTTP server alone: services do what a test wants, and there is no Kubernetes and no database behind it. */
+/** Starts the HTTP server alone, with stubbed services, without Kubernetes or a database. */
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
@@ -11,22 +11,22 @@ import { ROOM } from '../make/limits.ts';
 
 export interface TestServer {
   app: FastifyInstance;
-  /** Listens on a free port from then on. */
+  /** Listens on a free port. */
   listen(): Promise<{ url: string; port: number }>;
   logs(): string;
 }
 
 export interface ServerOptions
   extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'isSuspended' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
-  /** Settings, without their prefix. */
+  /** Settings without their prefix. */
   settings?: Record<string, string>;
   scopes?: readonly Scope[];
-  /** Of the account service. */
+  /** The account service's method. */
   me?: () => unknown;
   services?: object;
 }
 
-/** Unless `auth` says otherwise, who sends a key is the account of that name. Close `app` afterwards. */
+/** By default, a key's sender is the account of that name. Close `app` afterwards. */
 export async function buildTestServer(options: ServerOptions = {}): Promise<TestServer> {
   let logs = '';
   const sink = new Writable({

@@ -1,4 +1,4 @@
-/** A system that is there already, for a file of tests that needs none of its own. */
+/** Shares the running system with test files that need none of their own. */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,12 +12,12 @@ import { giveCredit } from '../make/ledger.ts';
 import { ROOT, type Shared, type System } from './system.ts';
 import { settingOf } from './traces.ts';
 
-/** It goes on after whoever shares it. */
+/** The system outlives its users. */
 export type SharedSystem = Pick<System, keyof Shared | 'client'>;
 
 /**
- * The system that all files share which need none of their own (shared-system.ts), with an account that nobody has used: the
- * facts say its key, e-mail address and password. Without `credit` the account has never had any.
+ * Returns the system that files share (shared-system.ts), with a new account: the facts have its key, email address and password. Without
+ * `credit` the account has never had any.
  */
 export async function shareSystem({ credit = true } = {}): Promise<SharedSystem> {
   const shared = inject('system');
@@ -41,7 +41,7 @@ export async function shareSystem({ credit = true } = {}): Promise<SharedSystem>
   }
 }
 
-/** The same, with the demo of that account on air until `close`. */
+/** Returns the same, with that account's demo on air until `close`. */
 export async function shareSystemOnAir(): Promise<SharedSystem & { close(): Promise<void> }> {
   const system = await shareSystem();
   const { facts, client } = system;

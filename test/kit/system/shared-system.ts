@@ -1,6 +1,6 @@
 /**
- * Around the end-to-end tests: one local system, started once, for all the files that need no system of their own. Each of
- * them has an account of its own there (`shareSystem`), and so sees nothing of what the others make.
+ * Wraps the end-to-end tests: starts one local system for all files that need none of their own. Each file has an account of its own there
+ * (`shareSystem`), and so sees no other file's objects.
  */
 import type { TestProject } from 'vitest/node';
 import { ensureApp } from './app.ts';
@@ -16,7 +16,7 @@ export default async function around(project: TestProject): Promise<() => Promis
   await ensureApp();
   const { facts, stateDir, pid, close } = await startSystem(['--no-demo']);
   project.provide('system', { facts, stateDir });
-  // A run that a signal ends waits for nothing. The system ends by itself then, once it is told.
+  // A run that a signal ends waits for nothing: the system only needs the signal, and ends by itself.
   const whenKilled = () => process.kill(pid, 'SIGINT');
   process.once('exit', whenKilled);
   return async () => {

@@ -1,7 +1,6 @@
 /**
- * Around the run of a project: a directory for what the files of a worker share, each part of it in a state directory of its
- * own, and the engine that their servers run in. A worker is ended without being asked, so that what it has started is ended
- * here.
+ * Wraps a project's run: a directory for each worker's shared servers, each with a state directory of its own, and the engine that they run
+ * in. A worker ends without a warning, so this ends its servers.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
@@ -21,7 +20,7 @@ declare module 'vitest' {
   }
 }
 
-// Never called: `make test` starts it by its path, around all of these tests, and so what it is made of is of them too.
+// Never called: `make test` starts it by its path around all of these tests, so its sources count as theirs.
 void (() => import('../real/engine/keep.ts'));
 
 export default async function around(project: TestProject): Promise<() => Promise<void>> {

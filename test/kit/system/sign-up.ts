@@ -1,4 +1,4 @@
-/** A browser on its way through sign-up, by HTTP: it keeps cookies, and opens the links of letters. */
+/** Signs a browser up over HTTP: it keeps cookies, and opens the links of mails. */
 
 import { linkIn, type TestSmtp } from '../fake/smtp.ts';
 import { type Person, post, signIn } from '../make/oauth.ts';
@@ -8,7 +8,7 @@ export interface Visitor {
   signUp(email: string, password: string): Promise<void>;
 }
 
-/** `url`: of the site. `from`: the address that a trusted proxy would name. */
+/** `url` is the site's. `from` is the client address that a trusted proxy would add. */
 export function openBrowser(url: string, { from }: { from?: string } = {}): Visitor {
   const jar = new Map<string, string>();
   const send: Visitor['post'] = async (path, body) => {
@@ -29,13 +29,13 @@ export function openBrowser(url: string, { from }: { from?: string } = {}): Visi
   };
 }
 
-/** The token in the link of a letter. */
+/** Returns the token in a mail's link. */
 export async function tokenOf(smtp: TestSmtp, email: string, subject: RegExp, seen = 0): Promise<string> {
   const link = linkIn(await smtp.mailTo(email, subject, seen));
   return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
 }
 
-/** Whether it is the account's password. */
+/** Checks the account's password. */
 export const isPassword = (url: string, who: Pick<Person, 'email' | 'password'>): Promise<boolean> =>
   signIn(url, who).then(
     () => true,

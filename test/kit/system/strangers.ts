@@ -1,12 +1,12 @@
 /**
- * Strangers of the attack tests: ordinary accounts of the shared local system (share-system.ts), made by nobody's favour. None
- * has ever had credit.
+ * Makes strangers for the attack tests: ordinary accounts of the shared local system (share-system.ts), without privileges. None has ever
+ * had credit.
  */
 import type { Client } from '../../../src/client/index.ts';
 import { shareSystem } from './share-system.ts';
 import type { Shared } from './system.ts';
 
-/** An answer of the API, whatever it is: attacks look at refusals. `body` is undefined where there is none. */
+/** Any answer of the API: attacks examine refusals. `body` is undefined for an empty one. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -16,7 +16,7 @@ export interface Answer {
 
 export interface Stranger extends Shared {
   client: Client;
-  /** Sends a request below `apiUrl`, e.g. `call('GET', '/me')`, with the account's key. Retries nothing. */
+  /** Sends a request below `apiUrl`, e.g. `call('GET', '/me')`, with the account's key, without retries. */
   call(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
@@ -34,7 +34,7 @@ async function makeStranger(): Promise<Stranger> {
   return { facts, stateDir, client, call };
 }
 
-/** Three accounts of one system: two that attack, and one (`victim`) that only wants to be on air. */
+/** Makes three accounts of one system: two that attack, and one (`victim`) that only wants to be on air. */
 export async function makeStrangers(): Promise<{ mallory: Stranger; accomplice: Stranger; victim: Stranger }> {
   const [mallory, accomplice, victim] = await Promise.all([makeStranger(), makeStranger(), makeStranger()]);
   return { mallory, accomplice, victim };

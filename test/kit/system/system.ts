@@ -1,4 +1,4 @@
-/** The whole local system for a test: started as a person starts it, in a state directory and on ports of its own. */
+/** Starts the whole local system for a test, as a person starts it, with a state directory and ports of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { LOCAL_MAIN, ROOT } from './app.ts';
 
 export { ROOT };
 
-/** With an API server, which `--operator-only` leaves out. */
+/** The facts of a system with an API server, which `--operator-only` leaves out. */
 type LocalFacts = AllFacts & { apiUrl: string; apiKey: string; pageUrl: string };
 
 export interface Shared {
@@ -25,12 +25,12 @@ export interface System extends Shared {
   output(): string;
   /** Resolves to the exit status. */
   exited: Promise<number | null>;
-  /** With the account's key. It tries nothing again, so that no failure is hidden. */
+  /** A client with the account's key. It never retries, so that no failure is hidden. */
   client: Client;
   /** Sends SIGINT, as Ctrl-C does, and resolves to the exit status. */
   interrupt(): Promise<number | null>;
   kill(): Promise<void>;
-  /** Stops it and forgets its state. */
+  /** Stops it and removes its state. */
   close(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ export async function startSystem(
       if (running()) child.kill('SIGKILL');
       await exited;
     },
-    // There is no API server with --operator-only.
+    // A system with --operator-only has no API server.
     get client() {
       return createClient({ baseUrl: facts.apiUrl, apiKey: facts.apiKey, maxRetries: 0 });
     },
@@ -89,7 +89,7 @@ export async function startSystem(
   };
 }
 
-/** A stream off air, of the demo's video and sent to where the demo is. */
+/** Makes a stream that is off air, with the demo's video and destination. */
 export async function streamLikeDemo({ client, facts }: Pick<System, 'client' | 'facts'>, name: string) {
   const { destinationID, videoUploadObjectID } = await client.streams.get(facts.demoStreamId ?? '');
   return client.streams.create({

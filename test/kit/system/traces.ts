@@ -1,6 +1,6 @@
 /**
- * Everything of a running local system that people, programs or other tenants can read without being meant to see secrets: its
- * logs, metrics, process lists, what Kubernetes shows of all but Secrets, and what its database holds.
+ * Collects every place of a running local system that people, programs or other tenants can read, but that must hold no secret. The places
+ * are logs, metrics, process lists, Kubernetes objects except Secrets, and the database.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -22,19 +22,19 @@ import type { Shared } from './system.ts';
 const run = promisify(execFile);
 const MAX_BYTES = 256 * 2 ** 20;
 
-/** Where something was read, and what was there. */
+/** The name of a place, and its text. */
 export type Place = [where: string, text: string];
 
 const readable = (file: string): string => {
   try {
     return readFileSync(file, 'latin1');
   } catch {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
     return '';
   }
 };
 
-/** All that the parts of a system have logged. */
+/** Returns the logs of all parts of a system. */
 export async function logs(system: Shared): Promise<Place[]> {
   const { stateDir } = system;
   try {
@@ -43,13 +43,13 @@ export async function logs(system: Shared): Promise<Place[]> {
       files.map(async (name) => [name, await readFile(join(stateDir, name), 'latin1')] as Place),
     );
   } catch (error) {
-    // A pod went with its logs while they were read: what is left is read anew.
+    // A pod's logs vanished during the read: the remaining ones are read anew.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return logs(system);
     throw error;
   }
 }
 
-/** The arguments of all processes of the machine, and the environment of those that run in pods. */
+/** Returns the arguments of all processes of the machine, and the environment of those in pods. */
 const processes = (): Place[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -62,7 +62,7 @@ const processes = (): Place[] =>
       ];
     });
 
-/** The process id of one of the system's own servers, e.g. `api`. */
+/** Returns the process id of one of the system's own servers, e.g. `api`. */
 export function findServer({ stateDir }: Shared, server: string): number {
   for (const file of readdirSync(join(stateDir, 'pids'))) {
     const { name, pid } = JSON.parse(readable(join(stateDir, 'pids', file))) as { name: string; pid: number };
@@ -71,7 +71,7 @@ export function findServer({ stateDir }: Shared, server: string): number {
   throw new Error(`${server} does not run`);
 }
 
-/** The environment of one of the system's own servers, as its process has it. */
+/** Returns the environment of one of the system's own servers, as its process has it. */
 export function environmentOf(system: Shared, server: string): Record<string, string> {
   const settings = readable(`/proc/${findServer(system, server)}/environ`).split('\0');
   return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
@@ -83,31 +83,28 @@ export function settingOf(system: Shared, server: string, setting: string): stri
   return value;
 }
 
-/**
- * A secret as it may stand somewhere: as it is, as JSON and URLs have it, and in base64 and base64url, where it begins with
- * the first, the second or the third of three bytes.
- */
+/** Returns a secret's possible encodings: plain, in JSON and URLs, and in base64 and base64url at each of three byte offsets. */
 export function disguisesOf(secret: string): string[] {
   const encoded = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
-    // The letters at both ends depend on what stands beside it.
+    // The letters at both ends depend on the neighbouring bytes.
     return bytes.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));
   });
   const inUrl = encodeURIComponent(secret);
   const escaped = secret.replace(/[<>&]/g, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`);
   const base64url = encoded.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
-  // Logs are read byte by byte.
+  // The logs are read as latin1, byte by byte.
   const plain = [secret, Buffer.from(secret).toString('latin1'), escaped, JSON.stringify(secret).slice(1, -1)];
   return [...new Set([...plain, inUrl, inUrl.toLowerCase(), ...encoded, ...base64url])];
 }
 
-/** Follows all that a Redis is asked; `dump` answers that and what it holds. */
+/** Follows all commands of a Redis; `dump` returns them and its content. */
 export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]>; close(): void }> {
   const redis = new Redis(url);
   const monitor = await redis.monitor();
   const asked: string[] = [];
   monitor.on('monitor', (_time: string, args: string[]) => asked.push(args.join(' ')));
-  const contentOf = async (key: string): Promise<string> => {
+  const readContent = async (key: string): Promise<string> => {
     const type = await redis.type(key);
     if (type === 'string') return (await redis.get(key)) ?? '';
     if (type === 'hash') return JSON.stringify(await redis.hgetall(key));
@@ -116,7 +113,7 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   return {
     dump: async () => {
       const keys = await redis.keys('*');
-      const held = await Promise.all(keys.map(async (key) => `${key} ${await contentOf(key)}`));
+      const held = await Promise.all(keys.map(async (key) => `${key} ${await readContent(key)}`));
       return [
         ['what Redis holds', held.join('\n')],
         ['what Redis was asked', asked.join('\n')],
@@ -134,10 +131,10 @@ export const fetched = async (url: string, headers: Record<string, string> = {})
   await (await fetch(url, { headers })).text(),
 ];
 
-/** A streamer's pod that runs. */
+/** A running streamer's pod. */
 interface Streamer {
   ip: string;
-  /** What it is shown by those who look at it. */
+  /** The token that its readers present. */
   token: string;
 }
 
@@ -156,7 +153,7 @@ interface Shown {
   status?: { podIP?: string; phase?: string };
 }
 
-/** All objects of all kinds but Secrets: specs, statuses, annotations and events. */
+/** Returns all objects of all kinds except Secrets: specs, statuses, annotations and events. */
 async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; streamers: Streamer[] }> {
   const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
   const kubectl = async (...args: string[]) => (await run(join(stateDir, 'bin/kubectl'), args, options)).stdout;
@@ -181,7 +178,7 @@ async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[
   return { places: [['objects of Kubernetes', objects]], streamers };
 }
 
-/** Each row of each table, as text. */
+/** Returns each row of each table as text. */
 async function database(system: Shared): Promise<Place[]> {
   const client = new pg.Client({ connectionString: settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
   await client.connect();
@@ -201,7 +198,7 @@ async function database(system: Shared): Promise<Place[]> {
   }
 }
 
-/** All of it. A streamer that runs is asked for what it shows. */
+/** Returns all places. A running streamer is asked for its status too. */
 export async function everywhere(system: Shared): Promise<Place[]> {
   const { places, streamers } = await kubernetes(system);
   const rest = await Promise.all([logs(system), metrics(system, streamers), database(system)]);

@@ -1,4 +1,4 @@
-/** What lets others into an account: made, seen and taken back by its owner alone, on whichever server. */
+/** Tests the credentials of an account: its owner alone makes, sees and revokes them, on any server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../../src/domain/accounts/record.ts';
 import type { RunningApi } from '../../../src/server/main.ts';
@@ -30,7 +30,7 @@ interface Listed<T> {
   data: T[];
   page: { hasMore: boolean; nextCursor: string | null };
 }
-/** As the page of the dashboard asks. */
+/** Sends a request as the page of the dashboard does. */
 const ask = <T = Record<string, unknown>>(
   person: Pick<Person, 'cookie'>,
   method: string,
@@ -69,7 +69,7 @@ describe('API keys', () => {
     });
   });
 
-  test('are made and seen by no key, no token and nobody; those of others are not there', async () => {
+  test('cannot be made or seen with a key, a token or without sign-in; those of other accounts do not exist', async () => {
     const [ada, bob] = [await site.person('ada'), await site.person('bob')];
     const { key, id } = await makeKey(ada, 'one');
     const token = await site.token('ada', 'service:read service:write service:destructive service:billing');
@@ -132,7 +132,7 @@ describe('API keys', () => {
 });
 
 describe('sessions', () => {
-  test('are seen without what lets one in, and ended one by one or all but this one', async () => {
+  test('are shown without their secrets, and ended one by one or all but this one', async () => {
     const eve = await site.person('eve');
     const [second, third] = [await signIn(site.url, eve), await signIn(site.url, eve)];
     const list = async () => (await ask<Listed<PersonSession>>(eve, 'GET', '/sessions')).body.data;
@@ -157,7 +157,7 @@ describe('sessions', () => {
 });
 
 describe('connected apps', () => {
-  test('are listed with what was allowed, and cut off: no token is good, and none is given any more', async () => {
+  test('are listed with their permissions, and cut off: no token is valid, and no new one is issued', async () => {
     const person = await site.person('una');
     const client = await register(site.url, {
       client_name: '<script>x</script>',
@@ -182,7 +182,7 @@ describe('connected apps', () => {
   });
 });
 
-/** What the account has besides: ways to sign in, and money that was booked, came in, was asked for and was billed. */
+/** Gives the account more: ways to sign in, ledger entries, payments, requests for payment and invoices. */
 async function giveMore({ accountId: id }: Person): Promise<void> {
   await giveCredit(site.databaseUrl, id);
   const statements = [
@@ -202,7 +202,7 @@ async function giveMore({ accountId: id }: Person): Promise<void> {
   for (const statement of statements) await query(site.databaseUrl, statement);
 }
 
-test('the account as a document has what is the account’s, and no secret', async () => {
+test('the account as a document has all its data, and no secret', async () => {
   const person = await site.person('mo');
   const destination = { name: 'Mine', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'se-cr-et-key-wxyz' };
   expect((await ask(person, 'POST', '/destinations', destination)).status).toBe(201);
@@ -226,7 +226,7 @@ test('the account as a document has what is the account’s, and no secret', asy
   const proofs = ['pub-lic-key', 'cre-den-tial', 'ac-cess-to-ken'];
   for (const secret of [destination.rtmpKey, person.key, person.password, ...proofs])
     expect(text).not.toContain(secret);
-  // A row that another account has is in no document but its own.
+  // A row of another account is in that account's export alone.
   expect(await ask(await site.person('ada'), 'GET', '/account/export')).toMatchObject({
     body: { ledger: [], topUps: [], deposits: [], invoices: [], passkeys: [], outsideSignIns: [] },
   });

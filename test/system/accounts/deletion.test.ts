@@ -1,4 +1,7 @@
-/** An account's end: nobody gets in from then on, all of it goes, and a server that dies in the middle leaves nothing behind. */
+/**
+ * Tests the deletion of an account: nobody can sign in from then on, all data goes, and a server that dies in the middle leaves nothing
+ * behind.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
@@ -33,7 +36,7 @@ const at = (url: string, person: Pick<Person, 'cookie'>, method: string, path: s
 const leave = (person: Person, more: object = {}, url = site.url) =>
   at(url, person, 'POST', '/account/deletion', { email: person.email, password: person.password, ...more });
 
-/** One of each kind. */
+/** Makes one object of each kind. */
 async function fill(person: Person): Promise<void> {
   const make = async (path: string, body: object) => {
     const answer = await person.call<{ id: string; objectID: string }>('POST', `/v1${path}`, body);
@@ -49,7 +52,7 @@ async function fill(person: Person): Promise<void> {
   await make('/streams', { name: 's', ...profile, playlistIDs: [playlist.id] });
 }
 
-async function left({ accountId }: Person): Promise<string[]> {
+async function listLeftovers({ accountId }: Person): Promise<string[]> {
   const kinds = [LOOPSTREAMS, PLAYLISTS, DESTINATIONS, UPLOADS, SECRETS] as const;
   const lists = await Promise.all(
     kinds.map((kind) =>
@@ -91,12 +94,12 @@ test('passwords cannot be tried for long', async () => {
   expect((await leave(person)).status).toBe(429);
 });
 
-test('from the answer on nobody is in; then all of it goes, and the neighbours’ stays', async () => {
+test('after the answer nobody can sign in; then all data goes, and the neighbours’ stays', async () => {
   const [person, neighbour] = [await site.person('goer'), await site.person('neighbour')];
   await Promise.all([fill(person), fill(neighbour)]);
   const client = await register(site.url);
   const tokens = await authorize(site.url, person, client, { scope: 'service:read offline_access' });
-  const before = await left(neighbour);
+  const before = await listLeftovers(neighbour);
   expect((await leave(person)).status).toBe(204);
   expect((await person.call('GET', '/v1/me')).status).toBe(401);
   expect((await at(site.url, person, 'GET', '/me')).status).toBe(401);
@@ -105,8 +108,8 @@ test('from the answer on nobody is in; then all of it goes, and the neighbours�
   expect((await call(`${site.url}/v1/me`, 'GET', undefined, bearer)).status).toBe(401);
   expect((await refresh(site.url, client, tokens.refresh_token ?? '')).status).toBeGreaterThanOrEqual(400);
   await expect(signIn(site.url, person)).rejects.toThrow();
-  await until('nothing is left', async () => (await left(person)).length === 0);
-  expect(await left(neighbour)).toEqual(before);
+  await until('nothing is left', async () => (await listLeftovers(person)).length === 0);
+  expect(await listLeftovers(neighbour)).toEqual(before);
 });
 
 test('a server that dies in the middle leaves it to the next one', async () => {
@@ -117,7 +120,7 @@ test('a server that dies in the middle leaves it to the next one', async () => {
     labelSelector: `${ACCOUNT_LABEL}=${person.accountId}`,
   });
   if (!stream) throw new Error('there is no stream');
-  // As if it were on air and took its time to end: all else waits for it.
+  // The finalizer simulates a stream on air that takes time to end: all other steps wait for it.
   const { name } = stream.metadata;
   const hold = (finalizers: string[]) =>
     site.kube.mergePatch(LOOPSTREAMS, NAMESPACE, name, { metadata: { finalizers } });
@@ -134,9 +137,11 @@ test('a server that dies in the middle leaves it to the next one', async () => {
   });
   dying.signal('SIGKILL');
   await dying.ended;
-  expect(await left(person)).toEqual(expect.arrayContaining(['LoopStream', 'Playlist', 'Destination', 'Upload']));
+  expect(await listLeftovers(person)).toEqual(
+    expect.arrayContaining(['LoopStream', 'Playlist', 'Destination', 'Upload']),
+  );
   await hold([]);
   const next = await site.replica();
-  await until('nothing is left', async () => (await left(person)).length === 0);
+  await until('nothing is left', async () => (await listLeftovers(person)).length === 0);
   await next.stop();
 });

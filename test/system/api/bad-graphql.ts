@@ -1,6 +1,6 @@
 /**
- * Every wrong mutation that the description of the API gives rise to, since inputs are made from the same schemas as bodies of
- * REST (bad-input.ts); and wrong arguments of every list.
+ * Derives every wrong mutation from the API's description, since inputs come from the same schemas as bodies of REST (bad-input.ts); and
+ * wrong arguments of every list.
  */
 import { type GraphQLField, type GraphQLSchema, getNamedType, isRequiredArgument } from 'graphql';
 import type { Json, OpenApi } from '../../../src/server/openapi/document.ts';
@@ -11,20 +11,20 @@ export interface BadOperation {
   what: string;
   /** The whole body, as JSON. */
   body: string;
-  /** A part of the path that must be told: the argument, or the field of the input. */
+  /** A part of the path in the error: the argument, or the field of the input. */
   field: string;
 }
 
 type Field = GraphQLField<unknown, unknown>;
 
 /** `mutation ($id: ID!, …) { name(id: $id, …) { __typename } }` */
-function documentOf(kind: 'query' | 'mutation', { name, args }: Field): string {
+function buildDocument(kind: 'query' | 'mutation', { name, args }: Field): string {
   const variables = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
   const given = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
   return `${kind} (${variables}) { ${name}(${given}) { __typename } }`;
 }
 
-/** A change as GraphQL has it, `{ insert: { index, items } }`, of what REST has, `{ op: 'insert', index, items }`. */
+/** Converts a change of REST, `{ op: 'insert', index, items }`, to GraphQL's `{ insert: { index, items } }`. */
 function reshaped(value: unknown): unknown {
   const { changes } = value as Json;
   if (!Array.isArray(changes)) return value;
@@ -35,7 +35,7 @@ function reshaped(value: unknown): unknown {
   return { ...(value as Json), changes: changes.map(change) };
 }
 
-/** Whether a field has to be given, in whichever object of a union it is. */
+/** Returns whether a field is required, in any object of a union. */
 function isNeeded(schema: Schema, [name = '', ...deeper]: string[]): boolean {
   const among = schema.anyOf ?? [schema];
   if (/^\d+$/.test(name)) return deeper.length === 0 || (schema.items !== undefined && isNeeded(schema.items, deeper));
@@ -44,7 +44,7 @@ function isNeeded(schema: Schema, [name = '', ...deeper]: string[]): boolean {
   return having.every(({ properties }) => isNeeded(properties?.[name] ?? {}, deeper));
 }
 
-/** Null is the same as left out, a whole number is an id as good as any text, and a variable that nobody asks for is no mistake. */
+/** GraphQL treats null as an absent value and a whole number as an id, and ignores an unused variable. */
 const isWrong = (schema: Schema, hasInput: boolean, { what, field }: Wrong): boolean =>
   /ID is -1$/.test(what)
     ? false
@@ -52,7 +52,7 @@ const isWrong = (schema: Schema, hasInput: boolean, { what, field }: Wrong): boo
       ? isNeeded(schema, field.split('/').slice(1))
       : hasInput || !/^body|^ has | is given twice$/.test(what);
 
-/** `ids`: one that exists of each noun. `body` gives a good input for an example of the description. */
+/** `ids` has one existing id for each noun. `body` returns a valid input for an example of the description. */
 export function badMutations(
   schema: GraphQLSchema,
   doc: OpenApi,
@@ -65,7 +65,7 @@ export function badMutations(
       const mutation = mutations[operationId];
       const media = requestBody?.content['application/json'];
       if (!mutation || !media) return [];
-      const query = documentOf('mutation', mutation);
+      const query = buildDocument('mutation', mutation);
       const id = path.includes('{id}') ? { id: ids[path.split('/')[2] ?? ''] } : {};
       const hasInput = mutation.args.some(({ name }) => name === 'input');
       const variables = (input: unknown) =>
@@ -93,19 +93,19 @@ const WRONG: Record<string, unknown[]> = {
   ],
   Order: [5, 'NAME', {}, { field: 'NOTHING' }, { field: 'NAME', direction: 'SIDEWAYS' }, { field: null }],
 };
-const kindOf = (type: string) => (/Where/.test(type) ? 'Where' : /Order$/.test(type) ? 'Order' : type);
+const getKind = (type: string) => (/Where/.test(type) ? 'Where' : /Order$/.test(type) ? 'Order' : type);
 
-/** Each argument of each list, one at a time. */
+/** Returns wrong values for each argument of each list, one at a time. */
 export function badLists(schema: GraphQLSchema, ids: Record<string, string>): BadOperation[] {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {});
   return fields
     .filter(({ type }) => /Connection$/.test(getNamedType(type).name))
     .flatMap((field) => {
-      const query = documentOf('query', field);
+      const query = buildDocument('query', field);
       const id = field.name.startsWith('playlist') ? ids.playlists : ids.streams;
       const needed = field.args.filter(isRequiredArgument).map(({ name }) => [name, id]);
       return field.args.flatMap(({ name, type }) =>
-        (WRONG[kindOf(getNamedType(type).name)] ?? []).map((value) => ({
+        (WRONG[getKind(getNamedType(type).name)] ?? []).map((value) => ({
           what: `${field.name}: ${name} is ${JSON.stringify(value).slice(0, 60)}`,
           body: JSON.stringify({ query, variables: { ...Object.fromEntries(needed), [name]: value } }),
           field: name,

@@ -1,4 +1,4 @@
-/** The feed of changes on the real thing: what an account has changes, and whoever follows it hears of that and of nothing else. */
+/** Tests the feed of changes on real servers: a follower receives each change of the account, and nothing else. */
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, type FeedNews, problems } from '../../../src/client/index.ts';
@@ -23,7 +23,7 @@ afterEach(() => {
   for (const stop of closing.splice(0)) stop.abort();
 });
 
-/** Follows until the test is over; `over` resolves with how it ended: nothing, when it ended orderly. */
+/** Follows until the end of the test; `over` resolves to the error that ended it, or to nothing for an orderly end. */
 async function follow(key: string, url = api.url) {
   const stop = new AbortController();
   closing.push(stop);
@@ -41,37 +41,37 @@ async function follow(key: string, url = api.url) {
 const destination = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 const make = async (client: Client) =>
   (await client.call<{ id: string }>('POST', '/v1/destinations', destination)).body.id;
-const told = (heard: FeedNews[], id: string) =>
+const listChanges = (heard: FeedNews[], id: string) =>
   heard.flatMap((news) => (news !== 'reset' && news.id === id ? [`${news.noun} ${news.change}`] : []));
 
-describe('whoever follows', () => {
-  test('hears a reset first, then of what is made, changed and deleted, by whichever door', async () => {
+describe('a follower', () => {
+  test('receives a reset first, then creations, changes and deletions through every API', async () => {
     const { heard } = await follow(ada.key);
     expect(heard).toEqual(['reset']);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)[0]).toBe('destination created');
+    await expect.poll(() => listChanges(heard, id)[0]).toBe('destination created');
     const before = heard.length;
     await api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { spec: { displayName: 'By kubectl' } });
-    await expect.poll(() => told(heard.slice(before), id)).toContain('destination updated');
+    await expect.poll(() => listChanges(heard.slice(before), id)).toContain('destination updated');
     await ada.call('DELETE', `/v1/destinations/${id}`);
-    await expect.poll(() => told(heard, id).at(-1)).toBe('destination deleted');
+    await expect.poll(() => listChanges(heard, id).at(-1)).toBe('destination deleted');
   });
 
-  test('hears of nothing that is another account’s', async () => {
+  test('receives nothing of another account', async () => {
     const [hers, his] = [await follow(ada.key), await follow(bob.key)];
     const id = await make(bob);
     const last = await make(ada);
-    await expect.poll(() => told(his.heard, id)).toContain('destination created');
-    await expect.poll(() => told(hers.heard, last)).toContain('destination created');
+    await expect.poll(() => listChanges(his.heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(hers.heard, last)).toContain('destination created');
     expect(JSON.stringify(hers.heard)).not.toContain(id);
     expect(JSON.stringify(his.heard)).not.toContain(last);
   });
 
-  test('hears of what another replica was asked for', async () => {
+  test('receives changes made through another replica', async () => {
     const other = await api.replica();
     const { heard } = await follow(ada.key, other.url);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(heard, id)).toContain('destination created');
     await other.stop();
   });
 });
@@ -92,7 +92,7 @@ describe('a feed', () => {
     await expect(follow(key)).rejects.toBeInstanceOf(problems.Unauthenticated);
   });
 
-  test('is one of so many for each account; one that ended makes room', async () => {
+  test('counts towards the account’s limit; its end makes room', async () => {
     const feeds = await Promise.all(Array.from({ length: MAX_FEEDS }, () => follow(bob.key)));
     const refusal = await follow(bob.key).catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(problems.TooManyFeeds);
@@ -114,7 +114,7 @@ describe('a feed', () => {
     expect(status).toBe(405);
   });
 
-  test('goes on for a reader who took nothing for a moment, and what came meanwhile is told', async () => {
+  test('continues for a reader that paused for a moment, with the changes in between', async () => {
     const { port, hostname } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     const answered = new Promise((resolve) => socket.once('data', resolve));
@@ -123,7 +123,7 @@ describe('a feed', () => {
     socket.pause();
     const { heard } = await follow(ada.key);
     const id = await make(ada);
-    await expect.poll(() => told(heard, id)).toContain('destination created');
+    await expect.poll(() => listChanges(heard, id)).toContain('destination created');
     let text = '';
     socket.on('data', (chunk) => {
       text += chunk;

@@ -1,4 +1,4 @@
-/** Each POST with an Idempotency-Key: one effect and one answer, however often it comes and whoever dies meanwhile. */
+/** Tests each POST with an Idempotency-Key: one effect and one answer for any number of retries and any crash in between. */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,15 +58,15 @@ const posts = Object.values(description.paths).flatMap(({ post }) =>
 const GRAPHQL = ['mutation createDestination', 'mutation skipStreamItem', 'mutation publishPlaylist, and another one'];
 const NAMES = [...posts.map(({ operationId }) => operationId), ...GRAPHQL];
 
-/** Requests of the account to the server at `url`. */
+/** Sends requests of the account to the server at `url`. */
 const at =
   (url: string, { key }: Client): Client['call'] =>
   (method, path, body, headers) =>
     call(`${url}${path}`, method, body, { 'x-api-key': key, ...headers });
 
-/** What a client is told: all that an answer of a POST says. */
+/** The headers of a POST's answer that clients use. */
 const TOLD = ['content-type', 'location', 'upload-expires', 'upload-offset', 'tus-resumable'];
-const told = ({ status, headers, body }: Answer<unknown>) =>
+const serialize = ({ status, headers, body }: Answer<unknown>) =>
   JSON.stringify([status, body, ...TOLD.map((name) => headers.get(name))]);
 const succeeded = ({ status, body }: Answer<unknown>) =>
   status < 300 && (body as { errors?: unknown }).errors === undefined;
@@ -99,12 +99,12 @@ describe('twenty equal requests at once, to two replicas', () => {
     expect(first && succeeded(first), JSON.stringify(first?.body)).toBe(true);
     expect(await post.effects()).toBe(before + 1);
     for (const to of servers) answers.push(await send(post, to, `${name} x20`));
-    expect([...new Set(answers.map(told))]).toHaveLength(1);
+    expect([...new Set(answers.map(serialize))]).toHaveLength(1);
     expect(await post.effects()).toBe(before + 1);
   });
 });
 
-test('a server that is killed between effect and answer: whoever asks again gets the answer, and nothing is done twice', async () => {
+test('a server is killed between effect and answer: a retry gets the answer, and nothing is done twice', async () => {
   const { api } = started;
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
@@ -116,7 +116,7 @@ test('a server that is killed between effect and answer: whoever asks again gets
     await server.ended;
     await proxy.close();
   });
-  // An account each: what is counted is its own.
+  // Each case has an account of its own, so that its count is its own.
   const all = await Promise.all(
     NAMES.map(async (name, i) => {
       const owner = await api.client(`killed-${i}`);
@@ -144,5 +144,5 @@ test('a server that is killed between effect and answer: whoever asks again gets
     expect(succeeded(answer), `${name}: ${JSON.stringify(answer.body)}`).toBe(true);
     expect(await post.effects(), name).toBe(before + 1);
   }
-  expect((await again()).map(told)).toEqual(answers.map(told));
+  expect((await again()).map(serialize)).toEqual(answers.map(serialize));
 });

@@ -1,4 +1,4 @@
-/** Requests that are sent again, by clients who did not hear the answer: one effect, whatever became of the server. */
+/** Tests retries of clients that lost the answer: one effect, whatever happened to the server. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ const problem = (code: keyof typeof ERRORS) => ({
 });
 const post = (key: string, body: unknown, { client = ada, path = '/v1/destinations' } = {}) =>
   client.call('POST', path, body, { 'idempotency-key': key });
-const idOf = ({ id, objectID }: Record<string, unknown>) => String(id ?? objectID);
+const getId = ({ id, objectID }: Record<string, unknown>) => String(id ?? objectID);
 
 describe('the same key', () => {
   test('and body have one effect and one answer, also when twenty come at once', async () => {
@@ -67,7 +67,7 @@ describe('the same key', () => {
       expect(await post(key, destination)).toMatchObject(problem('validation_failed'));
   });
 
-  test('is free after 24 hours, when what was kept of it is swept', async () => {
+  test('is free after 24 hours, when its stored answer is swept', async () => {
     const first = await post('old', destination);
     const age = () =>
       pool.query(`update loopstream.idempotency set created_at = now() - interval '25 hours' where key = 'old'`);
@@ -83,7 +83,7 @@ describe('the same key', () => {
   });
 });
 
-/** An API server that is a process, whose way to Kubernetes can be disturbed. */
+/** Starts an API server as a process, with a way to Kubernetes that can fail. */
 async function apiOverProxy(more: Record<string, string> = {}) {
   const { api } = started;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-api-process-'));
@@ -105,16 +105,16 @@ async function apiOverProxy(more: Record<string, string> = {}) {
   return { server, proxy, ask };
 }
 
-test('a server that is killed between the effect and the answer: the next one answers with the same resource', async () => {
+test('a server is killed between the effect and the answer: the next one returns the same resource', async () => {
   const { videoList, videoUploadObjectID, wish } = started;
   const owner = ada;
   const list = async (noun: string) =>
-    (await owner.call<{ data: Record<string, unknown>[] }>('GET', `/v1/${noun}?limit=100`)).body.data.map(idOf);
+    (await owner.call<{ data: Record<string, unknown>[] }>('GET', `/v1/${noun}?limit=100`)).body.data.map(getId);
   const version = async () => Number((await owner.call('GET', `/v1/playlists/${videoList}`)).body.version);
   const { server, proxy, ask } = await apiOverProxy();
   const inAMoment = new Date(Date.now() + 5_000).toISOString();
   const playlist = { kind: 'video', mode: 'shuffle', items: [{ uploadObjectID: videoUploadObjectID }] };
-  // The last one has begun before it is sent again.
+  // The last request has begun before the retry.
   const creations = {
     destinations: ['/v1/destinations', destination],
     uploads: ['/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/b.mp4' }],
@@ -150,7 +150,7 @@ test('a server that is killed between the effect and the answer: the next one an
     const [path, body] = creations[noun];
     const again = await post(`killed-${noun}`, body, { path });
     expect(again, noun).toMatchObject({ status: 201 });
-    expect(added(made, before, noun), noun).toEqual([idOf(again.body)]);
+    expect(added(made, before, noun), noun).toEqual([getId(again.body)]);
     expect((await post(`killed-${noun}`, body, { path })).body).toEqual(again.body);
   }
   expect(await lists()).toEqual(made);
@@ -162,7 +162,7 @@ test('a server that is killed between the effect and the answer: the next one an
   }
 });
 
-test('what Kubernetes has done and not answered is found when the request is sent again', async () => {
+test('an effect that Kubernetes did not confirm is found by the retry', async () => {
   const { videoList, videoUploadObjectID } = started;
   const { proxy, ask } = await apiOverProxy();
   const path = `/v1/playlists/${videoList}`;
@@ -185,7 +185,7 @@ test('what Kubernetes has done and not answered is found when the request is sen
 });
 
 describe('a server that is to end', () => {
-  test('first only says that it is not ready; then lets requests at work finish, and answers 503 to others', async () => {
+  test('first reports that it is not ready; then lets running requests finish, and refuses new ones with 503', async () => {
     const { server } = await apiOverProxy({ LOOPSTREAM_SHUTDOWN_DELAY_SECONDS: '1' });
     const port = Number(new URL(server.url).port);
     const slow = connect(port, '127.0.0.1');
@@ -196,7 +196,7 @@ describe('a server that is to end', () => {
     const headers = [`X-API-Key: ${ada.key}`, 'Content-Type: application/json', `Content-Length: ${text.length}`];
     slow.write(`POST /v1/destinations HTTP/1.1\r\nHost: x\r\n${headers.join('\r\n')}\r\n\r\n${text.slice(0, 9)}`);
     const ask = () => call<{ code?: string }>(`${server.url}/v1/status`, 'GET');
-    // It has come before the signal, for what is sent later has been answered.
+    // The server received it before the signal, since a later request has been answered.
     expect((await ask()).status).toBe(200);
 
     server.signal('SIGTERM');

@@ -40,7 +40,7 @@ const decode = (text: string | undefined) => Buffer.from(text ?? '', 'base64').t
 const del = (path: string, client = ada) => client.call('DELETE', path);
 
 describe('destinations', () => {
-  test('the key goes into a Secret and comes out nowhere: answers, resource, status, database', async () => {
+  test('keep the key in a Secret alone: answers, resource, status and database lack it', async () => {
     const made = await make('/v1/destinations', target);
     expect(made).toEqual({
       id: made.id,
@@ -67,7 +67,7 @@ describe('destinations', () => {
     await kube.close();
   });
 
-  test('a change reaches the Secret and makes the operator look again; a name alone does not', async () => {
+  test('pass a change to the Secret and trigger a reconcile; a new name alone does not', async () => {
     const { id } = await make('/v1/destinations', target);
     const patch = async (body: unknown) => (await ada.call('PATCH', `/v1/destinations/${id}`, body)).body;
     expect(await patch({ rtmpKey: 'another-key-5678' })).toMatchObject({
@@ -128,7 +128,7 @@ describe('destinations', () => {
     expect(JSON.stringify(body)).not.toContain('word@');
   });
 
-  test('one that a stream sends to is not deleted, and the streams are named', async () => {
+  test('cannot be deleted while a stream sends to one, and the error names the streams', async () => {
     const { id: destinationID } = await make('/v1/destinations', target);
     const { objectID: videoUploadObjectID } = await link();
     const { id } = await stream({ destinationID, videoUploadObjectID });
@@ -144,7 +144,7 @@ describe('destinations', () => {
   });
 
   test('when the Secret cannot be written, nothing is left behind', async () => {
-    // A quota of no more Secrets than there are makes Kubernetes refuse the next one.
+    // A quota of the present number of Secrets makes Kubernetes refuse the next one.
     const quotas = { group: '', version: 'v1', kind: 'ResourceQuota', plural: 'resourcequotas', namespaced: true };
     const quota = { metadata: { name: 'no-secrets' }, spec: { hard: { secrets: '0' } } };
     const before = (await ada.call<List>('GET', '/v1/destinations?limit=100')).body.data.length;
@@ -218,7 +218,7 @@ describe('uploads', () => {
     expect(answer.body.errors.map((error) => error.path)).toEqual([path]);
   });
 
-  test('one that a stream or a playlist plays is not deleted', async () => {
+  test('cannot be deleted while a stream or a playlist plays one', async () => {
     const { objectID } = await link();
     const { id: destinationID } = await make('/v1/destinations', target);
     const items = [{ uploadObjectID: objectID }];
@@ -302,7 +302,7 @@ describe('GraphQL', () => {
   const ask = async (query: string, variables?: Record<string, unknown>, client = ada) =>
     (await client.call<Result>('POST', '/graphql', { query, variables })).body;
 
-  test('me and the lists say what REST says, as Relay connections', async () => {
+  test('me and the lists match REST, as Relay connections', async () => {
     const { id: destinationID } = await make('/v1/destinations', target);
     const { objectID: videoUploadObjectID } = await link();
     for (const name of ['One', 'Two', 'Three']) await stream({ name, destinationID, videoUploadObjectID });
@@ -366,7 +366,7 @@ describe('GraphQL', () => {
   });
 });
 
-test('what kubectl makes with the account’s label is shown like everything else', async () => {
+test('objects that kubectl makes with the account’s label are shown like all others', async () => {
   const { id: destinationID } = await make('/v1/destinations', target);
   const made = {
     apiVersion: 'loopstream.dev/v1alpha1',

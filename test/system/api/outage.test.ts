@@ -1,4 +1,7 @@
-/** Every read of the description while the API server of Kubernetes is down: as the description says, and healed afterwards. */
+/**
+ * Tests every read of the description while the API server of Kubernetes is down: the answers match the description, and all recovers
+ * afterwards.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,13 +31,13 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Those that ask Kubernetes itself: what they show is in no cache. */
+/** These operations ask Kubernetes itself: no cache has their data. */
 const DIRECT = ['listStreamEvents', 'listPlaylistVersions', 'getPlaylistVersion', 'diffPlaylistVersion'];
-/** Those that Kubernetes has no part in. */
+/** These operations need no Kubernetes. */
 const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions'];
-/** Never ends, and has tests of its own. */
+/** The feed never ends, and has tests of its own. */
 const FEEDS = ['watchChanges'];
-/** There is no pod whose media could be seen, and nothing that was prepared. */
+/** No pod has media to show, and no media was prepared. */
 const NOTHING = new Map([
   ['getStreamPreview', 'stream_not_live'],
   ['getUploadPreview', 'upload_not_prepared'],
@@ -47,7 +50,7 @@ const description = JSON.parse(
 const reads = Object.entries(description.paths).flatMap(([path, item]) =>
   Object.entries(item).flatMap(([method, operation]) => {
     if (method !== 'get' && method !== 'head') return [];
-    // What only a person may read, a key is refused; Kubernetes has no part in it either.
+    // A key cannot read a person's own data; that needs no Kubernetes either.
     if (FEEDS.includes(operation.operationId) || isForPerson(operation.operationId)) return [];
     // Money is in the database alone.
     if (OPERATION_SCOPES[operation.operationId as Operation] === 'billing') return [];
@@ -66,7 +69,7 @@ test('the description promises Age of exactly those reads that go on from the ca
   expect(refused.map(({ id }) => id)).toEqual(expect.arrayContaining(DIRECT));
 });
 
-test('with kube-apiserver killed each read answers as described, status says degraded, and all of it heals', async () => {
+test('with kube-apiserver killed each read returns its documented answer, status says degraded, and all of it recovers', async () => {
   const { api, ada, create, destinationID, videoUploadObjectID, videoList } = started;
   const { id: stream } = await create();
   await api.observe(stream, { phase: 'idle' });
@@ -93,7 +96,7 @@ test('with kube-apiserver killed each read answers as described, status says deg
     };
   };
   const withAge = expect.toSatisfy((age) => typeof age === 'number' && age > 0, 'an age');
-  const statusOf = async () => (await ada.call('GET', '/v1/status')).body;
+  const readStatus = async () => (await ada.call('GET', '/v1/status')).body;
   const well = (one: (typeof reads)[number]) =>
     OFF_AIR.includes(one.id) ? { status: 409, code: NOTHING.get(one.id), age: null } : { status: 200, age: null };
 
@@ -113,7 +116,7 @@ test('with kube-apiserver killed each read answers as described, status says deg
       } else expect(answer, one.id).toMatchObject({ status: 200, age: withAge });
     }
     const degraded = { status: 'degraded', components: { kubernetes: 'unavailable', database: 'ok' } };
-    await expect.poll(statusOf).toMatchObject(degraded);
+    await expect.poll(readStatus).toMatchObject(degraded);
     const known = await asker(ada)(`{ stream(id: "${stream}") { readiness { ready } } }`);
     expect(known).toEqual({ data: { stream: { readiness: { ready: true } } } });
     const { errors } = await asker(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
@@ -123,5 +126,5 @@ test('with kube-apiserver killed each read answers as described, status says deg
   }
   for (const one of reads)
     await expect.poll(() => read(one), { timeout: 60_000, interval: 200 }).toMatchObject(well(one));
-  await expect.poll(statusOf).toMatchObject({ status: 'ok' });
+  await expect.poll(readStatus).toMatchObject({ status: 'ok' });
 }, 180_000);

@@ -1,6 +1,6 @@
 /**
- * Every page of the dashboard, where nothing is set up that can be left out: no request fails on our side, which is
- * what is written to the log as an error, and an independent validator has nothing against the HTML.
+ * Tests every page of the dashboard without any optional setting. No request fails on the server, which would log an error, and an
+ * independent validator finds no fault in the HTML.
  */
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
@@ -30,7 +30,7 @@ describe.each([true, false])('with billing: %s, and no way to pay', (billing) =>
   });
   afterAll(() => site?.stop());
 
-  test('no page asks for what is not there, and each is sound', async () => {
+  test('no page requests a missing part, and each is sound', async () => {
     const { email, password } = ada;
     const failures: string[] = [];
     for (const path of PATHS) {

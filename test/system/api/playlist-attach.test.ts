@@ -1,4 +1,4 @@
-/** POST /v1/playlists with `streamID`: the stream plays the new playlist, or there is none. */
+/** Tests POST /v1/playlists with `streamID`: the stream plays the new playlist, or no playlist remains. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ const body = (kind: 'video' | 'audio', streamID?: string, name = 'Attached') => 
 const post = (kind: 'video' | 'audio', streamID: string, name?: string) =>
   started.ada.call('POST', '/v1/playlists', body(kind, streamID, name));
 const playlists = async () => (await started.ada.call<List>('GET', '/v1/playlists?limit=100')).body.data;
-const streamOf = async (id: string) => (await started.ada.call('GET', `/v1/streams/${id}`)).body;
+const readStream = async (id: string) => (await started.ada.call('GET', `/v1/streams/${id}`)).body;
 const refused = (message: string) => ({
   status: 422,
   body: { code: 'validation_failed', errors: [{ path: '/streamID', message }] },
@@ -38,14 +38,14 @@ describe('a new playlist for a stream', () => {
     const { id } = await create();
     const first = await post('video', id);
     expect(first).toMatchObject({ status: 201, body: { streamID: id } });
-    expect(await streamOf(id)).toMatchObject({ videoUploadObjectID: null, playlistIDs: [first.body.id] });
+    expect(await readStream(id)).toMatchObject({ videoUploadObjectID: null, playlistIDs: [first.body.id] });
     const query = `mutation($input: PlaylistCreateInput!) { createPlaylist(input: $input) { playlist { id streamID } } }`;
     const { data } = await asker(ada)(query, { input: body('video', id) });
     const made = data?.createPlaylist as { playlist: Record<string, string> } | undefined;
     const second = made?.playlist.id;
     expect(made?.playlist.streamID).toBe(id);
     const sound = await post('audio', id);
-    expect(await streamOf(id)).toMatchObject({
+    expect(await readStream(id)).toMatchObject({
       playlistIDs: [first.body.id, second],
       audioPlaylistIDs: [sound.body.id],
     });
@@ -57,7 +57,7 @@ describe('a new playlist for a stream', () => {
     });
   });
 
-  test('is lost to nobody when several come at once, and none is made for a stream that has as many as it may', async () => {
+  test('survives concurrent requests, and is not made for a stream that has reached its limit', async () => {
     const { id } = await started.create();
     const made: unknown[] = [];
     for (let i = 0; i < MAX_PLAYLISTS; i += 4) {
@@ -65,7 +65,7 @@ describe('a new playlist for a stream', () => {
       expect(four.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
       made.push(...four.map((one) => one.body.id));
     }
-    expect(((await streamOf(id)).playlistIDs as string[]).sort()).toEqual(made.sort());
+    expect(((await readStream(id)).playlistIDs as string[]).sort()).toEqual(made.sort());
     const before = (await playlists()).length;
     expect(await post('video', id)).toMatchObject(refused(`names a stream that has ${MAX_PLAYLISTS} playlists`));
     expect((await playlists()).length).toBe(before);
@@ -89,7 +89,7 @@ describe('a new playlist for a stream', () => {
       api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { metadata: { finalizers } });
     await hold(['loopstream.dev/test']);
     await api.kube.delete(LOOPSTREAMS, NAMESPACE, id);
-    await expect.poll(async () => (await streamOf(id)).status).toBe('stopping');
+    await expect.poll(async () => (await readStream(id)).status).toBe('stopping');
     expect(await post('video', id)).toMatchObject({ status: 409, body: { code: 'conflict' } });
     await hold([]);
     expect((await playlists()).length).toBe(before);
@@ -98,7 +98,7 @@ describe('a new playlist for a stream', () => {
   });
 });
 
-/** A replica whose way to Kubernetes can be disturbed. */
+/** Starts a replica with a way to Kubernetes that can fail. */
 async function disturbed() {
   const { api, ada } = started;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-attach-'));
@@ -118,14 +118,14 @@ async function disturbed() {
   };
 }
 
-test('what was made for a stream that went away meanwhile is taken back', async () => {
+test('a playlist for a stream that was deleted meanwhile is removed again', async () => {
   const { id } = await started.create();
   const { proxy, ask, knows } = await disturbed();
   await expect.poll(async () => (await knows(id)).status).toBe(200);
   proxy.set('half-open');
   expect((await started.ada.call('DELETE', `/v1/streams/${id}`)).status).toBe(204);
   expect(await ask(body('video', id, 'Too late'))).toMatchObject(refused('names a stream that does not exist'));
-  // Another server may still know what was made, and not yet that it was taken back: Kubernetes is asked.
+  // Another server may know the new playlist, and not yet its removal: the test asks Kubernetes.
   const left = await started.api.kube.list(PLAYLISTS, { namespace: NAMESPACE });
   expect(left.filter(({ spec }) => spec.displayName === 'Too late')).toEqual([]);
 });
@@ -141,7 +141,7 @@ test('a request whose first try got half of it done goes on where that one ended
   const again = await ask(body('video', id, 'Once'), key);
   expect(again).toMatchObject({ status: 201, body: { streamID: id } });
   // The replica wrote both; another server shows them within a second, and not at once.
-  const shown = async () => (await playlists()).filter(({ name }) => name === 'Once').map((one) => one.id);
-  await expect.poll(shown).toEqual([again.body.id]);
-  await expect.poll(async () => (await streamOf(id)).playlistIDs).toEqual([again.body.id]);
+  const listShown = async () => (await playlists()).filter(({ name }) => name === 'Once').map((one) => one.id);
+  await expect.poll(listShown).toEqual([again.body.id]);
+  await expect.poll(async () => (await readStream(id)).playlistIDs).toEqual([again.body.id]);
 });

@@ -1,6 +1,6 @@
 /**
- * Every POST that takes an Idempotency-Key: something to ask it about, and how often that has had an effect. A new POST is
- * added to `postsOf`, by its operationId.
+ * Lists every POST that takes an Idempotency-Key, with a request and a count of its effects. A new POST is added to `postsOf`, by its
+ * operationId.
  */
 import { expect } from 'vitest';
 import type { Resource } from '../../../src/kube/types.ts';
@@ -21,22 +21,22 @@ export interface Post {
   path: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Its effect is in the database alone, so that nothing of Kubernetes can keep the answer back. */
+  /** The effect is in the database alone, so that Kubernetes cannot delay the answer. */
   isQuick?: true;
-  /** How often it has had its effect; what was there before counts too. */
+  /** The number of effects so far; earlier ones count too. */
   effects(): Promise<number>;
-  /** Whether a server knows all that is asked about. */
+  /** Returns whether a server knows all objects of the request. */
   isKnown(to: Client['call']): Promise<boolean>;
 }
 
 const link = { type: 'VIDEO', url: 'https://example.com/once.mp4' };
 const destination = { name: 'Once', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 
-/** `streams` are `owner`'s, and nobody else makes anything in that account. */
+/** `streams` belong to `owner`; nothing else makes objects in that account. */
 export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<string, () => Promise<Post>> {
   const { wish, destinationID, videoUploadObjectID } = streams;
   const writesOf = createEtcdReader(api.kubernetes);
-  /** Every write of the object, its creation included. */
+  /** Counts every write of the object, including its creation. */
   const writes =
     ({ plural }: Resource, name: string) =>
     () =>
@@ -51,14 +51,14 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
       return answers.every(({ status }) => status === 200);
     },
   });
-  const made = async (path: string, body: unknown): Promise<string> => {
+  const create = async (path: string, body: unknown): Promise<string> => {
     const answer = await owner.call('POST', path, body);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     return String(answer.body.id);
   };
 
   const aStream = async (phase: Phase, more: Record<string, unknown> = {}) => {
-    const id = await made('/v1/streams', wish(more));
+    const id = await create('/v1/streams', wish(more));
     await api.observe(id, { phase });
     return {
       id,
@@ -71,9 +71,9 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
   };
   const items = [{ uploadObjectID: videoUploadObjectID }];
   const playlist = { kind: 'video', mode: 'sequential', items };
-  /** At version 2, of which nothing is published yet. */
+  /** Makes a playlist at version 2, without a published version. */
   const aPlaylist = async () => {
-    const id = await made('/v1/playlists', playlist);
+    const id = await create('/v1/playlists', playlist);
     expect((await owner.call('PATCH', `/v1/playlists/${id}`, { version: 1, mode: 'shuffle' })).status).toBe(200);
     return {
       id,
@@ -104,11 +104,11 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
     scheduleStream: () => onStream('schedule', 'idle', { scheduleStartAt: inMinutes(60) }),
     createDestination: () => creation({ path: '/v1/destinations', body: destination }, DESTINATIONS),
     testDestination: async () => {
-      const id = await made('/v1/destinations', destination);
+      const id = await create('/v1/destinations', destination);
       const path = `/v1/destinations/${id}`;
       return {
         path: `${path}/test`,
-        // The wish is one write, and what came of it another.
+        // The request is one write, and its result another.
         effects: async () => (await writes(DESTINATIONS, id)()) / 2,
         isKnown: async (to) => (await to('GET', path)).status === 200,
       };
@@ -168,7 +168,7 @@ export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<s
       const { id, ...rest } = await aPlaylist();
       const query = `mutation($id: ID!) { publishPlaylist(id: $id, version: 2) { playlist { publishedVersion } }
         rollbackPlaylist(id: $id, version: 1) { playlist { version } } }`;
-      // Two effects, which are one write each.
+      // The request has two effects, of one write each.
       return { ...graphql(query, { id }), ...rest, effects: async () => (await rest.effects()) / 2 };
     },
   };

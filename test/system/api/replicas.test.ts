@@ -1,4 +1,4 @@
-/** What a read shows after a write: here, on another replica, and while Kubernetes does not answer. */
+/** Tests reads after a write: on the same replica, on another one, and while Kubernetes does not answer. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,14 +27,14 @@ afterAll(async () => {
   await api?.stop();
 });
 
-/** The account's requests to another replica. */
+/** Sends the account's requests to another replica. */
 const at =
   (url: string): Client['call'] =>
   (method, path, body, headers) =>
     call(`${url}${path}`, method, body, { 'x-api-key': ada.key, ...headers });
 
 describe('replicas', () => {
-  test('show within a second what another one has written', async () => {
+  test('show another’s writes within a second', async () => {
     const other = await api.replica();
     const there = at(other.url);
     const took: number[] = [];
@@ -51,12 +51,12 @@ describe('replicas', () => {
       await ada.call('DELETE', `/v1/streams/${id}`);
       await shows(async () => (await there('GET', `/v1/streams/${id}`)).status, 404);
     }
-    // One of them may meet a moment in which the machine is at something else; half of them do not.
+    // The machine may be busy during one of them; during half of them it is not.
     expect(took.sort((a, b) => a - b)[Math.floor(took.length / 2)]).toBeLessThan(1_000);
     await other.stop();
   });
 
-  /** A replica whose way to Kubernetes can be broken. */
+  /** Starts a replica with a way to Kubernetes that can break. */
   async function startBehindProxy() {
     const folder = await mkdtemp(join(tmpdir(), 'loopstream-replica-'));
     const proxy = await startFaultyProxy(api.kubernetes);
@@ -101,7 +101,7 @@ describe('replicas', () => {
     await stop();
   });
 
-  test('know what another one made a moment ago by its id, before they hear of it', async () => {
+  test('return another’s new object by its id, before its event arrives', async () => {
     const { proxy, there, stop } = await startBehindProxy();
     proxy.set('half-open');
     const [one, two, three] = await Promise.all([create(), create(), create()]);
@@ -126,7 +126,7 @@ describe('replicas', () => {
     await stop();
   });
 
-  test('say how old what they know is while Kubernetes takes requests and says nothing, and refuse writes in time', async () => {
+  test('report the age of their data while Kubernetes is silent, and refuse writes in time', async () => {
     const { proxy, there, stop } = await startBehindProxy();
     const { id } = await create();
     await expect.poll(async () => (await there('GET', `/v1/streams/${id}`)).status).toBe(200);
@@ -145,12 +145,12 @@ describe('replicas', () => {
 
 test('with the API server of Kubernetes down reads go on and say how old they are, writes are refused, and all heals', async () => {
   const { id } = await create({ name: 'Still there' });
-  const ageOf = async (path: string) => Number((await ada.call('GET', path)).headers.get('age') ?? Number.NaN);
+  const readAge = async (path: string) => Number((await ada.call('GET', path)).headers.get('age') ?? Number.NaN);
   const key = { 'idempotency-key': 'once-it-is-back' };
-  const made = () => ada.call<Stream>('POST', '/v1/streams', wish({ name: 'After' }), key);
+  const createStream = () => ada.call<Stream>('POST', '/v1/streams', wish({ name: 'After' }), key);
   await restarts.kill('kube-apiserver');
   try {
-    await expect.poll(() => ageOf(`/v1/streams/${id}`)).toBeGreaterThan(0);
+    await expect.poll(() => readAge(`/v1/streams/${id}`)).toBeGreaterThan(0);
     const list = await ada.call<List>('GET', '/v1/streams?limit=1');
     expect([list.status, list.body.data[0]?.id]).toEqual([200, id]);
     const query = await ada.call('POST', '/graphql', { query: `{ stream(id: "${id}") { name } }` });
@@ -158,9 +158,9 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
       { data: { stream: { name: 'Still there' } } },
       expect.toSatisfy((age: number) => age > 0),
     ]);
-    await expect.poll(() => ageOf('/v1/uploads')).toBeGreaterThan(2);
-    // What is not from Kubernetes is as it is now.
-    expect(await ageOf('/v1/me')).toBeNaN();
+    await expect.poll(() => readAge('/v1/uploads')).toBeGreaterThan(2);
+    // Data from elsewhere than Kubernetes is current.
+    expect(await readAge('/v1/me')).toBeNaN();
 
     const writes: [string, string, unknown?][] = [
       ['PATCH', `/v1/streams/${id}`, { name: 'Lost' }],
@@ -173,13 +173,13 @@ test('with the API server of Kubernetes down reads go on and say how old they ar
       expect([method, path, status, problem.code]).toEqual([method, path, 502, 'upstream_unavailable']);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    expect((await made()).status).toBe(502);
+    expect((await createStream()).status).toBe(502);
     expect((await ada.call('GET', `/v1/streams/${id}`)).body.name).toBe('Still there');
   } finally {
     await restarts.start('kube-apiserver');
   }
-  await expect.poll(async () => (await made()).status, { timeout: 60_000, interval: 200 }).toBe(201);
+  await expect.poll(async () => (await createStream()).status, { timeout: 60_000, interval: 200 }).toBe(201);
   const { data } = (await ada.call<List>('GET', '/v1/streams?q=After')).body;
-  expect(data.map((stream) => stream.id)).toEqual([(await made()).body.id]);
-  await expect.poll(() => ageOf(`/v1/streams/${id}`), { timeout: 30_000 }).toBeNaN();
+  expect(data.map((stream) => stream.id)).toEqual([(await createStream()).body.id]);
+  await expect.poll(() => readAge(`/v1/streams/${id}`), { timeout: 30_000 }).toBeNaN();
 }, 180_000);

@@ -1,8 +1,7 @@
 /**
- * What the description allows and what it does not. Of the latter each kind of wrong value for each parameter and field is
- * sent (test/kit/make/bad-input.ts). And an independent program asks for both (schemathesis, all its checks): every operation
- * with the examples, with each bound and just beyond, with whatever it makes up, and from what was created on to what can be
- * done with it.
+ * Tests valid and invalid requests of the description. Invalid ones: each kind of wrong value for each parameter and field
+ * (test/kit/make/bad-input.ts). An independent program sends both kinds (schemathesis, all its checks). It tries every operation with its
+ * examples, each bound and just beyond, generated values, and sequences that begin with a creation.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,10 +33,10 @@ import { ensureSchemathesis } from '../../kit/real/schemathesis/program.ts';
 import { type BadOperation, badLists, badMutations } from './bad-graphql.ts';
 
 const FILES = join(import.meta.dirname, '../../kit/real/schemathesis');
-/** What is made up and what is played through goes on for as long as one lets it. A time for each part: none is left out. */
+/** Generation and sequences have no end of their own. Each part has a time, so that none is left out. */
 const SECONDS = 25;
 
-/** A problem document, or what GraphQL answers. */
+/** A problem document, or GraphQL's answer. */
 interface Refusal {
   code?: string;
   data?: Record<string, unknown> | null;
@@ -55,7 +54,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   stripe = await startStripeStub();
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
-  // With all that costs and pays, so that no operation answers that it is not set up here.
+  // All kinds of payment are set up, so that every operation is available.
   const settings = money({ ...stripeSettings(stripe), ...CRYPTO_SETTINGS });
   started = await startStreamsApi({ config: { storageUrl, billing: true, ...settings } });
   const { databaseUrl } = started.api;
@@ -71,8 +70,8 @@ afterAll(async () => {
 });
 
 /**
- * All that the account and the system have made, in the state that it is in; not what is left of something that is gone, which
- * Kubernetes clears away in its own time.
+ * Returns all objects of the account and the system with their state, except leftovers of deleted ones, which Kubernetes removes in its own
+ * time.
  */
 async function everything(): Promise<string[]> {
   const { kube } = started.api;
@@ -84,7 +83,7 @@ async function everything(): Promise<string[]> {
   return kept.map(({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`);
 }
 
-describe('what the description does not allow', () => {
+describe('requests that the description forbids', () => {
   let person: Record<string, string>;
   beforeAll(async () => {
     person = await sessionOf(started.api, 'ada');
@@ -99,8 +98,8 @@ describe('what the description does not allow', () => {
     return { status: answer.status, problem: isProblem ? (JSON.parse(text) as Problem) : undefined };
   };
 
-  /** The description, one that exists of each noun, and what makes a good body of an example. */
-  const given = async () => {
+  /** The description, one existing id of each noun, and a function that makes a valid body of an example. */
+  const prepareInput = async () => {
     const { ada, create, destinationID, videoUploadObjectID, videoList } = started;
     const { id } = await create();
     await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}/readiness`)).body.ready).toBe(true);
@@ -116,7 +115,7 @@ describe('what the description does not allow', () => {
   };
 
   test('each wrong value of each parameter and field is 4xx with its code and its place, and changes nothing', async () => {
-    const { doc, ids, good } = await given();
+    const { doc, ids, good } = await prepareInput();
     const requests = badRequests(doc, ids, good);
     expect(requests.length).toBeGreaterThan(1_000);
     const before = await everything();
@@ -142,7 +141,7 @@ describe('what the description does not allow', () => {
 
   test('each wrong value of each argument and input of GraphQL is refused with its code and its place, and changes nothing', async () => {
     const { ada } = started;
-    const { doc, ids, good } = await given();
+    const { doc, ids, good } = await prepareInput();
     const { body } = await ada.call<{ data: IntrospectionQuery }>('POST', '/graphql', {
       query: getIntrospectionQuery(),
     });
@@ -152,19 +151,19 @@ describe('what the description does not allow', () => {
     const before = await everything();
     const wrong: unknown[] = [];
     for (const operation of operations) {
-      const told = await refusalOf(operation);
+      const told = await readRefusal(operation);
       if (!told.isRight) wrong.push({ what: operation.what, ...told });
     }
     expect(wrong).toEqual([]);
     expect(await everything()).toEqual(before);
   });
 
-  /** What is told of a wrong operation, and whether it is as it should be. */
-  async function refusalOf({ body, field }: BadOperation) {
+  /** Returns the error about a wrong operation, and whether it is the expected one. */
+  async function readRefusal({ body, field }: BadOperation) {
     const { ada } = started;
     const answer = await ada.call<Refusal>('POST', '/graphql', body, { 'content-type': 'application/json' });
     const { errors = [], data, code } = answer.body;
-    // What is no JSON that anybody takes is refused before it is known to be GraphQL.
+    // Invalid JSON is refused before the server knows that it is GraphQL.
     const isProblem = code !== undefined;
     const codes = isProblem ? [code] : errors.map(({ extensions }) => extensions?.code);
     const at = (isProblem ? errors : errors.flatMap(({ extensions }) => extensions?.errors ?? [])).map(
@@ -228,14 +227,14 @@ test('names of any script come back as they were given, and are found in either 
     expect((await ada.call<List>('GET', `/v1/streams?q=${encodeURIComponent(q)}`)).body.data).toHaveLength(2);
 });
 
-/** Runs it in an environment without secrets of ours; answers its exit status and all it said. */
+/** Runs it in an environment without our secrets; returns its exit status and its output. */
 async function schemathesis(
   args: string[],
   env: Record<string, string>,
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn(program, ['--config-file', join(FILES, 'schemathesis.toml'), 'run', ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', PYTHONDONTWRITEBYTECODE: '1', ...env },
-    // It leaves files where it is.
+    // The program leaves files in its working directory.
     cwd: dir,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -245,7 +244,7 @@ async function schemathesis(
   return { code, output };
 }
 
-/** Runs some of its phases; fails with all it said when it found something. */
+/** Runs some of its phases; fails with the whole output when it found something. */
 async function findsNothing(phases: string, more: string[], seenFile: string): Promise<string> {
   const { api, ada, destinationID, videoUploadObjectID, audioUpload, videoList, audioList } = started;
   const ids = { destinationID, videoUploadObjectID, audioUploadObjectID: audioUpload, videoList, audioList };
@@ -270,16 +269,16 @@ async function findsNothing(phases: string, more: string[], seenFile: string): P
 }
 
 /**
- * Resumable uploads are a protocol: what of a header is right depends on the requests before, which no schema tells. Neither
- * does it tell how the events of a webhook are signed.
+ * Resumable uploads are a protocol: their valid headers depend on earlier requests, which no schema expresses. No schema expresses the
+ * signature of a webhook's events either.
  */
 const APART = /^\/v1\/(uploads\/resumable|webhooks)/;
 
-/** What is not tested, and why. */
+/** Untested operations, with the reason. */
 const UNTESTED: Record<string, string> = { getOpenApi: 'it is read to know the others, and left out then' };
 const CREATING = ['createDestination', 'createUploadFromLink', 'createPlaylist', 'createStream'];
 
-/** Phases, and how long they may take. */
+/** Phases, and their time limits. */
 const PARTS: [phases: string, ...more: string[]][] = [
   ['examples,coverage'],
   ['fuzzing', '--max-time', String(SECONDS)],
@@ -307,12 +306,12 @@ test('schemathesis finds nothing: all checks, both kinds of data, authenticated,
   const asked = new Set(seen.map(({ operation }) => operation));
   const untested = operations.map(({ operationId }) => operationId).filter((id) => !asked.has(id));
   expect(untested).toEqual(Object.keys(UNTESTED));
-  // Both kinds of data: what is right is accepted, what is wrong is not. How much of it there is, is a matter of time.
+  // Both kinds of data occurred: valid requests were accepted, invalid ones were not. Their number depends on the time.
   const accepted = seen.filter(({ mode, status }) => mode === 'right' && status === 201);
   expect(accepted.map(({ operation }) => operation)).toEqual(expect.arrayContaining(CREATING));
   const refused = seen.filter(({ mode, status }) => mode === 'wrong' && status >= 400 && status < 500);
   expect(refused.length).toBeGreaterThan(0);
-  // From what was created on to what can be done with it.
+  // Sequences: a creation, then the operations on its result.
   expect(Number(/API Links:\s+(\d+) covered/.exec(told.at(-1) ?? '')?.[1])).toBeGreaterThan(0);
   expect(seen.filter(({ phase, status }) => phase === 'stateful' && status < 300).length).toBeGreaterThan(0);
 }, 900_000);

@@ -33,7 +33,7 @@ const problem = (code: keyof typeof ERRORS) => ({
 const destination = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 
 describe('open to everyone', () => {
-  test('status tells that Kubernetes and the database answer', async () => {
+  test('status reports that Kubernetes and the database answer', async () => {
     const { status, body } = await call(`${api.url}/v1/status`, 'GET');
     expect(status).toBe(200);
     expect(body).toMatchObject({ status: 'ok', components: { kubernetes: 'ok', database: 'ok' } });
@@ -98,7 +98,7 @@ describe('open to everyone', () => {
   });
 });
 
-describe('who is asking', () => {
+describe('the credential', () => {
   test('me is the user of the key', async () => {
     const { status, body } = await ada.call('GET', '/v1/me');
     expect({ status, body }).toMatchObject({
@@ -107,7 +107,7 @@ describe('who is asking', () => {
     });
   });
 
-  test('the GraphQL example of the README answers as it stands', async () => {
+  test('the GraphQL example of the README works as it stands', async () => {
     const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
     const example = /```sh graphql\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
     const env = { PATH: process.env.PATH, API: `${api.url}/v1`, KEY: (await api.client('reader')).key };
@@ -147,7 +147,7 @@ describe('requests that cannot be', () => {
     expect(await ada.call('GET', '/v1/streams/%ff')).toMatchObject({ status: 404 });
   });
 
-  test('every wrong field is named, with what is wrong', async () => {
+  test('every wrong field is named, with the reason', async () => {
     const body = { ...destination, name: '', rtmpKey: 5, extra: 1, __proto__x: {} };
     const { status, body: answer } = await ada.call('POST', '/v1/destinations', body);
     expect(status).toBe(422);
@@ -182,7 +182,7 @@ describe('requests that cannot be', () => {
 });
 
 describe('limits', () => {
-  test('every REST answer tells what is left, and 429 when to come again; another account is not touched', async () => {
+  test('every REST answer has the remaining requests, and 429 the time to wait; another account is not affected', async () => {
     const small = await api.replica({ rateLimit: { requests: 5, windowMs: 60_000 } });
     const carl = await api.client('carl');
     const ask = (path: string, key = carl.key) => call(`${small.url}${path}`, 'GET', undefined, { 'x-api-key': key });

@@ -26,7 +26,7 @@ afterAll(() => api?.stop());
 describe('readiness, start and stop', () => {
   const preparing = { type: 'MediaReady', reason: 'MediaPreparing', message: 'Upload "a" is being prepared.' };
 
-  test('what is False keeps it off air: the same issue in readiness and in the 409 of start', async () => {
+  test('report a False condition as the same issue, in readiness and in the 409 of start', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'idle' }, [preparing]);
     const issue = {
@@ -43,7 +43,7 @@ describe('readiness, start and stop', () => {
     expect((await resource(id)).spec.replicas).toBe(0);
   });
 
-  test('an operator that is a moment late is waited for, one that is away is named', async () => {
+  test('wait for an operator that is a moment late, and name one that is away', async () => {
     const { id } = await create();
     const asked = ada.call('GET', `/v1/streams/${id}/readiness`);
     await later(200);
@@ -83,7 +83,7 @@ describe('readiness, start and stop', () => {
     expect(start).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } });
   });
 
-  test('start is safe to repeat, waits when asked, and answers 202 until it is live; stop likewise', async () => {
+  test('are safe to repeat, wait when asked, and return 202 until the stream is live, or stopped', async () => {
     const { id } = await create();
     await api.observe(id, { phase: 'idle' });
     const start = await ada.call('POST', `/v1/streams/${id}/start`, '', { 'content-type': 'application/json' });
@@ -116,14 +116,14 @@ describe('skip', () => {
     await api.observe(id, { phase: 'live' });
     await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}`)).body.status).toBe('live');
     const path = `/v1/streams/${id}/skip`;
-    const asked = async () => (await resource(id)).metadata.annotations?.[SKIP_ANNOTATIONS.video];
+    const readSkip = async () => (await resource(id)).metadata.annotations?.[SKIP_ANNOTATIONS.video];
     const skip = ada.call('POST', path);
-    await expect.poll(asked).toMatch(/^\d{4}-\d\d-\d\dT\S+Z \S{30,}$/);
-    await api.observe(id, { phase: 'live', skipped: { video: (await asked()) ?? '' } });
+    await expect.poll(readSkip).toMatch(/^\d{4}-\d\d-\d\dT\S+Z \S{30,}$/);
+    await api.observe(id, { phase: 'live', skipped: { video: (await readSkip()) ?? '' } });
     expect(await skip).toMatchObject({ status: 200, body: { id, status: 'live' } });
-    const before = await asked();
+    const before = await readSkip();
     expect((await ada.call('POST', path, { track: 'video' })).status).toBe(202);
-    expect(await asked()).not.toBe(before);
+    expect(await readSkip()).not.toBe(before);
     expect((await eve.call('POST', path)).status).toBe(404);
     const silent = await ada.call('POST', path, { track: 'audio' });
     expect(silent).toMatchObject({ status: 422, body: { errors: [{ path: '/track' }] } });
@@ -143,7 +143,7 @@ describe('skip', () => {
 });
 
 describe('the schedule', () => {
-  test('can be set, changed and taken away; what is wrong with it is named', async () => {
+  test('can be set, changed and removed; an error names the wrong field', async () => {
     const { id } = await create();
     const path = `/v1/streams/${id}/schedule`;
     const scheduleStartAt = inMinutes(10);
@@ -324,7 +324,7 @@ describe('live', () => {
     await expect.poll(() => closed).toBeGreaterThan(0);
   });
 
-  test('events of the stream are told newest first, in pages', async () => {
+  test('events of the stream are listed newest first, in pages', async () => {
     const { id } = await create();
     const { metadata } = await resource(id);
     for (const [i, reason] of ['PodCreated', 'StreamLive'].entries()) {

@@ -25,11 +25,11 @@ beforeAll(async () => {
 
 afterAll(() => api?.stop());
 
-const errorsOf = ({ body }: Answer): Record<string, string> =>
+const getErrors = ({ body }: Answer): Record<string, string> =>
   Object.fromEntries((body.errors as { path: string; message: string }[]).map(({ path, message }) => [path, message]));
 
 describe('creating', () => {
-  test('answers the record, its place, and a LoopStream with replicas 0 and the account’s label', async () => {
+  test('returns the record, its place, and a LoopStream with replicas 0 and the account’s label', async () => {
     const answer = await ada.call<Stream>('POST', '/v1/streams', wish());
     const { id } = answer.body;
     expect(answer.status).toBe(201);
@@ -61,7 +61,7 @@ describe('creating', () => {
     expect(spec).toMatchObject({ replicas: 0, quality: '1080p', framerate: 30, uploadRef: videoUploadObjectID });
   });
 
-  test('takes both ways to write quality and frame rate, and answers one', async () => {
+  test('accepts both forms of quality and frame rate, and returns one', async () => {
     for (const framerate of ['f_60', '60', 60])
       expect(await create({ quality: '720p', framerate })).toMatchObject({ quality: 'q_720p', framerate: 'f_60' });
   });
@@ -117,16 +117,16 @@ describe('creating', () => {
     const answer = await ada.call('POST', '/v1/streams', wish(more));
     expect(answer.status).toBe(422);
     expect(answer.body.code).toBe('validation_failed');
-    expect(Object.keys(errorsOf(answer))).toContain(path);
+    expect(Object.keys(getErrors(answer))).toContain(path);
     expect((await api.kube.list(LOOPSTREAMS, { namespace: NAMESPACE })).length).toBe(before);
   });
 
   test('an audio upload as the video, and playlists of the wrong kind, are refused', async () => {
     const audio = await ada.call('POST', '/v1/streams', wish({ videoUploadObjectID: audioUpload }));
-    expect(errorsOf(audio)).toEqual({ '/videoUploadObjectID': 'names an upload of type AUDIO' });
+    expect(getErrors(audio)).toEqual({ '/videoUploadObjectID': 'names an upload of type AUDIO' });
     const swapped = { videoUploadObjectID: undefined, playlistIDs: [audioList], audioPlaylistIDs: [videoList] };
     const lists = await ada.call('POST', '/v1/streams', wish(swapped));
-    expect(Object.keys(errorsOf(lists))).toEqual(['/playlistIDs/0', '/audioPlaylistIDs/0']);
+    expect(Object.keys(getErrors(lists))).toEqual(['/playlistIDs/0', '/audioPlaylistIDs/0']);
   });
 });
 
@@ -158,7 +158,7 @@ describe('another account', () => {
     const { body } = await eve.call<List>('GET', '/v1/streams');
     expect(body).toEqual({ data: [], page: { hasMore: false, nextCursor: null } });
     const answer = await eve.call('POST', '/v1/streams', wish());
-    expect(Object.keys(errorsOf(answer))).toEqual(['/destinationID', '/videoUploadObjectID']);
+    expect(Object.keys(getErrors(answer))).toEqual(['/destinationID', '/videoUploadObjectID']);
   });
 });
 
@@ -186,7 +186,7 @@ describe('reading', () => {
     for (let i = 0; i < 7; i++) ids.unshift((await create({ ...mine, name: `S${i}` }, finn)).id);
     const first = (await finn.call<List>('GET', '/v1/streams?limit=3')).body;
     expect(first.data.map(({ id }) => id)).toEqual(ids.slice(0, 3));
-    // One comes at the front, the one the cursor stands on goes, and so does one that is still to come.
+    // A new stream comes at the front, the cursor's own goes, and so does one that is still to come.
     await create({ ...mine, name: 'New' }, finn);
     for (const i of [2, 4]) await finn.call('DELETE', `/v1/streams/${ids[i]}`);
     const second = (await finn.call<List>('GET', `/v1/streams?limit=3&cursor=${first.page.nextCursor}`)).body;
@@ -206,7 +206,7 @@ describe('reading', () => {
 });
 
 describe('changing', () => {
-  test('sets what is given and nothing else; playlists and a video take each other’s place', async () => {
+  test('sets the given fields and no others; playlists and a video replace each other', async () => {
     const { id } = await create();
     const patch = async (body: unknown) => (await ada.call('PATCH', `/v1/streams/${id}`, body)).body;
     expect(await patch({ quality: '1440p' })).toMatchObject({ name: 'Night loop', quality: 'q_1440p' });

@@ -1,4 +1,4 @@
-/** A failed link is tried again under the same objectID, by every door, within the limits that hold for a new one. */
+/** Tests retries of a failed link under the same objectID, through every API, within the limits of a new one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Upload } from '../../../src/domain/uploads/record.ts';
 import { RETRY_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -25,15 +25,15 @@ const FAILED: UploadStatus = {
 };
 const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).body as unknown as Upload;
 
-/** The operator's part: the status, as the API comes to know it. */
-async function tell(id: string, status: UploadStatus) {
+/** Writes the status in the operator's place, and waits until the API knows it. */
+async function writeStatus(id: string, status: UploadStatus) {
   await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
   await until('the API sees it', async () => (await read(id)).state === status.state);
 }
 async function failedUpload() {
   const body = { type: 'VIDEO', url: 'https://example.com/a.mp4' };
   const id = String((await ada.call('POST', '/v1/uploads/from-link', body)).body.objectID);
-  await tell(id, FAILED);
+  await writeStatus(id, FAILED);
   return id;
 }
 
@@ -67,12 +67,12 @@ describe('an upload that has failed', () => {
   });
 });
 
-test('an upload whose server is away says what it waits for and until when', async () => {
+test('an upload whose server is away reports its wait and the end of it', async () => {
   const link = { type: 'VIDEO', url: 'https://example.com/b.mp4' };
   const id = String((await ada.call('POST', '/v1/uploads/from-link', link)).body.objectID);
   const soon = new Date(Date.now() + 600_000).toISOString();
   const waiting = { message: 'The server returned status 503.', since: soon, nextTryAt: soon, until: soon, tries: 2 };
-  await tell(id, { state: 'importing', waiting });
+  await writeStatus(id, { state: 'importing', waiting });
   await until('it waits', async () => (await read(id)).waiting !== null);
   expect(await read(id)).toMatchObject({ state: 'importing', waiting });
   const retry = await ada.call('POST', `/v1/uploads/${id}/retry`);

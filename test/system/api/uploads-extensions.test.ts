@@ -1,4 +1,4 @@
-/** The extensions of tus: parts that are put together, a length that is said later, and sums of what is sent. */
+/** Tests the extensions of tus: concatenation, a deferred length, and checksums. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,9 +34,9 @@ afterAll(async () => {
 });
 
 const upload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
-const sentOf = async (id: string) => (await upload(id)).spec.source.sent;
-/** All bytes of an upload, as its import has them. */
-async function contentOf(id: string): Promise<string> {
+const readSent = async (id: string) => (await upload(id)).spec.source.sent;
+/** Returns all bytes of an upload, as its import reads them. */
+async function readContent(id: string): Promise<string> {
   let text = '';
   for (const key of incomingKeys(await upload(id)))
     for await (const chunk of joinedPieces(storage, key, new AbortController().signal)) text += chunk;
@@ -48,7 +48,7 @@ const listed = async () => {
 };
 
 describe('parts', () => {
-  /** A part that has come, of whose kind nothing is said. */
+  /** Sends a whole part without a kind. */
   async function sendPart(content: string, wire = tus): Promise<string> {
     const made = await wire.send('POST', '', { 'Upload-Concat': 'partial', 'Upload-Length': String(content.length) });
     expect(made.status).toBe(201);
@@ -68,7 +68,7 @@ describe('parts', () => {
     const head = await tus.send('HEAD', id);
     const told = ['upload-offset', 'upload-length', 'upload-concat'].map((name) => head.headers.get(name));
     expect(told).toEqual(['12', '12', `final;${TUS_PATH}/${first} ${TUS_PATH}/${second}`]);
-    expect(await contentOf(id)).toBe('hello, world');
+    expect(await readContent(id)).toBe('hello, world');
     expect((await upload(id)).spec).toMatchObject({
       type: 'video',
       displayName: 'film.mp4',
@@ -76,7 +76,7 @@ describe('parts', () => {
     });
     expect((await ada.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ state: 'importing', sizeBytes: 12 });
     expect((await tus.send('HEAD', first)).status).toBe(404);
-    // A client whose answer was lost asks again, and is given what its first try has made.
+    // A client whose answer was lost retries, and gets the result of its first try.
     expect(idOf(await join([first, second]))).toBe(id);
     expect(await tus.append(id, 12, 'more')).toMatchObject({ status: 403, body: { code: 'upload_is_final' } });
     expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
@@ -90,7 +90,7 @@ describe('parts', () => {
     const urls = [`https://cdn.example.com/api${TUS_PATH}/${ids[0]}?x=1`, `${TUS_PATH}/${ids[1]}/`];
     const made = await tus.create({ 'Upload-Concat': `final; ${urls.join('  ')}` }, { type: 'audio/mpeg' });
     expect(made.status).toBe(201);
-    expect(await contentOf(idOf(made))).toBe('ab');
+    expect(await readContent(idOf(made))).toBe('ab');
     expect((await upload(idOf(made))).spec.type).toBe('audio');
   });
 
@@ -127,8 +127,8 @@ describe('a length that is said later', () => {
     expect((await tus.append(id, 0, 'hello')).headers.get('upload-offset')).toBe('5');
     expect((await ada.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ state: 'importing', sizeBytes: null });
     expect((await tus.append(id, 5, ', world', { 'Upload-Length': '12' })).status).toBe(204);
-    expect(await sentOf(id)).toEqual({ sizeBytes: 12, receivedBytes: 12 });
-    expect(await contentOf(id)).toBe('hello, world');
+    expect(await readSent(id)).toEqual({ sizeBytes: 12, receivedBytes: 12 });
+    expect(await readContent(id)).toBe('hello, world');
   });
 
   test('may come alone, before or after all bytes, and again when a client goes on', async () => {
@@ -139,7 +139,7 @@ describe('a length that is said later', () => {
     expect((await tus.append(early, 3, 'lo', { 'Upload-Length': '5' })).status).toBe(204);
     await tus.append(late, 0, 'hello');
     expect((await tus.append(late, 5, '', { 'Upload-Length': '5' })).status).toBe(204);
-    for (const id of [early, late]) expect(await sentOf(id)).toEqual({ sizeBytes: 5, receivedBytes: 5 });
+    for (const id of [early, late]) expect(await readSent(id)).toEqual({ sizeBytes: 5, receivedBytes: 5 });
   });
 
   test('stays as it was said, and is none that cannot be', async () => {
@@ -162,12 +162,12 @@ describe('a length that is said later', () => {
     const other = tusWire((await api.replica()).url, ada);
     await tus.append(id, 0, 'hel', { 'Upload-Length': '5' });
     expect((await other.append(id, 3, 'lo')).status).toBe(204);
-    expect(await sentOf(id)).toEqual({ sizeBytes: 5, receivedBytes: 5 });
+    expect(await readSent(id)).toEqual({ sizeBytes: 5, receivedBytes: 5 });
   });
 });
 
 describe('a sum', () => {
-  test('that is right lets the bytes count, by each algorithm that is told', async () => {
+  test('that matches lets the bytes count, with each advertised algorithm', async () => {
     const { headers } = await tus.send('OPTIONS');
     const algorithms = headers.get('tus-checksum-algorithm')?.split(',') ?? [];
     expect(algorithms).toContain('sha1');
@@ -177,7 +177,7 @@ describe('a sum', () => {
     const id = idOf(await tus.create({ 'Upload-Length': String(algorithms.length) }));
     for (const [at, algorithm] of algorithms.entries())
       expect((await tus.append(id, at, 'x', checksumOf('x', algorithm))).status, algorithm).toBe(204);
-    expect(await sentOf(id)).toMatchObject({ receivedBytes: algorithms.length });
+    expect(await readSent(id)).toMatchObject({ receivedBytes: algorithms.length });
   });
 
   test('that is wrong keeps nothing of the request, nor of a creation', async () => {
@@ -188,7 +188,7 @@ describe('a sum', () => {
     expect(await tus.append(id, content.length, content, checksumOf('b'))).toMatchObject(refused);
     expect(await tus.offset(id)).toBe(String(content.length));
     expect((await tus.append(id, content.length, content, checksumOf(content))).status).toBe(204);
-    expect(await contentOf(id)).toBe('a'.repeat(2 * content.length));
+    expect(await readContent(id)).toBe('a'.repeat(2 * content.length));
     const before = await listed();
     const headers = { 'Upload-Length': '5', ...checksumOf('world') };
     expect(await tus.create(headers, { type: 'VIDEO' }, 'hello')).toMatchObject(refused);

@@ -1,4 +1,4 @@
-/** Uploads while two servers are there: one at a time is at each of them, and together they keep to the quota. */
+/** Tests uploads with two servers: each upload has one sender at a time across both, and together they keep to the quota. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -52,25 +52,25 @@ const begin = (url: string, length: number, as = ada) =>
     'upload-length': String(length),
     'upload-metadata': `type ${btoa('VIDEO')}`,
   });
-const idOf = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
+const getId = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
 
 const head = (url: string, id: string) =>
   call(`${url}${PATH}/${id}`, 'HEAD', undefined, { ...PROTOCOL, 'x-api-key': ada.key });
-const offsetOf = async (url: string, id: string) => Number((await head(url, id)).headers.get('upload-offset'));
-/** An upload that all servers know of. */
+const readOffset = async (url: string, id: string) => Number((await head(url, id)).headers.get('upload-offset'));
+/** Makes an upload that all servers know. */
 async function anUpload(size: number): Promise<string> {
-  const id = idOf(await begin(urls[0], size));
+  const id = getId(await begin(urls[0], size));
   for (const url of urls) await until('every server knows it', async () => (await head(url, id)).status === 200);
   return id;
 }
 
 interface Patch {
-  /** Resolves to the answer's status and up to where it says bytes are kept, or to `broken`. */
+  /** Resolves to the answer's status and the stored offset, or to `broken`. */
   answer: Promise<{ status: number | 'broken'; offset: number }>;
   write(bytes: Buffer): void;
   destroy(): void;
 }
-/** Begins to send `length` bytes from `offset` on; they come with `write`. */
+/** Starts to send `length` bytes from `offset` on; `write` sends them. */
 function patch(url: string, id: string, offset: number, length: number): Patch {
   const { promise: answer, resolve } = Promise.withResolvers<Awaited<Patch['answer']>>();
   const headers = { ...PROTOCOL, ...BYTES, 'x-api-key': ada.key, 'upload-offset': offset, 'content-length': length };
@@ -92,12 +92,12 @@ async function stored(id: string): Promise<Buffer> {
 }
 
 describe('one upload, sent to two servers', () => {
-  test('at once: what is kept is one sender’s, and the other one is refused', async () => {
+  test('at once: one sender’s bytes are kept, and the other one is refused', async () => {
     const size = 24 * MEGA;
     for (let round = 0; round < 3; round += 1) {
       const id = await anUpload(size);
       const senders = urls.map((url) => patch(url, id, 0, size));
-      // In steps, so that both are at it for longer than a turn takes.
+      // The bytes go in steps, so that both senders are at work for longer than a turn.
       for (let sent = 0; sent < size; sent += MEGA) {
         for (const [i, sender] of senders.entries()) sender.write(Buffer.alloc(MEGA, 'ab'[i]));
         await setTimeout(50);
@@ -107,26 +107,26 @@ describe('one upload, sent to two servers', () => {
       const what = `${JSON.stringify(answers)} after ${kept.length} bytes`;
       expect(new Set(kept).size, what).toBe(1);
       for (const { status } of answers) expect([204, 409, 'broken'], what).toContain(status);
-      // Who gives way is told how much of his is kept, which may be nothing.
+      // The refused sender gets the offset of its kept bytes, which may be 0.
       const taken = answers.filter(({ status, offset }) => status === 204 && offset > 0);
       expect(
         taken.map(({ offset }) => offset),
         what,
       ).toEqual(taken.length > 0 ? [kept.length] : []);
-      // Who asks either server goes on where that one ended.
-      for (const url of urls) expect(await offsetOf(url, id)).toBe(kept.length);
+      // Either server continues where the other one ended.
+      for (const url of urls) expect(await readOffset(url, id)).toBe(kept.length);
       expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
     }
   });
 
-  test('a sender that hangs at one server gives way at the other one, and what it sent is kept', async () => {
+  test('a sender that hangs at one server gives way at the other one, and its bytes are kept', async () => {
     const id = await anUpload(100);
     let hung = patch(urls[0], id, 0, 100);
     onTestFinished(() => hung.destroy());
     await until('what was sent is kept', async () => {
       hung.write(Buffer.alloc(40, 'x'));
-      const offset = await offsetOf(urls[1], id);
-      // Who asks how far it is makes the one at work give way, also one of which nothing has been read yet.
+      const offset = await readOffset(urls[1], id);
+      // A query of the offset interrupts the current sender, also before its first byte was read.
       if (offset === 0) {
         hung.destroy();
         hung = patch(urls[0], id, 0, 100);
@@ -152,8 +152,8 @@ describe('one upload, sent to two servers', () => {
     frozen.write(Buffer.alloc(5 * MEGA, 'f'));
     await until('pieces have come', async () => (await stored(id)).length >= 3 * MEGA);
     server.signal('SIGSTOP');
-    // As soon as its lease is over.
-    const at = await offsetOf(urls[0], id);
+    // The next request works as soon as the lease is over.
+    const at = await readOffset(urls[0], id);
     expect(at).toBeGreaterThanOrEqual(3 * MEGA);
     const other = patch(urls[0], id, at, size - at);
     other.write(Buffer.alloc(6 * MEGA, 'o'));
@@ -194,7 +194,7 @@ describe('the quota of an account, over two servers', () => {
     }
   });
 
-  test('is not in the way of a request that is sent again, whose first try has taken the last place', async () => {
+  test('does not block a retry whose first try has taken the last place', async () => {
     const owner = await api.client('zia');
     const proxy = await startFaultyProxy(api.kubernetes);
     const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(dir, 'config'), proxy.url) });
@@ -223,7 +223,7 @@ describe('the quota of an account, over two servers', () => {
   });
 });
 
-test('who asks to see what nothing was made of has its first minute prepared; a stranger has not, and nobody twice', async () => {
+test('a preview request without a rendition prepares the first minute; a stranger’s does not, and no request does so twice', async () => {
   const { body } = await ada.call('POST', '/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
   const id = String(body.objectID);
   const [storage, eve] = await Promise.all([openStorage(storageUrl), api.client('eve')]);

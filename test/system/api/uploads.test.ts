@@ -1,4 +1,4 @@
-/** Uploads that clients send (tus), with a stock client: what dies on the way is gone on with, and nobody else has a part in it. */
+/** Tests clients' uploads (tus) with a stock client: an interrupted one continues, and no other account can take part. */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -49,7 +49,7 @@ const meta = (given: Record<string, string>) =>
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');
 
-/** One request of the protocol, by hand. */
+/** Sends one request of the protocol by hand. */
 async function tus(method: string, path = '', headers: Record<string, string> = {}, { body = '', as = ada } = {}) {
   const response = await fetch(`${api.url}/v1/uploads/resumable${path}`, {
     method,
@@ -62,7 +62,7 @@ async function tus(method: string, path = '', headers: Record<string, string> = 
 const begin = (length: number, as = ada, metadata: Record<string, string> = { type: 'VIDEO' }) =>
   tus('POST', '', { 'Upload-Length': String(length), 'Upload-Metadata': meta(metadata) }, { as });
 const BYTES = { 'Content-Type': 'application/offset+octet-stream' };
-const idOf = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
+const getId = ({ headers }: { headers: Headers }) => headers.get('location')?.split('/').at(-1) ?? '';
 const upload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
 const keysBelow = async (prefix: string) => {
   const keys: string[] = [];
@@ -70,7 +70,7 @@ const keysBelow = async (prefix: string) => {
   return keys;
 };
 
-test('a file arrives whole although its client is killed at 30 % and at 60 %, and then the server is', async () => {
+test('a file arrives complete although its client is killed at 30 % and at 60 %, and then the server is', async () => {
   const content = randomBytes(SIZE);
   const path = join(dir, 'film.mp4');
   await writeFile(path, content);
@@ -90,7 +90,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
     }
     let restarting: Promise<ApiProcess> | undefined;
-    // At the first bytes of the rest: what a client has handed to its socket is far ahead of what the server has.
+    // The interruption is at the first bytes of the rest: a client's socket is far ahead of the server.
     const onProgress = () => {
       if (restarting) return;
       server.signal('SIGKILL');
@@ -100,7 +100,7 @@ test('a file arrives whole although its client is killed at 30 % and at 60 %, an
     server = (await restarting) ?? server;
     expect(restarting).toBeDefined();
     const parts = offsets.map((offset) => offset / SIZE);
-    // What the client has handed to its socket may not have come when it dies.
+    // Bytes in the client's socket may be lost when it dies.
     expect(parts[0]).toBeGreaterThan(0.4);
     expect(parts.at(-1)).toBeGreaterThanOrEqual(parts[0] ?? 1);
     expect(offsets.length).toBeGreaterThanOrEqual(2);
@@ -146,13 +146,13 @@ function sendPart(id: string): Socket {
 test.each([
   ['breaks off', (socket: Socket) => socket.end()],
   ['hangs, and gives way to the next one', (socket: Socket) => socket],
-])('what came is kept when the connection %s, and the resource says how far it is', async (_what, end) => {
-  const id = idOf(await begin(100));
+])('received bytes are kept when the connection %s, and the resource has the offset', async (_what, end) => {
+  const id = getId(await begin(100));
   let socket = end(sendPart(id));
   const offset = () => tus('HEAD', `/${id}`).then(({ headers }) => headers.get('upload-offset'));
   await until('forty bytes are kept', async () => {
     const at = await offset();
-    // Who asks how far it is makes the one at work give way, also one of which nothing has been read yet.
+    // A query of the offset interrupts the current sender, also before its first byte was read.
     if (at === '0') {
       socket.destroy();
       socket = end(sendPart(id));
@@ -186,7 +186,7 @@ test.each([
 });
 
 test('a server that died before it could say that all had come is made up for', async () => {
-  const id = idOf(await begin(5));
+  const id = getId(await begin(5));
   const { uid } = (await upload(id)).metadata;
   await appendPieces(storage, incomingKey(uid), 0, Readable.from([Buffer.from('whole')]), async () => undefined);
   expect((await tus('HEAD', `/${id}`)).headers.get('upload-offset')).toBe('5');
@@ -194,10 +194,10 @@ test('a server that died before it could say that all had come is made up for', 
   expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
 });
 
-test('an Idempotency-Key makes one upload, and stands for what was said of it', async () => {
+test('an Idempotency-Key makes one upload, and belongs to its metadata', async () => {
   const again = (length: string) =>
     tus('POST', '', { 'Idempotency-Key': 'one', 'Upload-Length': length, 'Upload-Metadata': meta({ type: 'VIDEO' }) });
-  const ids = (await Promise.all([again('7'), again('7')])).map(idOf);
+  const ids = (await Promise.all([again('7'), again('7')])).map(getId);
   expect(ids[0]).toMatch(/^upl-/);
   expect(ids[1]).toBe(ids[0]);
   expect((await again('8')).body.code).toBe('idempotency_key_reused');
@@ -205,7 +205,7 @@ test('an Idempotency-Key makes one upload, and stands for what was said of it', 
 });
 
 describe('the protocol', () => {
-  test('says what is possible to everybody', async () => {
+  test('tells its features to everybody', async () => {
     const { status, headers } = await tus('OPTIONS', '', { 'X-API-Key': '' });
     const told = ['tus-version', 'tus-extension', 'tus-max-size'].map((name) => headers.get(name));
     expect([status, ...told]).toEqual([
@@ -216,11 +216,11 @@ describe('the protocol', () => {
     ]);
   });
 
-  test('takes the first bytes with the creation, says when it expires, and gives back what was said of the file', async () => {
+  test('takes the first bytes with the creation, has an expiry, and returns the file’s metadata', async () => {
     const metadata = meta({ type: 'AUDIO', name: 'Song', colour: 'blue' });
     const headers = { ...BYTES, 'Upload-Length': '10', 'Upload-Metadata': metadata };
     const made = await tus('POST', '', headers, { body: 'hello' });
-    const id = idOf(made);
+    const id = getId(made);
     expect([made.status, made.headers.get('location')]).toEqual([201, `/v1/uploads/resumable/${id}`]);
     const { creationTimestamp } = (await upload(id)).metadata;
     const expires = Date.parse(made.headers.get('upload-expires') ?? '') - Date.parse(creationTimestamp);
@@ -236,7 +236,7 @@ describe('the protocol', () => {
     expect(await keysBelow('incoming/')).toEqual([]);
   });
 
-  test('takes a creation with any content type, whose body is no part of the upload then', async () => {
+  test('accepts a creation with any content type, whose body is then no part of the upload', async () => {
     for (const type of [
       'application/octet-stream',
       'application/json',
@@ -247,17 +247,17 @@ describe('the protocol', () => {
         const said = { 'Upload-Length': '5', 'Upload-Metadata': meta({ filetype: 'audio/mpeg' }) };
         const made = await tus('POST', '', { 'Content-Type': type, ...said }, { body });
         expect([made.status, made.headers.get('upload-offset')]).toEqual([201, null]);
-        expect((await upload(idOf(made))).spec).toMatchObject({
+        expect((await upload(getId(made))).spec).toMatchObject({
           type: 'audio',
           source: { sent: { receivedBytes: 0 } },
         });
-        expect((await tus('DELETE', `/${idOf(made)}`)).status).toBe(204);
+        expect((await tus('DELETE', `/${getId(made)}`)).status).toBe(204);
       }
     }
   });
 
   test('by POST alone, with the method in a header', async () => {
-    const id = idOf(await begin(5));
+    const id = getId(await begin(5));
     const as = (method: string, headers = {}, body = '') =>
       tus('POST', `/${id}`, { 'X-HTTP-Method-Override': method, ...headers }, { body });
     expect((await as('HEAD')).headers.get('upload-offset')).toBe('0');
@@ -268,7 +268,7 @@ describe('the protocol', () => {
   });
 
   test('another account finds nothing, and disturbs nothing', async () => {
-    const id = idOf(await begin(10));
+    const id = getId(await begin(10));
     for (const [method, headers, body] of [
       ['HEAD', {}, ''],
       ['PATCH', { ...BYTES, 'Upload-Offset': '0' }, 'stolen'],
@@ -281,8 +281,8 @@ describe('the protocol', () => {
     expect((await tus('DELETE', `/${id}`)).status).toBe(204);
   });
 
-  test('what is wrong is a problem with a code', async () => {
-    const id = idOf(await begin(10));
+  test('reports each mistake as a problem with a code', async () => {
+    const id = getId(await begin(10));
     const refused = async (code: string, status: number, ...args: Parameters<typeof tus>) => {
       const answer = await tus(...args);
       const { 'content-type': type, 'tus-resumable': version } = Object.fromEntries(answer.headers);
@@ -357,7 +357,7 @@ describe('an account may keep so much and no more', () => {
     };
     expect(await build(90)).toMatchObject({ status: 201 });
     const { body } = await link(zoe);
-    // A link may bring no more than what is left.
+    // A link may bring no more than the remaining space.
     expect((await upload(String(body.objectID))).spec.maxSizeBytes).toBeUndefined();
     const media = { sha256: 'b'.repeat(64), sizeBytes: 60 * mega, durationSeconds: 1 };
     await api.observeUpload(String(body.objectID), { state: 'ready', media });

@@ -1,4 +1,4 @@
-/** Attacks by other pages, by guessing, and by what is left lying about; by the sections that describe them. */
+/** Tests attacks by other pages, by guessing, and with leaked data, by the sections that describe them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   begin,
@@ -61,7 +61,7 @@ describe('requests that another page makes a browser send (RFC 9700 §4.7, OWASP
     expect(own.status).toBe(201);
   });
 
-  test('nobody is signed in as somebody else (login CSRF), and no consent is given', async () => {
+  test('sign nobody in as somebody else (login CSRF), and give no consent', async () => {
     const page = (await begin(url, ada, await register(url))).location;
     for (const headers of elsewhere) {
       const { email, password } = ada;
@@ -82,7 +82,7 @@ describe('requests that another page makes a browser send (RFC 9700 §4.7, OWASP
     }
   });
 
-  test('what was asked of the person cannot be changed on its way to the consent (RFC 9700 §4.15)', async () => {
+  test('cannot change the request on its way to the consent (RFC 9700 §4.15)', async () => {
     const { location } = await begin(url, ada, await register(url));
     const changed = new URL(location);
     changed.searchParams.set('scope', 'service:destructive');
@@ -94,7 +94,7 @@ describe('requests that another page makes a browser send (RFC 9700 §4.7, OWASP
     expect((await post(`${url}/api/auth/oauth2/consent`, more, { cookie: ada.cookie })).status).toBe(400);
   });
 
-  test('the consent of one person is not given by another, nor by nobody', async () => {
+  test('cannot use another person’s consent, nor consent without sign-in', async () => {
     const { location } = await begin(url, ada, await register(url));
     const body = { accept: true, oauth_query: location.search.slice(1) };
     expect((await post(`${url}/api/auth/oauth2/consent`, body)).status).toBe(401);
@@ -138,7 +138,7 @@ describe('the session', () => {
     expect((await call(`${url}/v1/me`, 'GET', undefined, { cookie: ada.cookie })).status).toBe(200);
   });
 
-  test('is over at once for the server that is told so, and within a second for others', async () => {
+  test('ends at once on the server that ended it, and within a second on others', async () => {
     const other = await site.replica();
     try {
       const cookie = await signIn(url, ada);
@@ -159,8 +159,8 @@ describe('the session', () => {
   });
 });
 
-describe('clickjacking (RFC 9700 §4.16) and addresses that tell (§4.2)', () => {
-  test('nothing of this service is shown in a frame, or tells another site where a person comes from', async () => {
+describe('clickjacking (RFC 9700 §4.16) and referrers (§4.2)', () => {
+  test('no page of this service appears in a frame, or sends a referrer to another site', async () => {
     const { location } = await begin(url, {}, await register(url));
     for (const path of ['/api/auth/oauth2/authorize?client_id=x', '/api/auth/get-session', `${location.pathname}`]) {
       const { headers } = await fetch(`${url}${path}`, { redirect: 'manual', headers: { accept: 'text/html' } });
@@ -169,7 +169,7 @@ describe('clickjacking (RFC 9700 §4.16) and addresses that tell (§4.2)', () =>
     }
   });
 
-  test('answers with secrets are kept nowhere (OAuth 2.1 §3.2.3)', async () => {
+  test('secrets in answers are never cached (OAuth 2.1 §3.2.3)', async () => {
     const client = await register(url);
     const { asked, code } = await getCode(url, ada, client);
     await exchange(url, client, asked, code);
@@ -190,7 +190,7 @@ describe('guessing (RFC 9700 §2.5, OWASP ASVS 2.2.1)', () => {
     const limited = await attempt(victim.email, victim.password);
     expect(limited.status).toBe(429);
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Written otherwise it is the same account.
+    // Another spelling is the same account.
     expect((await attempt(` ${victim.email.toUpperCase()}`, victim.password)).status).toBe(429);
     expect((await attempt(neighbour.email, neighbour.password)).status).toBe(200);
     const proxied = await site.replica({ trustProxy: ['loopback'] });
@@ -204,7 +204,7 @@ describe('guessing (RFC 9700 §2.5, OWASP ASVS 2.2.1)', () => {
     }
   });
 
-  test('an address that nobody has is answered as one whose password is wrong', async () => {
+  test('an unknown address gets the answer of a wrong password', async () => {
     const known = await site.person('known');
     const [wrong, nobody] = [
       await attempt(known.email, 'wrong password'),
@@ -258,7 +258,7 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
       expect(await refusedFor({ redirect_uris: [uri] }), uri).toBeUndefined();
   });
 
-  test('takes no name that cannot be seen, or looks like another, and no addresses that run', async () => {
+  test('takes no invisible or lookalike name, and no executable address', async () => {
     for (const client_name of ['', '   ', 'x'.repeat(101), 'a\u202eb', 'a\u0000b', 'a\nb', 'a\u200bb', 7])
       expect(await refusedFor({ client_name }), JSON.stringify(client_name)).toBe('invalid_client_metadata');
     for (const field of ['client_uri', 'logo_uri', 'tos_uri', 'policy_uri'])
@@ -302,7 +302,7 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
   });
 });
 
-describe('what is left lying about (RFC 9700 §4.2.4, §4.3.1)', () => {
+describe('leaked data (RFC 9700 §4.2.4, §4.3.1)', () => {
   test('no code, token, cookie or password is in the log, at its most talkative', async () => {
     const port = await freePort();
     const address = `http://127.0.0.1:${port}`;

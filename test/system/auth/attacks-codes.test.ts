@@ -1,4 +1,4 @@
-/** Attacks on the way from a program to a code and from the code to tokens, by the sections that describe them. */
+/** Tests attacks on the way from a program to a code and from the code to tokens, by the sections that describe them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type Asked,
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.stop());
 
-/** Returns the error that the server redirects such a request with, and nothing else of the redirect. */
+/** Returns the error of the redirect for such a request, and checks that the redirect has nothing else. */
 const refusedWith = async (more: Record<string, string>, by = client) => {
   const { location, state } = await begin(url, ada, by, more);
   expect(location.origin, location.href).toBe(new URL(REDIRECT).origin);
@@ -50,7 +50,7 @@ const askWith = async (asked: Asked, code: string, changes: Record<string, strin
 };
 
 describe('authorization codes', () => {
-  test('OAuth 2.1 §4.1.3, RFC 9700 §4.5: a code is good once, and the second try ends what came of the first', async () => {
+  test('OAuth 2.1 §4.1.3, RFC 9700 §4.5: a code is valid once, and the second try revokes the first one’s tokens', async () => {
     const { asked, code } = await getCode(url, ada, client, { scope: 'service:read offline_access' });
     const tokens = await exchange(url, client, asked, code);
     expect(await askWith(asked, code, {})).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -58,7 +58,7 @@ describe('authorization codes', () => {
     expect(await again.json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  test('RFC 9700 §4.5: of many who bring the same code at once, one gets tokens', async () => {
+  test('RFC 9700 §4.5: of many concurrent uses of a code, one gets tokens', async () => {
     const { asked, code } = await getCode(url, ada, client);
     const answers = await Promise.all(Array.from({ length: 10 }, () => askWith(asked, code, {})));
     expect(answers.filter(({ status }) => status === 200).length).toBe(1);
@@ -109,7 +109,7 @@ describe('PKCE', () => {
       expect(wrong.status, verifier).toBeGreaterThanOrEqual(400);
       expect(wrong.body).not.toHaveProperty('access_token');
     }
-    // The challenge itself, which whoever saw the request knows.
+    // The challenge itself, which an observer of the request knows.
     const { asked, code } = await getCode(url, ada, client);
     expect((await askWith(asked, code, { code_verifier: asked.proof.challenge })).status).toBeGreaterThanOrEqual(400);
     expect((await askWith(asked, code, {})).status).toBe(400);
@@ -164,14 +164,14 @@ describe('redirect URIs', () => {
       await stays(other);
   });
 
-  test('OAuth 2.1 §4.1.3: the code is given only to who names the same one again', async () => {
+  test('OAuth 2.1 §4.1.3: a code needs the same redirect URI again', async () => {
     for (const redirect_uri of ['http://127.0.0.1:7778/callback', '']) {
       const { asked, code } = await getCode(url, ada, client);
       expect((await askWith(asked, code, { redirect_uri })).status, redirect_uri).toBe(400);
     }
   });
 
-  test('RFC 9700 §4.11.2: a client that nobody knows, or a request that is no request, is not redirected anywhere', async () => {
+  test('RFC 9700 §4.11.2: an unknown client, or an invalid request, gets no redirect', async () => {
     for (const client_id of ['unknown', '', "' or 1=1 --"]) {
       const { location } = await begin(url, ada, { ...client, client_id });
       expect(location.origin).toBe(url);
@@ -188,8 +188,8 @@ describe('redirect URIs', () => {
   });
 });
 
-describe('answers to the wrong one', () => {
-  test('RFC 9207 §2.4, RFC 9700 §4.4 (mix-up): every answer says who has issued it', async () => {
+describe('mixed-up answers', () => {
+  test('RFC 9207 §2.4, RFC 9700 §4.4 (mix-up): every answer names its issuer', async () => {
     const { back, asked } = await getCode(url, ada, client);
     expect(back.searchParams.get('iss')).toBe(url);
     expect(back.searchParams.get('state')).toBe(asked.state);
@@ -208,7 +208,7 @@ describe('answers to the wrong one', () => {
     expect([location.origin, location.searchParams.get('code')]).toEqual([url, null]);
   });
 
-  test('RFC 8707 §2: a resource that is not ours is refused, when asked for and when the code is brought', async () => {
+  test('RFC 8707 §2: a foreign resource is refused, in the request and at the exchange', async () => {
     expect(await refusedWith({ resource: 'https://bank.example' })).toBe('invalid_target');
     const { asked, code } = await getCode(url, ada, client);
     const other = await askWith(asked, code, { resource: `${url}/mcp` });
@@ -219,12 +219,12 @@ describe('answers to the wrong one', () => {
 describe('refresh tokens', () => {
   const offline = { scope: 'service:read offline_access' };
 
-  test('RFC 9700 §4.14.2: one that is used twice ends the family, the youngest among them', async () => {
+  test('RFC 9700 §4.14.2: a reused one ends the family, the youngest among them', async () => {
     const first = await authorize(url, ada, client, offline);
     const second = (await (await refresh(url, client, first.refresh_token ?? '')).json()) as typeof first;
     expect((await refresh(url, client, first.refresh_token ?? '')).status).toBe(400);
     expect((await refresh(url, client, second.refresh_token ?? '')).status).toBe(400);
-    // Operators are alerted once: the second was ended with the first.
+    // Operators are alerted once: the second token ended with the first.
     await expect
       .poll(async () => (await fetch(`${site.opsUrl}/metrics`)).text())
       .toMatch(/^auth_refresh_reuse_total 1$/m);

@@ -1,4 +1,4 @@
-/** Tokens that are not what they say, by the sections that describe them. Each is tried beside one that is good. */
+/** Tests forged tokens, by the sections that describe them. Each is tried beside a valid one. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -59,7 +59,7 @@ describe('signatures', () => {
       );
   });
 
-  test('RFC 8725 §3.10: a key that a token brings or names is not used, whatever its header says', async () => {
+  test('RFC 8725 §3.10: a key inside or named by a token is never used', async () => {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const jwk = { ...(await exportJWK(pair.publicKey)), kid: header.kid };
     const own = (head: object) => new SignJWT(payload).setProtectedHeader({ ...header, ...head }).sign(pair.privateKey);
@@ -80,7 +80,7 @@ describe('signatures', () => {
     expect(await getStatus(crit)).toBe(401);
   });
 
-  test('a token with anything changed or cut off is refused, and one that is far too long', async () => {
+  test('a token with anything changed or cut off is refused, and a far too long one', async () => {
     const [head, claims, signature] = good.split('.');
     const raised = encode({ ...payload, scope: 'service:read service:destructive' });
     for (const token of [`${head}.${raised}.${signature}`, `${head}.${claims}`, `${head}.${claims}.`, `${good}A`, '..'])
@@ -113,18 +113,18 @@ describe('claims', () => {
     expect(await getStatus(await sign({ nbf: now() + 2 }))).toBe(200);
   });
 
-  test('RFC 9068 §2.2: what every access token must say cannot be left out', async () => {
+  test('RFC 9068 §2.2: no required claim of an access token can be left out', async () => {
     for (const name of ['sub', 'aud', 'iss', 'client_id', 'jti', 'iat'])
       expect(await getStatus(await sign({ [name]: undefined })), name).toBe(401);
   });
 
-  test('a token for a person who is not there, or for a client that was never let in, is refused', async () => {
+  test('a token for a missing person, or for a client without authorization, is refused', async () => {
     expect(await getStatus(await sign({ sub: '00000000-0000-4000-8000-000000000000' }))).toBe(401);
     expect(await getStatus(await sign({ sub: "x' or 1=1 --" }))).toBe(401);
     expect(await getStatus(await sign({ client_id: 'never' }))).toBe(401);
   });
 
-  test('RFC 9068 §3: scopes are those of this service, each whole', async () => {
+  test('RFC 9068 §3: scopes are complete ones of this service', async () => {
     const writes = async (scope: unknown) => {
       const authorization = `Bearer ${await sign({ scope })}`;
       return (await call(`${site.url}/v1/destinations`, 'POST', {}, { authorization })).status;

@@ -12,7 +12,7 @@ const secret = 'a secret of the test, long enough for the auth library';
 
 beforeAll(async () => {
   postgres = await startTestPostgres();
-  // Two processes that start at the same moment must not trip over each other.
+  // Processes that start at the same moment must not disturb each other.
   await Promise.all([1, 2, 3].map(() => migrate({ databaseUrl: postgres.url, authSecret: secret })));
   pool = createPool(postgres.url, { searchPath: 'auth' });
   service = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
@@ -67,7 +67,7 @@ describe('users and keys', () => {
       `Bearer ${key}A`,
     ])
       await expect(withKey(undefined, wrong), wrong).rejects.toMatchObject({ code: 'unauthenticated' });
-    // The header that is for keys alone says who asks where both were sent.
+    // The header for keys alone decides where both were sent.
     await expect(withKey('lsk_wrong', `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
     await service.revokeApiKey(id);
     await expect(withKey(undefined, `Bearer ${key}`)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -87,7 +87,7 @@ describe('users and keys', () => {
     await expect(withKey(undefined, 'Bearer abc')).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('eight-byte integers arrive whole', async () => {
+  test('eight-byte integers arrive exactly', async () => {
     const { rows } = await pool.query('select 9007199254740993::int8 as a, 123456789012345678901::numeric as b');
     expect(rows[0]).toEqual({ a: 9007199254740993n, b: 123456789012345678901n });
   });

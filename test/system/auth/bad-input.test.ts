@@ -1,6 +1,6 @@
 /**
- * Sends bad input to every path of the authorization server: each responds with a reason of its own and never fails,
- * nothing that was sent comes back, and nothing is stored.
+ * Sends bad input to every path of the authorization server. Each responds with a reason of its own and never fails, repeats none of the
+ * input, and stores nothing.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,10 +41,10 @@ afterAll(async () => {
   hashDearly();
 });
 
-/** Would be seen wherever it came back. */
+/** The mark would show in any echo of the input. */
 const MARK = `mark${randomBytes(6).toString('hex')}`;
 const LONG = 'x'.repeat(30_000);
-/** Each in the place of a text, whatever the text is for. */
+/** Each value replaces a text of any purpose. */
 const BAD: [string, unknown][] = [
   ['nothing', ''],
   ['spaces', '   '],
@@ -69,7 +69,7 @@ const BAD: [string, unknown][] = [
   ['a list of lists', [[[[MARK]]]]],
 ];
 
-/** A right request of each door, of which one field after the other is made bad. */
+/** A valid request for each path, of which one field after the other is made bad. */
 const FIELDS: Record<string, Record<string, unknown>> = {
   '/sign-in/email': {
     email: 'nobody@example.com',
@@ -118,7 +118,7 @@ const FIELDS: Record<string, Record<string, unknown>> = {
     software_id: 'x',
   },
 };
-/** Those that are asked by a form or an address. */
+/** Paths whose input is a form or a query. */
 const PARAMETERS: Record<string, Record<string, string>> = {
   '/oauth2/authorize': {
     response_type: 'code',
@@ -166,13 +166,13 @@ interface Asked {
   response: Response;
 }
 
-/** No failure, a reason where it is a refusal, and nothing of what was sent in it. */
+/** Expects no failure, a reason for a refusal, and no echo of the input. */
 async function expectReason({ what, response }: Asked, path: string): Promise<void> {
   const text = await response.text();
   expect(response.status, `${what}: ${text.slice(0, 300)}`).toBeLessThan(500);
   const shown = `${text} ${response.headers.get('location') ?? ''} ${response.headers.get('www-authenticate') ?? ''}`;
   if (!GIVEN_BACK.includes(path)) expect(shown, what).not.toContain(MARK);
-  // A page that a browser could be shown is none of these.
+  // None of these answers is a page for browsers.
   expect(response.headers.get('content-type') ?? 'application/json', what).toMatch(/json|^$/);
   if (response.status >= 400 && text !== '') {
     const { code, error, message } = JSON.parse(text) as Record<string, unknown>;
@@ -186,7 +186,7 @@ const counts = async () => {
   return Object.fromEntries(tables.map((name, i) => [name, rows[i]?.length]));
 };
 
-test('each door is in one of the two tables', () => {
+test('each path is in one of the two tables', () => {
   expect([...Object.keys(FIELDS), ...Object.keys(PARAMETERS)].sort()).toEqual(
     AUTH_PATHS.map(({ path }) => path).sort(),
   );
@@ -201,7 +201,7 @@ describe.each(Object.entries(FIELDS))('%s', (path, right) => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
 
-  test('says what is wrong with each field', async () => {
+  test('reports the fault of each field', async () => {
     const before = await counts();
     const cookie = path === '/update-user' ? other.cookie : path.startsWith('/sign-') ? '' : ada.cookie;
     for (const name of Object.keys(right))
@@ -242,7 +242,7 @@ describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
   const methods = AUTH_PATHS.find((door) => door.path === path)?.methods ?? [];
   const isNavigation = ['/oauth2/authorize', '/callback/oidc'].includes(path);
 
-  test.each(methods)('%s says what is wrong with each parameter', async (method) => {
+  test.each(methods)('%s reports the fault of each parameter', async (method) => {
     const before = await counts();
     const url = `${site.url}/api/auth${path}`;
     const cookie = isNavigation ? '' : ada.cookie;
@@ -252,7 +252,7 @@ describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
       if (right.client_id === 'CLIENT') all.set('client_id', client.client_id);
       if (right.resource === 'SITE') all.set('resource', site.url);
       all.delete(name);
-      // Half a character cannot be written in an address; twice the same is what a list becomes.
+      // A URL cannot hold half a character, and a list becomes a repeated parameter.
       for (const text of Array.isArray(value) ? [...texts, ...texts] : texts)
         all.append(name, text.toWellFormed().slice(0, 12_000));
       const response = await (method === 'GET'

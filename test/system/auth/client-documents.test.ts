@@ -1,4 +1,6 @@
-/** A client whose id is the address of its document, from the first request to a token, on a server that trusts our authority. */
+/**
+ * Tests a client whose id is the address of its document, from the first request to a token, on a server that trusts the test's authority.
+ */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -84,7 +86,7 @@ test('a client is let in by its document, which is asked once', async () => {
   const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
   expect([me.status, await me.json()]).toMatchObject([200, { id: ada.accountId }]);
   expect((await refresh(url, client, tokens.refresh_token ?? '')).status).toBe(200);
-  // Any port will do on the machine itself; another page is none of its own.
+  // A loopback redirect may have any port, but no other page.
   const { back } = await getCode(url, ada, client, { redirect_uri: 'http://127.0.0.1:33418/callback' });
   expect(back.port).toBe('33418');
   const stolen = await begin(url, ada, client, { redirect_uri: 'https://evil.example/redirect' });
@@ -100,7 +102,7 @@ test('a client is let in by its document, which is asked once', async () => {
   });
 });
 
-test.each(['/moved.json', '/large.json', '/other.json'])('%s describes nobody', async (path) => {
+test.each(['/moved.json', '/large.json', '/other.json'])('%s describes no client', async (path) => {
   const { location } = await begin(url, ada, clientAt(path));
   expect([location.origin, location.pathname, location.searchParams.get('error')]).toEqual([
     url,
@@ -110,7 +112,7 @@ test.each(['/moved.json', '/large.json', '/other.json'])('%s describes nobody', 
   expect(asked.filter((one) => one === path)).toHaveLength(1);
 });
 
-test('a server that may not reach private networks asks nobody there', async () => {
+test('a server without access to private networks sends no request there', async () => {
   const before = asked.length;
   const { location } = await begin(site.url, await site.person('ada'), clientAt('/private.json'));
   expect([location.origin, location.searchParams.get('error')]).toEqual([site.url, 'invalid_client']);

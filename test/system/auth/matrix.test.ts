@@ -32,7 +32,7 @@ type Headers = Record<string, string>;
 interface Credential {
   name: string;
   headers: Headers;
-  /** The credential's scopes; undefined when it is not valid. */
+  /** The credential's scopes; undefined for an invalid one. */
   scopes?: readonly (Scope | typeof PERSON)[];
 }
 
@@ -93,7 +93,7 @@ const routes = Object.entries(description.paths).flatMap(([path, item]) =>
 );
 const fillPath = (path: string, id = 'none-1') => path.replace('{version}', '1').replaceAll(/\{\w+\}/g, id);
 
-/** Only how it begins to answer: some answers never end. */
+/** Only the first part of an answer is read: some answers never end. */
 async function ask(method: string, path: string, headers: Headers): Promise<{ status: number; code: string }> {
   const aborting = new AbortController();
   const init = { method: method.toUpperCase(), headers, signal: aborting.signal };
@@ -115,7 +115,7 @@ describe('every operation of REST', () => {
     for (const credential of credentials) {
       const { status, code } = await ask(method, fillPath(path), credential.headers);
       const refused = status === 401 || status === 403;
-      // An answer to HEAD has no body that could say more.
+      // An answer to HEAD has no body with a code.
       const codeOfStatus = status === 401 ? 'unauthenticated' : expected(id, credential);
       found.push([credential.name, refused ? code || codeOfStatus : 'let in']);
       wanted.push([credential.name, expected(id, credential)]);
@@ -124,7 +124,7 @@ describe('every operation of REST', () => {
   });
 });
 
-describe('what is another account’s', () => {
+describe('objects of another account', () => {
   const OF: Record<string, string> = {
     streams: 'stream',
     destinations: 'destination',
@@ -132,15 +132,15 @@ describe('what is another account’s', () => {
     playlists: 'playlist',
   };
 
-  test('is not there, for every operation that names it', async () => {
+  test('do not exist, for every operation that names them', async () => {
     const streams = await streamsOf(site, ada);
-    const made = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
+    const create = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
     const items = [{ uploadObjectID: streams.videoUploadObjectID }];
     const ids: Record<string, string> = {
-      stream: await made('/v1/streams', streams.wish()),
+      stream: await create('/v1/streams', streams.wish()),
       destination: streams.destinationID,
       upload: streams.videoUploadObjectID,
-      playlist: await made('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+      playlist: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
     };
     const eve = bearer(await site.token('eve', named(SCOPES)));
     const asked = routes.filter(
@@ -176,7 +176,7 @@ describe('every root field of GraphQL', () => {
     if (found === undefined) throw new Error(`${name} is the field of no operation.`);
     return found;
   };
-  /** The least that the type takes. */
+  /** The smallest value of the type. */
   const minimalValue = (type: GraphQLInputType): string => {
     if (isNonNullType(type)) return minimalValue(type.ofType);
     if (isListType(type)) return '[]';
@@ -215,7 +215,7 @@ describe('every root field of GraphQL', () => {
     },
   );
 
-  test('asks again further in: who may only write reads nothing through what was written', async () => {
+  test('checks nested fields: a write-only credential reads nothing through its own write', async () => {
     const streams = await streamsOf(site, ada);
     const { body } = await ada.call('POST', '/v1/streams', streams.wish());
     const write = credentials.find(({ scopes }) => scopes?.length === 1 && scopes[0] === 'write');

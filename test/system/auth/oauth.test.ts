@@ -92,12 +92,12 @@ describe('a program', () => {
     expect(exp).toBe(iat + 900);
   });
 
-  test('that names no scope gets the one that can do the least', async () => {
+  test('that names no scope gets the smallest one', async () => {
     const tokens = await authorize(site.url, await site.person('ada'), await register(site.url), { scope: '' });
     expect(tokens.scope).toBe('service:read');
   });
 
-  test('is told where to begin when it comes with nothing, and that its token is wrong when it comes with one', async () => {
+  test('without a token learns where to begin, and with a wrong one that it is wrong', async () => {
     const bare = await call(`${site.url}/v1/me`, 'GET');
     expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([
       401,
@@ -244,8 +244,8 @@ describe('a hundred people and programs at once', () => {
   });
 });
 
-describe('what is over', () => {
-  test('is cleared away, with clients that nobody has ever let in', async () => {
+describe('expired rows', () => {
+  test('are removed, with clients that nobody has ever authorized', async () => {
     const [unused, used] = [await register(site.url), await register(site.url)];
     await authorize(site.url, await site.person('ada'), used);
     const ids = `('${unused.client_id}', '${used.client_id}')`;

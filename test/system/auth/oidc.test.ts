@@ -1,4 +1,4 @@
-/** Signing in at an outside provider, by HTTP: with a real one the whole way, and with one that lies in each way there is. */
+/** Tests sign-in at an outside provider over HTTP: the whole way with a real one, and each lie with a lying one. */
 import { generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLIENT, type Lies, type LyingOidc, type RealOidc, startLyingOidc, startOidc } from '../../kit/fake/oidc.ts';
@@ -41,7 +41,7 @@ afterAll(async () => {
 const readCookies = (response: Response) =>
   response.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0] ?? '');
 
-/** The page's button: the address at the provider, and the cookie that this is bound to. */
+/** Presses the page's button: returns the address at the provider, and the cookie bound to it. */
 async function start(url: string, more: Record<string, unknown> = {}) {
   const body = { provider: 'oidc', callbackURL: `${url}/streams`, errorCallbackURL: `${url}/sign-in`, ...more };
   const response = await post(`${url}/api/auth/sign-in/social`, body);
@@ -50,7 +50,7 @@ async function start(url: string, more: Record<string, unknown> = {}) {
   return { address: new URL(address), cookie: readCookies(response).join('; ') };
 }
 
-/** Goes through the pages of the real provider, pressing the button; answers where it sends the browser. */
+/** Goes through the real provider's pages by pressing the button; returns the redirect. */
 async function through(address: URL, button = 'yes'): Promise<URL> {
   const jar = new Map<string, string>();
   for (let next = address; ; ) {
@@ -65,7 +65,7 @@ async function through(address: URL, button = 'yes'): Promise<URL> {
   }
 }
 
-/** The browser comes back. */
+/** Returns to the callback, as the browser does. */
 async function arrive(back: URL, cookie: string) {
   const response = await fetch(back, { redirect: 'manual', headers: { cookie } });
   const location = new URL(response.headers.get('location') ?? '', back);
@@ -90,7 +90,7 @@ describe('a real provider', () => {
     expect(providers).toEqual([{ id: 'oidc', name: 'Example Company' }]);
   });
 
-  test('the request goes with PKCE, a state and a nonce, and asks for no more than who it is', async () => {
+  test('the request has PKCE, a state and a nonce, and asks only for the identity', async () => {
     const { address } = await start(site.url, {
       scopes: ['all'],
       additionalParams: { prompt: 'none' },
@@ -119,7 +119,7 @@ describe('a real provider', () => {
     expect([first.status, first.location.href]).toEqual([302, `${site.url}/streams`]);
     const nora = await fetchUser(first.session);
     expect(nora).toMatchObject({ email: 'nora@example.com', emailVerified: true, firstName: 'Nora', lastName: 'New' });
-    // With another address there, it is still the same person.
+    // A changed address at the provider leaves the person the same.
     oidc.people.set('nora', { email: 'other@example.com', email_verified: true });
     expect((await fetchUser((await signInAs('nora')).session))?.id).toBe(nora?.id);
     const kept = await query(site.databaseUrl, `select * from auth.account where "providerId" = 'oidc'`);
@@ -127,14 +127,14 @@ describe('a real provider', () => {
     expect(kept[0]).toMatchObject({ accountId: 'nora', accessToken: null, refreshToken: null, idToken: null });
   });
 
-  test('who has a confirmed address here is joined with who has confirmed it there', async () => {
+  test('joins accounts with the same address when both sides have confirmed it', async () => {
     const person = await site.person('joined');
     oidc.people.set('j', { email: person.email, email_verified: true });
     const { session } = await signInAs('j');
     expect((await fetchUser(session))?.id).toBe(person.accountId);
   });
 
-  test('nobody gets into an account by an address that the provider has not confirmed, or is told of one', async () => {
+  test('cannot open an account by an unconfirmed address, and does not reveal the account', async () => {
     const { email } = await site.person('victim');
     for (const address of [email, 'nobody-at-all@example.com'])
       for (const email_verified of [false, 'true', undefined] as never[]) {
@@ -144,7 +144,7 @@ describe('a real provider', () => {
       }
   });
 
-  test('who comes by the provider to an address that a stranger has signed up with has an account without their password', async () => {
+  test('opens an account without the stranger’s password for an address that a stranger has signed up with', async () => {
     const [email, password] = ['squatted@example.com', 'seven lamps over water'];
     const signedUp = await post(`${site.url}/api/auth/sign-up/email`, { email, password, firstName: 'S' });
     const cookie = readCookies(signedUp).join('; ');
@@ -152,7 +152,7 @@ describe('a real provider', () => {
     oidc.people.set('owner', { email, email_verified: true });
     const { error, session } = await signInAs('owner');
     expect([error, await fetchUser(session)]).toMatchObject([null, { email, firstName: 'squatted' }]);
-    // Nor does the letter set one any more, in whichever browser.
+    // The mail sets no password any more, in any browser.
     const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
     for (const headers of [{ cookie }, {}] as Record<string, string>[]) {
       const answer = await post(`${site.url}/api/auth/verify-email`, { token, password, firstName: 'S' }, headers);
@@ -180,7 +180,7 @@ describe('a real provider', () => {
     await smtp.mailTo(email, /new way to sign in/);
   });
 
-  test('who says no there comes back to the page of signing in, and nothing of what the provider says is shown', async () => {
+  test('returns a person who declines to the sign-in page, without any of its own words', async () => {
     const { address, cookie } = await start(site.url);
     const { location, session } = await arrive(await through(address, 'no'), cookie);
     expect([location.href, session]).toEqual([`${site.url}/sign-in?error=access_denied`, undefined]);
@@ -209,8 +209,8 @@ describe('a real provider', () => {
   });
 });
 
-describe('what comes back', () => {
-  /** Starts a sign-in that the liar is to answer. */
+describe('a callback', () => {
+  /** Starts a sign-in that the liar will answer. */
   const pending = async () => {
     const { address, cookie } = await start(other.url);
     liar.nonce = address.searchParams.get('nonce') ?? '';
@@ -229,7 +229,7 @@ describe('what comes back', () => {
     return arrive(back, cookie);
   };
 
-  test('is good when nothing is wrong with it, and the code is redeemed with the verifier and the secret', async () => {
+  test('succeeds when all of it is right, and the code is redeemed with the verifier and the secret', async () => {
     const { session, location } = await withLies({});
     expect([location.pathname, session]).toEqual(['/streams', expect.stringContaining('session')]);
     const { form, authorization } = liar.redeemed;
@@ -254,7 +254,7 @@ describe('what comes back', () => {
     expect(await arrive(whole.back, whole.cookie)).toMatchObject({ session: undefined, error: 'state_mismatch' });
   });
 
-  test('names the provider that was asked (RFC 9207)', async () => {
+  test('must name the same provider (RFC 9207)', async () => {
     const wrong = await withLies({}, ({ searchParams }) => searchParams.set('iss', 'https://evil.example'));
     expect(wrong).toMatchObject({ session: undefined, error: 'issuer_mismatch' });
     const none = await withLies({}, ({ searchParams }) => searchParams.delete('iss'));
@@ -286,13 +286,13 @@ describe('what comes back', () => {
     ['no JSON', { token: { body: undefined, status: 500 } }],
     ['a list', { token: { body: [] } }],
   ];
-  test.each(lies)('lets nobody in with %s', async (_what, lie) => {
+  test.each(lies)('signs nobody in with %s', async (_what, lie) => {
     const { session, error } = await withLies(lie);
     expect(session).toBeUndefined();
     expect(['unable_to_get_user_info', 'invalid_code']).toContain(error);
   });
 
-  test('is not waited for where the provider is not who the settings name: the page says so', async () => {
+  test('is impossible where the provider is not the one in the settings: the page says so', async () => {
     for (const discovery of [{ issuer: 'https://evil.example' }, { token_endpoint: 'javascript:1' }, { jwks_uri: 1 }]) {
       liar.lies = { discovery };
       const third = await site.replica({ publicUrl: other.url, outside: liar.settings });
@@ -301,7 +301,7 @@ describe('what comes back', () => {
         const headers = { origin: other.url };
         const away = await post(`${third.url}/api/auth/sign-in/social`, body, headers);
         expect([away.status, await away.json()]).toMatchObject([503, { code: 'PROVIDER_UNAVAILABLE' }]);
-        // It is asked again as soon as somebody comes again.
+        // The next sign-in asks the provider again.
         liar.lies = {};
         expect((await post(`${third.url}/api/auth/sign-in/social`, body, headers)).status).toBe(200);
       } finally {

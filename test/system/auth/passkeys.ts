@@ -1,14 +1,14 @@
-/** A device that keeps passkeys, for a page in Chromium (WebAuthn, section 11: User Agent Automation). */
+/** Adds a device with passkeys to a page in Chromium (WebAuthn, section 11: User Agent Automation). */
 import type { Page } from 'playwright-core';
 
 export interface Device {
-  /** Whether it makes sure of the person from now on. */
+  /** Sets whether it verifies the person from now on. */
   recognizes(person: boolean): Promise<void>;
-  /** How many it keeps. */
+  /** Counts its passkeys. */
   count(): Promise<number>;
 }
 
-/** It is asked for its owner's leave, and gives it at once. */
+/** Gives its owner's consent at once. */
 export async function plugIn(page: Page): Promise<Device> {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable');

@@ -1,6 +1,6 @@
 /**
- * To hash a password costs a tenth of a second of a processor, which makes guessing dear. Where hundreds of them are hashed, and
- * what that costs is not what is tested, the same algorithm does with the least that it can be asked for.
+ * Makes passwords cheap to hash. A hash costs a tenth of a second of a processor, which makes guessing dear. For tests that hash hundreds
+ * of passwords, and do not test the cost, the same algorithm runs with its least cost.
  */
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
@@ -18,11 +18,11 @@ type Given = [
 const cheapest = (...[password, salt, length, options, done]: Given): void =>
   scrypt(password, salt, length, { ...options, N: 2, r: 1 }, done);
 
-/** For all servers of this process, until what it answers is called. What is hashed before or elsewhere does not match. */
+/** Applies to all servers of this process until the returned function is called. Other hashes do not match. */
 export function hashPasswordsCheaply(): () => void {
   const use = (one: typeof scrypt) => {
     crypto.scrypt = one;
-    // The auth library imports it by name, which is not the same binding until this is said.
+    // The auth library imports the function by name, a binding that only this call updates.
     syncBuiltinESMExports();
   };
   use(cheapest as typeof scrypt);

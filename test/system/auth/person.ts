@@ -1,9 +1,9 @@
-/** What people do at the pages, where several tests need it done. */
+/** Drives steps at the pages that several tests need. */
 
 import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** At the page of signing up; ends at the one that says to look for mail. */
+/** Signs up at the page; ends at the page that announces the mail. */
 export async function signUp(page: Page, who: { firstName: string; email: string; password: string }): Promise<void> {
   await page.getByLabel('First name').fill(who.firstName);
   await page.getByLabel('E-mail address').fill(who.email);
@@ -12,7 +12,7 @@ export async function signUp(page: Page, who: { firstName: string; email: string
   await page.getByRole('heading', { name: 'Check your mail' }).waitFor();
 }
 
-/** The session ends while a form is half filled in, which the page finds out as it is sent; `goOn`, when they are back. */
+/** Ends the session while a form is half filled in; `goOn` runs after the new sign-in. */
 export async function endWhileTyping(page: Page, url: string) {
   await page.goto(`${url}/destinations`);
   await page.getByRole('button', { name: 'Add destination' }).click();

@@ -48,7 +48,7 @@ const ask = (metadata: object, url = site.url) =>
   });
 const PUBLIC = { token_endpoint_auth_method: 'none', grant_types: ['authorization_code', 'refresh_token'] };
 
-/** An access token ends here and on other replicas within seconds; its userinfo with it. */
+/** Expects the access token, and its userinfo, to end here and on other replicas within seconds. */
 async function expectEnded(token: string): Promise<void> {
   await expect.poll(() => getStatus(token), { timeout: 20_000 }).toBe(401);
   expect(await userInfo(token)).toBe(401);
@@ -110,7 +110,7 @@ describe('revocation', () => {
 });
 
 describe('a client that is not the one it says', () => {
-  test('is told so first: 401 invalid_client, and its code stays good', async () => {
+  test('gets that answer first: 401 invalid_client, and its code stays valid', async () => {
     const client = await register(site.url, { token_endpoint_auth_method: 'client_secret_basic' });
     const { asked, code } = await getCode(site.url, ada, client, OFFLINE);
     const { client_secret: _secret, ...form } = codeForm(client, asked, code);
@@ -140,7 +140,7 @@ describe('a client that is not the one it says', () => {
 });
 
 describe('authorization', () => {
-  test('with prompt=none needs a person who has signed in, and one who need not be asked', async () => {
+  test('with prompt=none needs a signed-in person whose consent exists', async () => {
     const native = await register(site.url);
     const web = await register(site.url, { redirect_uris: ['https://app.example.com/cb'] });
     const error = async (client: OAuthClient, who: { cookie?: string }) =>
@@ -162,7 +162,7 @@ describe('authorization', () => {
   });
 
   test.each(['fragment', 'form_post', 'query.jwt'])(
-    'refuses the response mode %s, by the one that there is',
+    'refuses the response mode %s, in the only supported mode',
     async (mode) => {
       const client = await register(site.url);
       const { location, state } = await begin(site.url, ada, client, { response_mode: mode });
@@ -181,7 +181,7 @@ describe('authorization', () => {
 });
 
 describe('userinfo', () => {
-  test('answers GET and POST, with whatever type, and says how to come (OpenID Connect Core, section 5.3)', async () => {
+  test('answers GET and POST with any content type, and says how to authenticate (OpenID Connect Core, section 5.3)', async () => {
     const { access_token: token } = await authorize(site.url, ada, await register(site.url), OFFLINE);
     const headers = { authorization: `Bearer ${token}` };
     const form = 'application/x-www-form-urlencoded';
@@ -212,7 +212,7 @@ describe('userinfo', () => {
 });
 
 describe('registration', () => {
-  test('takes the schemes of apps, and leaves out what cannot be used where the rest can', async () => {
+  test('accepts the schemes of apps, and leaves out unusable values where the rest is usable', async () => {
     const uris = [
       'cursor://anysphere.cursor-mcp/oauth/callback',
       'http://evil.example/cb',
@@ -253,7 +253,7 @@ describe('registration', () => {
       const { error, error_description } = (await refused.json()) as Record<string, string>;
       expect([error, error_description]).toEqual(['temporarily_unavailable', expect.stringContaining('Try again in')]);
       expect((await ask(same, narrow.url)).status).toBe(201);
-      // The refusal has cost nobody the client that they have.
+      // The refusal did not remove anybody's client.
       await authorize(site.url, ada, { client_id: ids[0] ?? '', redirect_uris: [REDIRECT] });
     } finally {
       await narrow.stop();

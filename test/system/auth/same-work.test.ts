@@ -1,6 +1,6 @@
 /**
- * Tests that an address with an account costs the server the same as one without, so that the time of an answer does
- * not show the difference: the number of hashed passwords, and the statements sent to the database.
+ * Tests that an address with an account costs the server the same as one without, so that the time of an answer is no hint. The cost is the
+ * number of hashed passwords, and of statements to the database.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Auth, createAuth } from '../../../src/auth/better-auth.ts';
@@ -90,10 +90,10 @@ test.each([
     for (const email of EMAILS) done.push({ email, ...(await send(path, body(email))) });
     for (const one of done) expect(one, one.email).toMatchObject({ status, hashes });
     const statements = done.map((one) => one.statements);
-    // A statement takes a thousandth of a hash; what two of them take is hidden by answering at even times.
+    // A statement takes a thousandth of a hash; answers at even times hide two of them.
     expect(Math.max(...statements) - Math.min(...statements)).toBeLessThanOrEqual(2);
     expect(AUTH_PATHS.find((door) => door.path === path)?.evenTiming).toBeDefined();
-    // The same answer too, but for what was made up or made.
+    // The answers are the same too, apart from random and created values.
     const shapes = done.map(({ body: answer }) =>
       JSON.stringify(answer).replace(/"(id|createdAt|updatedAt|email)":"[^"]*"/g, ''),
     );

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * The ways to sign in that are not a password, and the way of a program's request through all of them, in a browser: an outside
- * provider, passkeys, mails that are opened in another tab. The site is at `localhost`, for devices keep passkeys for names only.
+ * Tests the ways to sign in other than a password in a browser, with a program's request through all of them: an outside provider,
+ * passkeys, mails opened in another tab. The site is at `localhost`, since devices keep passkeys for names only.
  */
 import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
@@ -27,7 +27,7 @@ let url: string;
 let oidc: RealOidc;
 let smtp: TestSmtp;
 let browser: Browser;
-/** The program's server that waits for the browser to come back. */
+/** The program's server, which waits for the browser's return. */
 let program: Server;
 let client: OAuthClient;
 const cameBack: URL[] = [];
@@ -62,7 +62,7 @@ afterAll(async () => {
   program?.close();
 });
 
-/** A browser that nobody has signed in with. */
+/** Opens a browser without a session. */
 async function open(path: string): Promise<Page> {
   context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
   context.setDefaultTimeout(90_000);
@@ -89,7 +89,7 @@ async function typePassword(email: string, password = PASSWORD): Promise<void> {
   await button('Sign in').first().click();
 }
 
-/** A program sends a browser that nobody has signed in with. */
+/** Opens a browser without a session, with a program's request. */
 async function openForProgram() {
   const { location, state } = await begin(url, {}, client);
   expect(location.pathname).toBe('/sign-in');
@@ -106,7 +106,7 @@ async function openForProgram() {
 }
 
 describe('an outside provider', () => {
-  test('lets people in, who come back to where they wanted to be; who says no there is told so in words', async () => {
+  test('signs people in and returns them to their page; a person who declines gets a message', async () => {
     oidc.people.set('pia', { email: 'pia@example.com', email_verified: true, name: 'Pia Pilot' });
     oidc.next = 'pia';
     await open('/account');
@@ -129,7 +129,7 @@ describe('an outside provider', () => {
     await leave();
   });
 
-  test('goes on with what a program asked for', async () => {
+  test('keeps a program’s request', async () => {
     oidc.people.set('per', { email: 'per@example.com', email_verified: true });
     oidc.next = 'per';
     const allowed = await openForProgram();
@@ -159,7 +159,7 @@ describe('a passkey', () => {
     await smtp.mailTo(email, /passkey was added/);
     await expectForEverybody(page);
 
-    // The device knows that it has one already.
+    // The device knows its passkey already.
     await button('Add a passkey…').click();
     await button('Continue').click();
     await page.getByText('already has a passkey for your account').waitFor();
@@ -182,7 +182,7 @@ describe('a passkey', () => {
     await mine.again.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await mine.goOn();
 
-    // The owner of the passkey does not see what another user was doing.
+    // The owner of the passkey does not see another user's page.
     await context.clearCookies();
     await page.goto(url);
     const other = await site.person('other');
@@ -235,7 +235,7 @@ describe('a program', () => {
   const clients = (...args: string[]) =>
     promisify(execFile)(process.execPath, [MAIN, 'clients', ...args], { env: site.environment });
 
-  test('that somebody here has looked into is marked so; the command shows where it sends people to', async () => {
+  test('that staff have verified is marked so; the command shows its redirect addresses', async () => {
     const one = await register(url, { client_name: 'Checked \u0435', redirect_uris: ['https://app.example.com/cb'] });
     const { cookie } = await site.person('asked');
     const consentPage = async () => {
@@ -297,7 +297,7 @@ test('the link of a sign-up, opened on another device, asks for a password, and 
   await leave();
 });
 
-describe('what a program asked for is not lost', () => {
+describe('a program’s request survives every way to sign in', () => {
   test('when the person signs up first, and opens the mail in another tab', async () => {
     const email = 'newcomer@example.com';
     const allowed = await openForProgram();
@@ -316,7 +316,7 @@ describe('what a program asked for is not lost', () => {
     await leave();
   });
 
-  test('when the address has an account already: the letter leads back to the program, the page says no more than it', async () => {
+  test('when the address has an account already: the mail leads back to the program, the page reveals no more than the mail', async () => {
     const { email, password } = await site.person('known');
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
@@ -330,7 +330,7 @@ describe('what a program asked for is not lost', () => {
     await typePassword(email, password);
     await allowed();
     await leave();
-    // Elsewhere nothing is known of a program.
+    // Another browser knows nothing of a program.
     await open(letter.slice(url.length));
     await typePassword(email, password);
     await isIn(email);
@@ -357,7 +357,7 @@ describe('what a program asked for is not lost', () => {
     await leave();
   });
 
-  test('but who confirms an address for no program at all is sent to none', async () => {
+  test('but a confirmation without a program leads to none', async () => {
     const email = 'alone@example.com';
     await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).waitFor();

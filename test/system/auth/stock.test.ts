@@ -26,7 +26,7 @@ const me = async (token: string) =>
   (await call(`${site.url}/v1/me`, 'GET', undefined, { authorization: `Bearer ${token}` })).body;
 
 describe('openid-client', () => {
-  test('discovers, registers, lets a person sign in, reads who it is, refreshes and revokes', async () => {
+  test('discovers, registers, signs a person in, reads the identity, refreshes and revokes', async () => {
     const options = { execute: [openid.allowInsecureRequests] };
     const metadata = {
       redirect_uris: [REDIRECT],
@@ -91,7 +91,7 @@ describe('oauth4webapi', () => {
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       state,
-      // With the slash that URLs are written with.
+      // The slash is part of the URL's usual form.
       resource: resource.href,
     }).toString();
     const parameters = oauth.validateAuthResponse(server, client, await browse(ask), state);
@@ -114,7 +114,7 @@ describe('oauth4webapi', () => {
       http,
     );
     expect(await answer.json()).toMatchObject({ id: ada.accountId });
-    // A resource server that others have written takes the token too.
+    // An independent resource server accepts the token too.
     const request = new Request(site.url, { headers: { authorization: `Bearer ${tokens.access_token}` } });
     const claims = await oauth.validateJwtAccessToken(server, request, site.url, http);
     expect(claims).toMatchObject({ sub: ada.accountId, client_id: client.client_id, scope: 'service:read' });

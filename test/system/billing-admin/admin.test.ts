@@ -1,6 +1,5 @@
 /**
- * Tests manual operations of staff: each is done once, has a reason, and stands in an audit; and reconciling finds
- * differences.
+ * Tests manual operations of staff: each is done once, has a reason, and is in an audit; and reconciling finds differences.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseCredits, runAdmin } from '../../../src/billing/audit/admin/command.ts';
@@ -37,7 +36,7 @@ async function admin(...args: string[]) {
 const BY = ['--by', 'grace', '--reason', 'welcome'];
 
 describe('credit', () => {
-  test('is given by e-mail or id, once for a key, and told in the statement and the audit', async () => {
+  test('is given by e-mail or id, once for a key, and shown in the statement and the audit', async () => {
     const first = await admin('grant', 'Ada@example.com', '--amount', '1.50', '--key', 'k1', ...BY);
     expect(first).toMatchObject({ code: 0, error: '' });
     expect(first.out).toContain('15000 credits (1.50 USD) for ada@example.com (0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607)');
@@ -275,7 +274,7 @@ describe('reconciling', () => {
   });
 });
 
-test('accounts to look at are told with each reason, by their addresses as long as they have one', async () => {
+test('accounts to review are listed with each reason, by their addresses as long as they have one', async () => {
   const ADA = '0b9f6c52-1d3e-4f70-8a91-b2c3d4e5f607';
   await admin('suspend', ADA, '--reason', 'case 4712', ...BY.slice(0, 2));
   await it.ledger.charge({ key: 'charge:u9:1:1', accountId: 'carl', credits: 5n, at: new Date(), floor: -5n });

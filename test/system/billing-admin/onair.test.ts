@@ -1,6 +1,6 @@
 /**
- * Suspends an account on a real control plane, with a real operator and the API server. Streams on air go off, and no
- * API and no schedule can start one. After the suspension exactly the streams that should be on air are back.
+ * Tests a suspension on a real control plane, with a real operator and the API server. Streams on air go off, and no API and no schedule
+ * can start one. After the suspension exactly the streams that should be on air are back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
@@ -39,7 +39,7 @@ const admin = (...args: string[]) =>
     complain: (text) => expect.fail(text),
   });
 
-async function made(path: string, body: unknown): Promise<string> {
+async function create(path: string, body: unknown): Promise<string> {
   const { status, body: answered } = await ada.call('POST', path, body);
   expect(status, JSON.stringify(answered)).toBe(201);
   return String(answered.objectID ?? answered.id);
@@ -54,15 +54,15 @@ async function onAir(id: string): Promise<void> {
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-test('a locked account is off air by every door until it is unlocked', async () => {
-  const destinationID = await made('/v1/destinations', {
+test('a suspended account is off air through every API until the suspension ends', async () => {
+  const destinationID = await create('/v1/destinations', {
     name: 'TV',
     rtmpUrl: 'rtmp://127.0.0.1/live',
     rtmpKey: 'k-1',
   });
-  const video = await made('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
+  const video = await create('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://media.example/film.mp4' });
   const stream = (name: string) =>
-    made('/v1/streams', {
+    create('/v1/streams', {
       name,
       destinationID,
       videoUploadObjectID: video,
@@ -98,13 +98,13 @@ test('a locked account is off air by every door until it is unlocked', async () 
   const mutation = `mutation { startStream(id: "${running}") { stream { id } } }`;
   const { body } = await ada.call('POST', '/graphql', { query: mutation });
   expect(JSON.stringify(body)).toContain('account_suspended');
-  // Its time comes, and nothing of it.
+  // The scheduled time passes without a start.
   await until('the time has come', () => Date.now() > Date.parse(comesAt.scheduleStartAt) + 500);
   expect((await phase('idle', scheduled)).status?.replicas ?? 0).toBe(0);
 
   expect(await admin('resume', ada.accountId, '--reason', 'case 4711 is closed')).toBe(0);
   await onAir(running);
-  // Its window is open still.
+  // The window is still open.
   await onAir(scheduled);
   expect((await phase('idle', stopped)).spec.replicas).toBe(0);
   await expect.poll(async () => (await agent.call('get_stream', { id: running })).output.status).toBe('live');

@@ -128,7 +128,7 @@ test('where all adds up there is nothing to do', async () => {
   expect(code).toBe(0);
 });
 
-/** With nothing in the way, and all as before afterwards. */
+/** Removes the triggers for a change, and restores everything afterwards. */
 async function forged(table: string, change: string, look: () => Promise<void>): Promise<void> {
   const at = `loopstream.${table}`;
   const off = `alter table ${at} disable trigger all`;
@@ -237,7 +237,7 @@ const CASES: [what: string, forgery: readonly [table: string, change: string], f
   ['a deed of staff', set('admin_audit', 'credits = 8'), ['staff: given by staff']],
 ];
 
-test.each(CASES)('%s, forged in one row, is found, with what to do', async (_what, [table, change], expected) => {
+test.each(CASES)('%s, forged in one row, is found, with the remedy', async (_what, [table, change], expected) => {
   await forged(table, change, async () => {
     const all = await found();
     expect(all.map(({ of: noun, what }) => `${noun}: ${what}`).sort()).toEqual(expected);

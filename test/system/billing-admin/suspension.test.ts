@@ -1,4 +1,7 @@
-/** Staff lock an account: within seconds its requests are refused and its streams are kept off air; unlocked, they go on. */
+/**
+ * Tests a suspension by staff: within seconds the API refuses the account's requests and keeps its streams off air; the end of the
+ * suspension brings them back.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
@@ -44,7 +47,7 @@ test('an account is locked and unlocked', async () => {
   expect((await ada.call('GET', `/v1/streams/${id}`)).status).toBe(200);
 });
 
-test('what was booked for an account outlives it, and is found by its id', async () => {
+test('ledger entries outlive their account, and are found by its id', async () => {
   const { eve } = it;
   expect(await admin('grant', eve.accountId, '--credits', '500', '--reason', 'welcome')).toBe(0);
   const db = createDb(createPool(it.api.databaseUrl, { searchPath: 'loopstream', max: 1 }));

@@ -1,4 +1,4 @@
-/** Tests the database's notifications of money: listeners receive each change when it is committed, whoever made it. */
+/** Tests the database's notifications of money: listeners receive each change at its commit, from any writer. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CHANNEL, createLedgerEvents } from '../../../src/billing/ledger/events.ts';
 import { listen } from '../../../src/db/listen.ts';
@@ -13,7 +13,7 @@ const stop = new AbortController();
 let heard: string[] = [];
 const run = (statement: string) => query(it.url, statement);
 /** Expects these and no others: a later notification proves that. */
-const hers = async (...said: string[]) => {
+const expectHers = async (...said: string[]) => {
   await run(`select pg_notify('${CHANNEL}', 'invoice created last ada')`);
   await expect.poll(() => heard).toContain('invoice created last');
   expect(heard).toEqual([...said, 'invoice created last']);
@@ -37,7 +37,7 @@ afterAll(async () => {
   await it?.stop();
 });
 
-test('credit that comes, and no other account’s; what is undone was never told', async () => {
+test('incoming credit, for its own account alone; a rollback sends nothing', async () => {
   await it.give('bob', 5n);
   await it.db
     .transaction()
@@ -51,10 +51,10 @@ test('credit that comes, and no other account’s; what is undone was never told
     })
     .catch(() => undefined);
   await it.give('ada', 1_000n);
-  await hers('balance updated ada');
+  await expectHers('balance updated ada');
 });
 
-test('what the meter charges, once for all that it charged together, and nothing of what it only counts', async () => {
+test('the meter’s charges, once for all that it charged together, and nothing for mere counts', async () => {
   await run(`insert into loopstream.meter_streams (stream_uid, stream_id, account_id)
     values ('u1', 'str-1', 'ada'), ('u2', 'str-2', 'ada')`);
   const sessions = (charges: number, seconds: number) =>
@@ -67,7 +67,7 @@ test('what the meter charges, once for all that it charged together, and nothing
   await sessions(1, 30);
   await sessions(1, 40);
   await sessions(2, 50);
-  await hers('balance updated ada', 'balance updated ada');
+  await expectHers('balance updated ada', 'balance updated ada');
 });
 
 test('top-ups, invoices and deposits, each payment and each block that confirms it', async () => {
@@ -85,16 +85,16 @@ test('top-ups, invoices and deposits, each payment and each block that confirms 
   await run(`update loopstream.crypto_payments set state = 'ignored', reason = 'dust'`);
   // Nothing is on its way any more.
   await run(`update loopstream.crypto_scans set height = 3, hash = '0x3'`);
-  await hers(
+  await expectHers(
     ...['topUp created top-1', 'topUp updated top-1', 'deposit created dep-1'],
     ...['deposit updated dep-1', 'deposit updated dep-1', 'deposit updated dep-1'],
   );
 });
 
-test('a connection that breaks is made anew, and what was told meanwhile is not missed: all is to be read again', async () => {
+test('a broken connection is replaced, and missed notifications are made up: everything has to be read again', async () => {
   await run(`select pg_terminate_backend(pid) from pg_stat_activity
     where application_name = 'loopstream-news' and datname = current_database()`);
   await expect.poll(() => heard).toEqual(['reset']);
   await it.give('ada', 1n);
-  await hers('reset', 'balance updated ada');
+  await expectHers('reset', 'balance updated ada');
 });

@@ -26,11 +26,11 @@ afterAll(async () => it?.stop());
 
 interface Operation {
   what: 'topup' | 'spend' | 'charge' | 'charges' | 'pass';
-  /** Few enough that most come more than once. */
+  /** A small number, so that most operations come more than once. */
   n: number;
 }
 
-/** All of an operation follows from its kind and number, so that the same one is the same wherever it is tried. */
+/** The kind and number define an operation, so that every retry is the same. */
 const getAmount = ({ n }: Operation) => BigInt(1 + ((n * 37) % 50));
 const getAccount = ({ n }: Operation, step = 0) => ACCOUNTS[(n + step) % ACCOUNTS.length] as string;
 const getKey = ({ what, n }: Operation) => `${what}:${n}`;
@@ -77,7 +77,7 @@ async function interleave(operations: Operation[]): Promise<{ done: Set<string>;
     const pool = createPool(`${it.url}?application_name=worker`, { searchPath: 'loopstream', max: 1 });
     const db = createDb(pool);
     const ledger = createLedger(db);
-    // The same again until there is an answer, as one does who was cut off and does not know whether it was booked.
+    // Retries until there is an answer, as a client does that was cut off and cannot know the result.
     const insist = async (operation: Operation): Promise<void> => {
       try {
         await perform(ledger, operation);
@@ -108,7 +108,7 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
   });
   const [operations = []] = fc.sample(fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS }), 1);
   const { done, refused, cuts } = await interleave(operations);
-  // It was as hard as it was meant to be.
+  // The test was as hard as intended.
   expect(cuts).toBeGreaterThan(OPERATIONS / CUT_EVERY / 2);
   expect(refused).toBeGreaterThan(0);
   expect(done.size).toBeGreaterThan(100);
@@ -116,7 +116,7 @@ test('nothing is lost, doubled or overdrawn by any interleaving with cut connect
   expect(await readLedgerFaults(it.db)).toEqual([]);
   const [below] = await query(it.url, 'select count(*)::int from loopstream.ledger_entries where balance < 0');
   expect(below).toEqual({ count: 0 });
-  // Confirmed postings are there once and with their amounts; and nothing else is.
+  // Confirmed postings exist once and with their amounts; no other posting exists.
   const rows = await query(
     it.url,
     `select t.key, sum(abs(e.credits))::int as moved from loopstream.ledger_transactions t

@@ -1,4 +1,4 @@
-/** The jobs of billing on a real Postgres, done by two processes' worth of runners. */
+/** Tests the jobs of billing on a real Postgres, with the runners of two processes. */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dueInMs, type Job, jobMetrics, retryMs, startJobs } from '../../../src/billing/ledger/jobs.ts';
@@ -61,7 +61,7 @@ it('two runners do a job one at a time and no more often than one; the other goe
   const [one, two] = [start(job), start(job)];
   await until('it ran a few times', () => ends.length >= 4);
   const pauses = ends.slice(1).map((end, i) => end - (ends[i] ?? 0));
-  // Its jitter is a tenth.
+  // The jitter is a tenth.
   expect(Math.min(...pauses)).toBeGreaterThanOrEqual(250);
   await one.stop();
   const before = ends.length;
@@ -70,7 +70,7 @@ it('two runners do a job one at a time and no more often than one; the other goe
   await two.stop();
 });
 
-it('one that fails is counted, tried again, and keeps no other one waiting; stopping tells the one that runs', async () => {
+it('a failed job is counted, retried, and delays no other job; a stop signals the running one', async () => {
   let [tries, done] = [0, 0];
   let stopped = false;
   const failing: Job = {

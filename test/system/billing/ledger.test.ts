@@ -1,4 +1,4 @@
-/** The ledger is only added to, adds up, and says no below the floor: the database sees to it, whoever writes. */
+/** Tests that the ledger only grows, adds up, and refuses below the floor: the database enforces it for every writer. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Charge, LedgerTransaction } from '../../../src/billing/ledger/ledger.ts';
 import { readLedgerFaults, readStatement } from '../../../src/billing/ledger/store.ts';
@@ -60,7 +60,7 @@ describe('posting', () => {
     await expect(it.ledger.post(dispute)).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await it.ledger.balance('disputed')).toBe(200n);
     expect(await it.ledger.post(dispute, { floor: -1_000n })).toMatchObject({ posted: true, balance: -100n });
-    // Up it may always go.
+    // A balance may always rise.
     expect(await it.ledger.post(grant('disputed', 50n, 'grant:disputed:2'))).toMatchObject({ balance: -50n });
   });
 
@@ -75,14 +75,14 @@ describe('posting', () => {
     expect(await it.ledger.post(grant('undone', 500n))).toMatchObject({ posted: true });
   });
 
-  test('keeps numbers far beyond what a double can hold', async () => {
+  test('keeps numbers far beyond the range of a double', async () => {
     const credits = 10n ** 30n + 1n;
     expect(await it.ledger.post(grant('large', credits))).toMatchObject({ balance: credits });
   });
 });
 
 describe('charging', () => {
-  test('takes what is there and writes off the rest, and says the same when asked again', async () => {
+  test('takes the available credit and writes off the rest, and a retry returns the same', async () => {
     await it.ledger.post(grant('short', 100n));
     const full = await it.ledger.charge(use('short', 60n, 'charge:short:1'));
     expect(full).toMatchObject({ posted: true, balance: 40n, charged: 60n, writtenOff: 0n });
@@ -109,7 +109,7 @@ describe('charging', () => {
     ]);
   });
 
-  test('of many answers in their order, all or none', async () => {
+  test('of many postings return in their order, all or none', async () => {
     await it.ledger.post(grant('many-a', 10n));
     await it.ledger.post(grant('many-b', 10n));
     const charges = [use('many-b', 3n, 'many:1'), use('many-a', 4n, 'many:2'), use('many-b', 9n, 'many:3')];
@@ -125,7 +125,7 @@ describe('charging', () => {
   });
 });
 
-describe('the database refuses, whoever asks', () => {
+describe('the database refuses, for every user', () => {
   const TRANSACTION = `insert into loopstream.ledger_transactions (key, kind, account_id, at)
     values ('by hand', 'grant', 'hand', now()) returning id`;
   const entry = (credits: number, account = 'customer:hand') =>
@@ -147,7 +147,7 @@ describe('the database refuses, whoever asks', () => {
     ['a balance out of nothing', "insert into loopstream.ledger_balances (account, balance) values ('customer:x', 5)"],
   ])('%s', async (_what, statement) => {
     await expect(query(it.url, statement)).rejects.toMatchObject({ code: 'LS001' });
-    // Nor for one who may switch ordinary triggers off.
+    // The refusal holds for a user who may switch ordinary triggers off.
     await expect(query(it.url, `set session_replication_role = replica; ${statement}`)).rejects.toMatchObject({
       code: 'LS001',
     });
@@ -167,5 +167,5 @@ describe('the database refuses, whoever asks', () => {
     expect(await it.ledger.balance('hand')).toBe(505n);
   });
 
-  test('and what it has kept adds up', async () => expect(await readLedgerFaults(it.db)).toEqual([]));
+  test('and all it has kept adds up', async () => expect(await readLedgerFaults(it.db)).toEqual([]));
 });

@@ -1,6 +1,6 @@
 /**
- * Tests the pages of money in a browser, before the real API, a real chain and real invoices: changes made elsewhere
- * appear without a reload, because the feed of changes reports them.
+ * Tests the pages of money in a browser, before the real API, a real chain and real invoices. Changes made elsewhere appear without a
+ * reload, because the feed of changes reports them.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

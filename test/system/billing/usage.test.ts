@@ -37,7 +37,7 @@ const billing = (rate = { creditsPerHour: 0n, available: 0n }, enabled = true) =
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Los_Angeles', 'Pacific/Kiritimati'];
 const ms = (text: string) => Date.parse(text);
 
-test('sums of days and of streams are the charges, whatever they are and wherever one lives', async () => {
+test('sums of days and of streams equal the charges, in any zone', async () => {
   const charge = fc.record({
     at: fc.integer({ min: ms('2027-03-20T00:00:00Z'), max: ms('2027-04-05T00:00:00Z') }),
     streamID: fc.constantFrom('str-a', 'str-b', 'str-c'),
@@ -57,7 +57,7 @@ test('sums of days and of streams are the charges, whatever they are and whereve
       async (charges, { zone, first, last }) => {
         run += 1;
         const accountId = `usage-${run}`;
-        // Not enough for all of them each time: what was written off is not the customer's.
+        // The credit is too small for all charges each time: written-off charges are not the customer's.
         const sum = charges.reduce((total, { credits }) => total + credits, 0n);
         await it.give(accountId, run % 2 === 0 ? sum : sum / 2n + 1n);
         const booked = await it.ledger.chargeAll(
@@ -96,10 +96,10 @@ test('sums of days and of streams are the charges, whatever they are and whereve
   );
 });
 
-test('what the meter counts at once is of the days in which it was, in each zone, and adds up to the ledger', async () => {
+test('a charge over several days counts on each day, in each zone, and adds up to the ledger', async () => {
   const accountId = 'over-midnight';
   await it.give(accountId, 10_000n);
-  // Two hours, counted when they are over: midnight is half an hour after they began in Kolkata, and when they end in Dubai.
+  // Two hours, counted at their end: midnight in Kolkata is half an hour after the start, midnight in Dubai at the end.
   const [startedAt, endedAt] = ['2027-03-20T18:00:00Z', '2027-03-20T20:00:00Z'];
   const stream = {
     metadata: { name: 'str-m', uid: 'uid-m', labels: { [ACCOUNT_LABEL]: accountId } },
@@ -119,7 +119,7 @@ test('what the meter counts at once is of the days in which it was, in each zone
     [450, 5400],
   ];
   expect(await days('Asia/Kolkata')).toEqual([half, rest]);
-  // A session that ends at midnight is of the day before.
+  // A session that ends at midnight belongs to the day before.
   expect(await days('Asia/Dubai')).toEqual([
     [600, 7200],
     [0, 0],
@@ -156,7 +156,7 @@ describe('the statement', () => {
         });
   });
 
-  test('shows each entry with the balance after it, and nobody else’s', async () => {
+  test('shows each entry with the balance after it, and no other account’s', async () => {
     const { totalCount, edges } = await list({ first: 100 });
     expect(totalCount).toBe(COUNT);
     let balance = 0n;
@@ -250,7 +250,7 @@ describe('the balance', () => {
   });
 });
 
-describe('what makes no sense is refused', () => {
+describe('invalid requests are refused', () => {
   const day = { groupBy: 'day', timeZone: 'UTC' } as const;
   test.each([
     ['a zone that is none', { ...day, timeZone: 'Mars/Base' }, '/timeZone'],
@@ -273,7 +273,7 @@ describe('what makes no sense is refused', () => {
   });
 });
 
-test('the last thirty days are told unless others are asked for', async () => {
+test('the last thirty days are the default period', async () => {
   const { from, to, lines } = await billing().usage(buildPrincipal('other'), {
     groupBy: 'day',
     timeZone: 'Pacific/Kiritimati',

@@ -1,4 +1,4 @@
-/** Top-ups by card on a real Postgres, against a server that speaks Stripe's API, through the doors that others come by. */
+/** Tests top-ups by card on a real Postgres, against a stand-in for Stripe's API, through the same APIs as customers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createTopUpJob } from '../../../src/billing/cards/job.ts';
 import { openPayments } from '../../../src/billing/cards/open.ts';
@@ -109,7 +109,7 @@ const books = async () => {
 };
 
 describe('a page to pay at', () => {
-  test('is made once for a request, however often it is sent and whatever is lost on the way', async () => {
+  test('is made once for a request, for any number of retries and lost answers', async () => {
     const before = stripe.made();
     const send = () =>
       ask(
@@ -124,7 +124,7 @@ describe('a page to pay at', () => {
     const answers = await Promise.all([send(), send(), send()]);
     expect(new Set(answers.map(({ body }) => body.checkoutUrl)).size).toBe(1);
     expect(stripe.made() - before).toBe(1);
-    // The server died before it heard of the page, and before it answered.
+    // The server died before it received the page, and before it answered.
     const where = `where account_id = '${account}'`;
     await query(postgres.url, `update loopstream.topups set session_id = null, checkout_url = null ${where}`);
     await query(postgres.url, `update loopstream.idempotency set status = null, claimed_until = now() ${where}`);
@@ -143,7 +143,7 @@ describe('a page to pay at', () => {
     expect(stripe.asked()).toBe(before);
   });
 
-  test('cannot be made without a payment provider, or with a key that it does not know, which nobody is told', async () => {
+  test('cannot be made without a payment provider, or with a key that the provider refuses, which no customer sees', async () => {
     const wish = { amountMinor: '1000', currency: 'USD' };
     for (const [other, refusal] of [
       [withoutKey, { status: 404, body: { code: 'topups_disabled' } }],
@@ -185,8 +185,8 @@ describe('a page to pay at', () => {
   });
 });
 
-describe('what is paid', () => {
-  test('is credited once, however often and late it is told of', async () => {
+describe('a payment', () => {
+  test('is credited once, however often and late it is reported', async () => {
     const { id, session } = await begin();
     const event = stripe.pay(session);
     const told = await Promise.all([1, 2, 3, 4].map(() => deliver(event)));
@@ -198,7 +198,7 @@ describe('what is paid', () => {
     expect(await books()).toEqual({ customer: 70_000, 'cash:card': -100_000, 'revenue:streaming': 30_000 });
   });
 
-  test('is what Stripe says when asked, not what an event says', async () => {
+  test('has the state that Stripe returns, not that of an event', async () => {
     const { id, session } = await begin();
     const event = structuredClone(stripe.pay(session, { amount: 600 }));
     Object.assign(event.data.object, { amount_total: 99_999_999, payment_status: 'paid' });
@@ -229,7 +229,7 @@ describe('what is paid', () => {
     expect(await balance()).toBe(100_000n);
   });
 
-  test('is known before the page is: Stripe may be quicker than its own answer', async () => {
+  test('is known before its page is: Stripe may be quicker than its own answer', async () => {
     const { id, session } = await begin();
     await query(postgres.url, `update loopstream.topups set session_id = null where id = '${id}'`);
     await deliver(stripe.pay(session));
@@ -238,7 +238,7 @@ describe('what is paid', () => {
 });
 
 describe('money that goes back', () => {
-  test('refunds in parts, out of order and before the payment was heard of', async () => {
+  test('refunds come in parts, out of order and before their payment was known', async () => {
     const { id, session } = await begin();
     const payment = stripe.pay(session);
     const first = stripe.refund(session, 300);
@@ -332,7 +332,7 @@ describe('an event', () => {
   });
 });
 
-test('what no webhook told of is found by the job: payments, refunds, pages that nobody paid', async () => {
+test('the job finds events that no webhook delivered: payments, refunds, unpaid pages', async () => {
   const job = createTopUpJob({ db, ledger, payments, log, quietSeconds: -1 });
   const never = new AbortController().signal;
   await job.run(never);
@@ -353,7 +353,7 @@ test('what no webhook told of is found by the job: payments, refunds, pages that
   const states = await Promise.all([paid, refunded, left, unmade].map(async ({ id }) => (await fetchTopUp(id)).state));
   expect(states).toEqual(['paid', 'refunded', 'expired', 'expired']);
   expect(await balance()).toBe(100_000n);
-  // No event is looked at twice: what is new is asked for, and what is open.
+  // No event is fetched twice: the job asks for new events, and for open payments.
   const open = `select count(*)::int as n from loopstream.topups where state in ('open', 'processing')
     and session_id is not null`;
   const [{ n } = {}] = await query(postgres.url, open);

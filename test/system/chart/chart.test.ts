@@ -1,4 +1,4 @@
-/** The chart before both Helms and a real kube-apiserver: they are the judges of what it renders and refuses. */
+/** Tests the chart with both Helms and a real kube-apiserver, which judge its output and its refusals. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
     (n) => `crd/${n}`,
   );
-  // A definition that has no conditions yet, as on a busy machine, is an error to `kubectl wait`.
+  // A definition without conditions, as on a busy machine, is an error to `kubectl wait`.
   const established = () => kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...wait]);
   await until('the definitions are established', async () => (await established()).ok);
 });
@@ -81,7 +81,7 @@ describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
     const podded = four.flatMap((object) => getTemplate(object) ?? []);
     expect(podded.length).toBeGreaterThan(0);
     for (const { metadata, spec } of podded) {
-      // The account is made by the chart, so a dry run does not find it.
+      // The chart makes the service account, so a dry run does not find it.
       const pod = { metadata: { ...metadata, generateName: 'dry-' }, spec: { ...spec, serviceAccountName: 'default' } };
       const path = `${collectionPath(PODS, 'loopstream')}?dryRun=All&fieldValidation=Strict`;
       const { status, text } = await kube.raw('POST', path, pod);
@@ -110,7 +110,7 @@ test('values that cannot be are refused with a sentence, by both Helms', async (
   }
 });
 
-describe('what is granted', () => {
+describe('permissions', () => {
   const rights = (objects: Manifest[]) => objects.filter(({ apiVersion }) => apiVersion.startsWith('rbac.'));
   const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
@@ -118,7 +118,10 @@ describe('what is granted', () => {
     resources: [resource],
     verbs,
   });
-  /** Reading nodes and namespaces, and removing finalizers of streams. More only while a release is uninstalled. */
+  /**
+   * Permissions beyond the namespace: reading nodes and namespaces, and removing finalizers of streams. More exist only while a release is
+   * uninstalled.
+   */
   const BEYOND = [
     [inCluster('', 'nodes', 'list', 'watch')],
     [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],
@@ -128,7 +131,7 @@ describe('what is granted', () => {
     inCluster('', 'pods', 'list', 'patch'),
   ];
 
-  test('is what manifests/rbac.yaml grants, for the same accounts', async () => {
+  test('are those of manifests/rbac.yaml, for the same accounts', async () => {
     const text = readFileSync(join(CHART, '../../manifests/rbac.yaml'), 'utf8');
     const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
     const bare = (objects: Manifest[]) =>
@@ -143,12 +146,12 @@ describe('what is granted', () => {
           roleRef,
         }))
         .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
-    // There the service and its streams are in one namespace.
+    // In this case the service and its streams are in one namespace.
     const withBilling = { ...INLINE, billing: { enabled: true }, streamsNamespace: { name: 'loopstream' } };
     expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
   });
 
-  test('reaches no further than the watched namespaces, lets nobody list Secrets, and gives tokens to few', async () => {
+  test('reach no further than the watched namespaces, let nobody list Secrets, and give tokens to few', async () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
       const { name = STREAMS } = (values.streamsNamespace ?? {}) as { name?: string };
@@ -235,7 +238,7 @@ test.each([
   expect(container?.volumeMounts).toHaveLength(volume === undefined ? 1 : 2);
 });
 
-test('what money needs is where it is used, secrets are in Secrets alone, and both roles know the same', async () => {
+test('settings for money are only where they are used, secrets in Secrets alone, and the same for both roles', async () => {
   const objects = await helm('Helm 4').render(COMBINATIONS['with all ways to pay, and invoices'] ?? {});
   interface Entry {
     name: string;
@@ -268,7 +271,7 @@ test('what money needs is where it is used, secrets are in Secrets alone, and bo
       expect(sorted(env[name]), `${role} ${name}`).toEqual(sorted(value));
   }
   expect(readEnv('api').INVOICE_FONT).toBe('/fonts/NotoSansCJK-Regular.ttc#NotoSansCJKjp-Regular');
-  // The chart's own Secret alone holds what was given in the values.
+  // The chart's own Secret alone holds credentials from the values.
   const holding = objects.filter((object) => JSON.stringify(object).includes(ETHEREUM.xpub));
   expect(holding.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual(['Secret loopstream-api']);
   const [secret] = holding as unknown as { stringData: { cryptoNetworks: string } }[];

@@ -50,7 +50,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
     return helm.render(values);
   };
 
-  test('makes a PrometheusRule of all alerts and one’s own, whose links lead where the values say', async () => {
+  test('makes a PrometheusRule of all alerts and extra ones, with links to the address in the values', async () => {
     const { groups } = findRule(await render(WITH_PROMETHEUS));
     const alerts = groups.flatMap(({ rules }) => rules);
     expect(alerts.map(({ alert }) => alert)).toEqual([...ALERTS.map((alert) => alert.name), 'Never']);
@@ -120,7 +120,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
       selector: { matchLabels: { [MANAGED_BY_LABEL]: MANAGED_BY, [COMPONENT_LABEL]: 'streamer' } },
       podMetricsEndpoints: [{ port: 'metrics', relabelings: [STREAM_RELABELING] }],
     });
-    // And nothing else of a pod on air: its numbers and its preview are not Prometheus's.
+    // Prometheus reaches nothing else of a pod on air.
     expect([open(STREAMER_METRICS_PORT), open(STREAMER_PORT)]).toEqual([true, false]);
   });
 

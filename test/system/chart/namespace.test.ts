@@ -39,12 +39,12 @@ afterAll(async () => {
 
 const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1alpha1'];
 const HERE = { ...OPERATOR_ONLY, crds: { install: false }, streamsNamespace: { create: false } };
-/** The operator's namespaces when Helm may ask the cluster. */
+/** Returns the operator's namespaces when Helm may ask the cluster. */
 const inCluster = async (name: string, values: Values = HERE) =>
   (await helm(name).render(values, ASKING)).find(
     ({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator',
   )?.metadata.namespace;
-const made = async <T>(objects: object[], then: () => Promise<T>): Promise<T> => {
+const withObjects = async <T>(objects: object[], then: () => Promise<T>): Promise<T> => {
   const items = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects });
   expect((await kubectl(['apply', '-f', '-'], items)).stderr).toBe('');
   try {
@@ -53,7 +53,7 @@ const made = async <T>(objects: object[], then: () => Promise<T>): Promise<T> =>
     await kubectl(['delete', '-f', '-'], items);
   }
 };
-/** Metadata of what belongs to the release. */
+/** The metadata of an object that belongs to the release. */
 const released = (name: string, namespace: string) => ({
   name,
   namespace,
@@ -92,17 +92,17 @@ test('a new release has a namespace for them: it stays when the release goes, an
 
 test.each(['Helm 4', 'Helm 3'])('%s finds streams where a release before has left them', async (name) => {
   expect(await inCluster(name), 'a first install').toBe(STREAMS);
-  await made([budget('loopstream')], async () => expect(await inCluster(name), 'an upgrade').toBe('loopstream'));
-  await made([budget(STREAMS), stray('loopstream')], async () =>
+  await withObjects([budget('loopstream')], async () => expect(await inCluster(name), 'an upgrade').toBe('loopstream'));
+  await withObjects([budget(STREAMS), stray('loopstream')], async () =>
     expect(await inCluster(name), 'an upgrade of a release with a namespace for them').toBe(STREAMS),
   );
-  await made([stray('loopstream')], async () => {
+  await withObjects([stray('loopstream')], async () => {
     expect(await inCluster(name), 'an install after an uninstall').toBe('loopstream');
-    await made([stray(STREAMS)], async () => expect(await inCluster(name), 'the same').toBe(STREAMS));
+    await withObjects([stray(STREAMS)], async () => expect(await inCluster(name), 'the same').toBe(STREAMS));
   });
 });
 
-test('nobody leaves streams alone by naming another namespace for them', async () => {
+test('streams cannot be abandoned by naming another namespace for them', async () => {
   const selector = { matchLabels: { 'loopstream.dev/watches': 'loopstream' } };
   const containers = [{ name: 'a', image: 'b' }];
   const operator = {

@@ -1,4 +1,4 @@
-/** Clients and tools of GraphQL that others have made, against the HTTP server. */
+/** Tests GraphQL clients and tools of others against the HTTP server. */
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildASTSchema, Kind, lexicographicSortSchema, parse, printSchema, visit } from 'graphql';
@@ -17,7 +17,7 @@ let dir: string;
 
 beforeAll(async () => {
   dir = await installNpm('graphql', OURS);
-  // Packages are looked for beside a program.
+  // Node looks for packages beside a program.
   cpSync(join(OURS, 'apollo.mjs'), join(dir, 'apollo.mjs'));
   const me = () => ({ id: 'ada', email: 'ada@example.com' });
   server = await buildTestServer({ auth: { authenticate: async () => ADA }, me });
@@ -42,7 +42,7 @@ describe.each(['3', '4'])('Apollo Client %s', (version) => {
   test.each([
     ['persisted', 'POST'],
     ['persisted by GET', 'GET'],
-  ] as const)('with %s queries sends whole ones once it is told that hashes are not known', (name, method) => {
+  ] as const)('with %s queries sends whole ones once the server says that it does not know hashes', (name, method) => {
     const { first, second, sent } = answers[name];
     expect(first).toMatchObject({ data: { me: { email: 'ada@example.com' } } });
     expect(second).toMatchObject({ data: { me: { id: 'ada' } } });
@@ -50,7 +50,7 @@ describe.each(['3', '4'])('Apollo Client %s', (version) => {
     expect(sent).toEqual([{ method, whole: false }, whole, whole]);
   });
 
-  test('with batching is told to send operations one by one', () => {
+  test('with batching learns to send operations one by one', () => {
     for (const { error } of answers.batch) expect(error).toContain('one operation per request');
   });
 });
@@ -58,7 +58,7 @@ describe.each(['3', '4'])('Apollo Client %s', (version) => {
 test('get-graphql-schema reads the types of docs/schema.graphql', async () => {
   const program = join(dir, 'node_modules/get-graphql-schema/dist/index.js');
   const read = await must(process.execPath, [program, url, '-h', 'X-API-Key=lsk_anything']);
-  // What it brings to ask with does not know where these directives are, and its printer breaks long descriptions.
+  // The tool's introspection query does not know where these directives are, and its printer splits long descriptions.
   const plain = (sdl: string) => {
     const asked = parse(sdl.replaceAll(/(?<!^directive) @(oneOf|specifiedBy\(url: "[^"]*"\))/gm, ''));
     const told = visit(asked, {

@@ -1,6 +1,6 @@
 /**
- * Other people's clients, in the versions that a directory here names: from npm by its lock file, from PyPI by its
- * requirements, into the cache. All of a lock file has its checksum in it.
+ * Installs clients of others, in the versions of a directory here: from npm by its lock file, from PyPI by its requirements, into the
+ * cache. A lock file has every checksum.
  */
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { run } from '../../../tools/process/run.ts';
 
 const FETCH_MS = 10 * 60_000;
 
-/** Runs a command to its end; throws with the end of what it said where it fails. */
+/** Runs a command to its end; throws with the end of its output when it fails. */
 export async function must(command: string, args: readonly string[], cwd?: string): Promise<string> {
   const { ok, stdout, stderr } = await run(command, args, {
     env: environment(),
@@ -24,7 +24,7 @@ export async function must(command: string, args: readonly string[], cwd?: strin
   return stdout;
 }
 
-/** A directory of the cache for what is made of `parts`; `install` fills it once, whichever process comes first. */
+/** Returns a directory of the cache for `parts`; the first process to need it runs `install` once. */
 export async function installOnce(
   name: string,
   parts: readonly (string | Buffer)[],
@@ -37,7 +37,7 @@ export async function installOnce(
   if (existsSync(whole)) return dir;
   mkdirSync(join(dir, '..'), { recursive: true });
   await withFileLock(`${dir}.lock`, async () => {
-    // Whoever held the lock before may have installed it. A mark says that it is whole.
+    // The previous holder of the lock may have installed it. A marker file says that it is complete.
     if (existsSync(whole)) return;
     rmSync(dir, { recursive: true, force: true });
     mkdirSync(dir, { recursive: true });
@@ -48,7 +48,7 @@ export async function installOnce(
   return dir;
 }
 
-/** What package-lock.json in `directory` names; resolves to where its node_modules is. Nothing of it runs at installation. */
+/** Installs the package-lock.json of `directory`; resolves to the folder of node_modules. No installation script runs. */
 export function installNpm(name: string, directory: string): Promise<string> {
   const files = ['package.json', 'package-lock.json'].map((file) => join(directory, file));
   return installOnce(
@@ -56,14 +56,14 @@ export function installNpm(name: string, directory: string): Promise<string> {
     files.map((file) => readFileSync(file)),
     async (dir) => {
       for (const file of ['package.json', 'package-lock.json']) cpSync(join(directory, file), join(dir, file));
-      // Not `npm ci`, which refuses a lock file without the optional packages of other platforms.
+      // `npm ci` refuses a lock file without the optional packages of other platforms.
       const options = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
       await must('npm', ['install', ...options], dir);
     },
   );
 }
 
-/** What requirements.txt in `directory` names, with its hashes; resolves to a virtual environment. */
+/** Installs the requirements.txt of `directory` with its hashes; resolves to a virtual environment. */
 export function installPython(name: string, directory: string): Promise<string> {
   const requirements = join(directory, 'requirements.txt');
   return installOnce(name, [readFileSync(requirements)], async (dir) => {

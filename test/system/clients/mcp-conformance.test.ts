@@ -1,6 +1,6 @@
 /**
- * The conformance suite of MCP runs what each revision requires. A check that does not hold must stand in the table below, with
- * why; a scenario that holds must not. Anything new fails.
+ * Runs the conformance suite of MCP for each revision. A failed check must be in the table below, with its reason; a passed scenario must
+ * not. Any new failure fails the test.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { run } from '../../../tools/process/run.ts';
 import { installNpm } from './install.ts';
 import { serveTools, type Tools } from './mcp/serve.ts';
 
-/** Scenarios, or `scenario/check`, by the reason why they cannot hold here. */
+/** Scenarios, or `scenario/check`, by the reason for their failure here. */
 const NOT_HERE: Record<string, readonly string[]> = {
   'It calls a tool or prompt that only the suite’s own server has.': [
     'elicitation-sep1034-defaults',
@@ -98,7 +98,7 @@ beforeAll(async () => {
 
 afterAll(() => tools?.stop());
 
-/** Resolves to the checks of each scenario that a revision requires. */
+/** Runs a revision's suite; resolves to the checks of each scenario. */
 async function runSuite(revision: string): Promise<Map<string, Check[]>> {
   const directory = mkdtempSync(join(tmpdir(), 'conformance-'));
   try {
@@ -118,7 +118,7 @@ async function runSuite(revision: string): Promise<Map<string, Check[]>> {
 test.each([
   ['2025-11-25', 30],
   ['2026-07-28', 40],
-])('of what %s requires, all holds that needs nothing of the suite’s own server', async (revision, scenarios) => {
+])('all requirements of %s hold that need nothing of the suite’s own server', async (revision, scenarios) => {
   const results = await runSuite(revision);
   expect(results.size).toBeGreaterThan(scenarios);
   const broken = [...results].flatMap(([scenario, checks]) =>
@@ -128,7 +128,7 @@ test.each([
       .map(({ id, errorMessage }) => `${scenario}/${id}: ${errorMessage}`),
   );
   expect(broken).toEqual([]);
-  // Whatever was sent is of the shape that the revision gives it, excused or not.
+  // Every sent message has the revision's shape, excused or not.
   const shapes = [...results].flatMap(([scenario, checks]) =>
     checks.filter(({ id }) => id === 'wire-schema-valid').map(({ status }) => `${scenario} ${status}`),
   );

@@ -1,6 +1,6 @@
 /**
- * Other people's clients of MCP, old and new, list the tools, call one that succeeds and some that fail. Each client checks a
- * result by the tool's output schema or not, as it likes: the agent reads our sentence either way.
+ * Tests old and new MCP clients of others: each lists the tools, calls one that succeeds and some that fail. A client may check a result
+ * against the tool's output schema or not: the agent reads our sentence either way.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -32,7 +32,7 @@ interface Result {
   content: { text?: string }[];
 }
 
-/** A client of the TypeScript SDK, of whichever version. */
+/** A client of any version of the TypeScript SDK. */
 interface Sdk {
   connect(transport: unknown): Promise<void>;
   listTools(): Promise<{ tools: unknown[] }>;
@@ -40,10 +40,10 @@ interface Sdk {
   close(): Promise<void>;
 }
 
-const textOf = ({ content }: Result): string => content.map(({ text }) => text).join('\n');
+const getText = ({ content }: Result): string => content.map(({ text }) => text).join('\n');
 const withKey = { requestInit: { headers: { 'x-api-key': 'ada' } } };
 
-/** Every client lists first, and has the output schemas from then on. */
+/** Every client lists first, and so has the output schemas. */
 async function useTools(client: Sdk, transport: unknown): Promise<void> {
   await client.connect(transport);
   try {
@@ -51,10 +51,10 @@ async function useTools(client: Sdk, transport: unknown): Promise<void> {
     expect((await client.callTool({ name: 'get_me', arguments: {} })).structuredContent).toEqual(ADA);
     const missing = await client.callTool({ name: 'get_stream', arguments: { id: 'str-nope' } });
     expect(missing).toMatchObject({ isError: true });
-    expect(textOf(missing)).toMatch(NOT_FOUND);
+    expect(getText(missing)).toMatch(NOT_FOUND);
     const wrong = await client.callTool({ name: 'start_stream', arguments: { id: 'str-nope', nonsense: 1 } });
     expect(wrong).toMatchObject({ isError: true });
-    expect(textOf(wrong)).toMatch(INVALID);
+    expect(getText(wrong)).toMatch(INVALID);
   } finally {
     await client.close();
   }

@@ -1,6 +1,6 @@
 /**
- * Other people's clients come in by OAuth as editors do: the TypeScript SDK of MCP, old and new, with the redirect URIs of Cursor,
- * VS Code and the Inspector; and an old openid-client.
+ * Tests OAuth with clients of others, as editors use it: old and new TypeScript SDKs of MCP, with the redirect URIs of Cursor, VS Code and
+ * the Inspector. An old openid-client follows.
  */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -24,16 +24,16 @@ beforeAll(async () => {
 
 afterAll(() => site?.stop());
 
-/** What the browser does: it is sent to a page, the person consents, and it goes where the program is to be told. */
+/** Acts as the browser: it is sent to a page, the person consents, and it returns to the program. */
 async function browse(address: URL): Promise<URL> {
   const response = await fetch(address, { redirect: 'manual', headers: { cookie: ada.cookie } });
   const location = new URL(response.headers.get('location') ?? '', site.url);
   return location.pathname === '/consent' ? consent(site.url, ada, location) : location;
 }
 
-/** What an editor keeps for the SDK, and what it tells of itself. */
+/** The state that an editor keeps for the SDK, and its metadata. */
 function editor(name: string, redirectUris: string[]) {
-  // biome-ignore lint/suspicious/noExplicitAny: these are what each version of the SDK says they are.
+  // biome-ignore lint/suspicious/noExplicitAny: each version of the SDK has types of its own.
   const kept: Record<string, any> = {};
   let sentTo: URL | undefined;
   return {
@@ -99,13 +99,13 @@ describe.each(['sdk-1.12', 'sdk-1.20', 'sdk-1.32'])('the TypeScript SDK, %s', (v
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);
     await client.close();
     const before = kept.tokens;
-    // With a refresh token nobody is asked.
+    // A refresh token needs no consent.
     expect(await auth(provider, { serverUrl })).toBe('AUTHORIZED');
     expect(kept.tokens.refresh_token).not.toBe(before.refresh_token);
   });
 });
 
-test('openid-client 5 discovers, registers, lets a person in, reads who it is, refreshes and revokes twice', async () => {
+test('openid-client 5 discovers, registers, signs a person in, reads the identity, refreshes and revokes twice', async () => {
   const { Issuer, generators } = await import(
     pathToFileURL(join(oidc, 'node_modules/openid-client/lib/index.mjs')).href
   );

@@ -1,6 +1,6 @@
 /**
- * Clients that generators make of the description: they compile, and create, start and read a stream on an API server; a
- * refusal comes to them as the problem that it is. What is made of one description is kept in the cache.
+ * Tests generated clients of the description: they compile, and create, start and read a stream on an API server; a refusal reaches them as
+ * a problem. The cache keeps the generated clients of a description.
  */
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ afterAll(async () => {
 
 const inPython = (program: string) => join(python, 'bin', program);
 const inNpm = (path: string) => join(npm, 'node_modules', path);
-/** By openapi-generator, into `out` below `dir`. */
+/** Runs openapi-generator, into `out` below `dir`. */
 const generate = (dir: string, generator: string, out: string, ...more: string[]) => {
   const none = 'apiDocs=false,modelDocs=false,apiTests=false,modelTests=false';
   const options = ['-i', 'openapi.json', '-g', generator, '-o', out, '--skip-validate-spec', '--global-property', none];
   return must(inPython('openapi-generator-cli'), ['generate', ...options, ...more], dir);
 };
 
-/** Checks the program with the types that were made, and makes it one file. */
+/** Checks the program against the generated types, and bundles it. */
 async function compile(dir: string): Promise<void> {
   const options = ['--noEmit', '--strict', '--target', 'ES2022', '--module', 'ESNext', '--moduleResolution', 'bundler'];
   const libraries = ['--lib', 'ES2022,DOM,DOM.Iterable', '--typeRoots', TYPES, '--types', 'node', '--skipLibCheck'];
@@ -114,7 +114,7 @@ const MAKERS: Record<string, Maker> = {
         ['generate', '--path', 'openapi.json', '--meta', 'none', '--output-path', 'loopstream_client'],
         dir,
       );
-      // Bytes of media and of PDF are no JSON; of all else nothing is left out.
+      // Bytes of media and of PDF are no JSON; everything else is included.
       expect(
         said.split('\n').filter((line) => /merged|Unable to process|parsing (?!.*(flv|pdf|resumable))/.test(line)),
       ).toEqual([]);

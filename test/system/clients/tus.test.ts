@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Clients of tus that others have made, with their defaults and all that they can do: old and new versions of each. */
+/** Tests tus clients of others, with their defaults and all their features: old and new versions of each. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -38,7 +38,7 @@ let api: TestApi;
 let server: ApiProcess;
 let ada: Client;
 let endpoint: string;
-/** A page of another origin, which the service lets in. */
+/** Serves a page of another origin, which the service allows. */
 const site = createServer((request, response) => {
   const script = scripts.get(request.url?.slice(1) ?? '');
   response.setHeader('content-type', script ? 'text/javascript' : 'text/html');
@@ -74,7 +74,7 @@ afterAll(async () => {
 const origin = () => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
 const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** That all of the file has come, and is told to be a film, whoever sent it. */
+/** Expects the whole file, as a film, from any sender. */
 async function expectWhole(url: string | null | undefined): Promise<void> {
   const id = url?.split('/').at(-1) ?? '';
   const made = await api.kube.get(UPLOADS, NAMESPACE, id);
@@ -100,14 +100,14 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
   type Options = Partial<Tus.UploadOptions>;
   interface Way {
     options?: Options;
-    /** So many times it is broken off and goes on. */
+    /** The number of interruptions, each with a resumption. */
     pauses?: number;
   }
 
   async function send({ options = {}, pauses = 0 }: Way): Promise<Tus.Upload> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     let left = pauses;
-    // Of a file the client knows the length, and it would never say it late: that is for what comes from elsewhere.
+    // The client knows a file's length and would not defer it: a deferred length is for streams.
     const source = options.uploadLengthDeferred ? Readable.from(createReadStream(path)) : createReadStream(path);
     const upload: Tus.Upload = new tus.Upload(source as never, {
       endpoint,
@@ -151,7 +151,7 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     await expectWhole((await send(given)).url);
   });
 
-  test('remembers what it has begun, and forgets it', async () => {
+  test('remembers an unfinished upload, and forgets it', async () => {
     const urlStorage = new tus.FileUrlStorage(join(dir, `memory-${version}`));
     const options = { urlStorage, fingerprint: async () => path, removeFingerprintOnSuccess: true };
     const upload = await send({ options });
@@ -159,7 +159,7 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     await expectWhole(upload.url);
   });
 
-  test('gives up what it has begun', async () => {
+  test('aborts an unfinished upload', async () => {
     const begun = Promise.withResolvers<void>();
     const upload = new tus.Upload(createReadStream(path), {
       endpoint,
@@ -177,7 +177,7 @@ describe.each(VERSIONS)('tus-js-client, %s', (version) => {
     expect((await ada.call('GET', `/v1/uploads/${id}`)).status).toBe(404);
   });
 
-  test.runIf(version === 'new')('is told plainly that a draft of the IETF is another protocol', async () => {
+  test.runIf(version === 'new')('gets a clear error for a draft of the IETF, which is another protocol', async () => {
     for (const protocol of ['ietf-draft-03', 'ietf-draft-05'] as const) {
       const failed = send({ options: { protocol, retryDelays: [] } as Options });
       await expect(failed).rejects.toThrow('tus_version_unsupported');

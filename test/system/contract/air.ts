@@ -1,4 +1,4 @@
-/** The contract's sections "States and transitions" and "Limits": what takes its time, side by side. */
+/** Registers the contract's sections "States and transitions" and "Limits": the slow tests, side by side. */
 import { expect, test } from 'vitest';
 import { type Answer, call } from '../../kit/system/api.ts';
 import { type Body, eventually, expectProblem, inMinutes, pause, type Scene } from './scene.ts';
@@ -7,7 +7,7 @@ const ON_AIR = ['starting', 'live', 'reconnecting', 'stopping'];
 const TIMEOUT_MS = 280_000;
 const PATIENCE_SECONDS = 20;
 
-/** `onAir`: what is started is really sent. */
+/** `onAir`: started streams are really sent. */
 export function aired(scene: () => Scene, onAir: boolean): void {
   transitions(scene, onAir);
   schedules(scene);
@@ -15,12 +15,12 @@ export function aired(scene: () => Scene, onAir: boolean): void {
   limits(scene);
 }
 
-/** A stream whose video has arrived, when nothing keeps it from starting any more. */
+/** Returns a stream whose video has arrived, once nothing prevents its start. */
 async function readyStream(
   { made, ask, wish, videoUploadObjectID, target }: Scene,
   more: object = {},
 ): Promise<string> {
-  // One of its own: a platform takes one publisher for a key.
+  // The destination is the stream's own: a platform accepts one publisher for a key.
   const rtmp = { name: 'Own', rtmpUrl: target.rtmpUrl, rtmpKey: `key-${crypto.randomUUID()}` };
   const { id: destinationID } = await made('/destinations', rtmp);
   const { id } = await made('/streams', wish({ destinationID, videoUploadObjectID, ...more }));
@@ -28,7 +28,7 @@ async function readyStream(
   return id;
 }
 
-const statusOf = async ({ ask }: Scene, id: string): Promise<string> =>
+const readStatus = async ({ ask }: Scene, id: string): Promise<string> =>
   (await ask('GET', `/streams/${id}`)).body.status;
 
 function transitions(scene: () => Scene, onAir: boolean): void {
@@ -45,7 +45,7 @@ function transitions(scene: () => Scene, onAir: boolean): void {
       const refused = await ask('POST', `/streams/${id}/start`);
       expectProblem(refused, 409, 'stream_not_ready');
       expect(refused.body.issues.length).toBeGreaterThan(0);
-      expect(ON_AIR).not.toContain(await statusOf(scene(), id));
+      expect(ON_AIR).not.toContain(await readStatus(scene(), id));
       await target.release();
       await eventually('the stream is ready', async () => (await readiness()).ready);
       expect((await readiness()).issues).toEqual([]);
@@ -65,13 +65,13 @@ function transitions(scene: () => Scene, onAir: boolean): void {
       const stats = async () => (await ask('GET', `/streams/${id}/live-stats`)).body;
       await act('start');
       await act('start');
-      await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');
+      await eventually('it is live', async () => (await readStatus(scene(), id)) === 'live');
       await act('start');
-      expect(await statusOf(scene(), id)).toBe('live');
+      expect(await readStatus(scene(), id)).toBe('live');
       if (onAir) await eventually('it has been played twice', async () => (await stats()).loopCount >= 2);
       expectLiveStats(await stats(), onAir);
       await act('stop');
-      await eventually('it is off air', async () => !ON_AIR.includes(await statusOf(scene(), id)));
+      await eventually('it is off air', async () => !ON_AIR.includes(await readStatus(scene(), id)));
       await act('stop');
       expectLiveStats(await stats(), false);
     },
@@ -79,7 +79,7 @@ function transitions(scene: () => Scene, onAir: boolean): void {
   );
 }
 
-/** What the service's own design has in it; the contract does not show its body. */
+/** The service's own design defines this body; the contract does not. */
 function expectLiveStats(stats: Body, live: boolean): void {
   const number = live ? expect.any(Number) : null;
   const item = live ? { id: expect.any(String), name: expect.any(String) } : null;
@@ -114,7 +114,7 @@ function schedules(scene: () => Scene): void {
     const { id } = await made('/streams', wish());
     const { status, body } = await ask('POST', `/streams/${id}/schedule`, schedule);
     expect({ status, times: same(body) }).toEqual({ status: 200, times: wanted });
-    for (const one of [created.id, id]) expect(ON_AIR).not.toContain(await statusOf(scene(), one));
+    for (const one of [created.id, id]) expect(ON_AIR).not.toContain(await readStatus(scene(), one));
     const backwards = { scheduleStartAt: schedule.scheduleEndAt, scheduleEndAt: schedule.scheduleStartAt };
     expectProblem(await ask('POST', `/streams/${id}/schedule`, backwards), 422);
     expectProblem(await ask('POST', '/streams', wish(backwards)), 422);
@@ -126,7 +126,7 @@ function scheduled(scene: () => Scene): void {
     'schedule: it goes live automatically at scheduleStartAt, and ends at scheduleEndAt',
     async () => {
       const { ask, made } = scene();
-      // The same video in the same profile, so that the next stream is ready from the beginning.
+      // The same video in the same profile makes the next stream ready from the beginning.
       const first = await readyStream(scene());
       const { destinationID, videoUploadObjectID } = (await ask('GET', `/streams/${first}`)).body;
       const start = Date.now() + 6_000;
@@ -139,21 +139,21 @@ function scheduled(scene: () => Scene): void {
           scheduleEndAt: inMinutes(60),
         }),
       );
-      await eventually('it is live', async () => (await statusOf(scene(), id)) === 'live');
+      await eventually('it is live', async () => (await readStatus(scene(), id)) === 'live');
       expect(Date.now()).toBeGreaterThanOrEqual(start);
-      // Set now, since nobody knows how long it has taken to begin.
+      // The end is set now, since the start may have taken long.
       const end = Date.now() + 6_000;
       const schedule = { scheduleEndAt: new Date(end).toISOString() };
       const answer = await ask('POST', `/streams/${id}/schedule`, schedule);
       expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: 200 });
-      await eventually('it is over', async () => !ON_AIR.includes(await statusOf(scene(), id)));
+      await eventually('it is over', async () => !ON_AIR.includes(await readStatus(scene(), id)));
       expect(Date.now()).toBeGreaterThanOrEqual(end);
     },
     TIMEOUT_MS,
   );
 }
 
-const limitOf = ({ headers }: Answer<Body>) => {
+const getLimit = ({ headers }: Answer<Body>) => {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) => {
     const text = headers.get(`ratelimit-${name}`);
     expect(text).toMatch(/^\d+$/);
@@ -166,8 +166,8 @@ function limits(scene: () => Scene): void {
   test('Rate limiting: every response of REST carries it, those of errors too', async () => {
     const { ask } = scene();
     for (const path of ['/status', '/me', '/playlists', '/streams/none', '/nothing', '/streams?limit=0'])
-      limitOf(await ask('GET', path));
-    limitOf(await ask('GET', '/me', undefined, {}));
+      getLimit(await ask('GET', path));
+    getLimit(await ask('GET', '/me', undefined, {}));
   });
 
   test(
@@ -175,24 +175,24 @@ function limits(scene: () => Scene): void {
     async () => {
       const { target } = scene();
       const once = () => call<Body>(`${target.base}/me`, 'GET', undefined, { 'x-api-key': target.otherKey });
-      // Two that fall into one window, which may be over between any two.
+      // Two requests in one window, which may end between any two.
       const [one, two] = await eventually('two in one window', async () => {
-        const [a, b] = [limitOf(await once()), limitOf(await once())];
+        const [a, b] = [getLimit(await once()), getLimit(await once())];
         return b.remaining < a.remaining && ([a, b] as const);
       });
       expect(two).toEqual({ limit: one.limit, remaining: one.remaining - 1, reset: expect.any(Number) });
       expect(two.reset).toBeLessThanOrEqual(one.reset);
-      await eventually('a second less is left', async () => limitOf(await once()).reset !== one.reset);
+      await eventually('a second less is left', async () => getLimit(await once()).reset !== one.reset);
       const refused = await eventually('the limit is used up', async () => {
         const answers = await Promise.all(Array.from({ length: 100 }, once));
         return answers.find(({ status }) => status === 429);
       });
       expectProblem(refused, 429, 'rate_limited');
-      const { remaining, reset } = limitOf(refused);
+      const { remaining, reset } = getLimit(refused);
       const retryAfter = refused.headers.get('retry-after');
       expect(retryAfter).toMatch(/^[1-9]\d*$/);
       expect({ remaining, reset }).toEqual({ remaining: 0, reset: Number(retryAfter) });
-      // Where windows are long it is not waited for.
+      // A long window is not waited for.
       if (Number(retryAfter) > PATIENCE_SECONDS) return;
       await pause(1000 * Number(retryAfter));
       expect((await once()).status).toBe(200);

@@ -1,4 +1,4 @@
-/** The contract's section "GraphQL surface", sentence by sentence, over HTTP alone. */
+/** Registers the contract's section "GraphQL surface", sentence by sentence, over HTTP alone. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from '../../kit/system/api.ts';
 import type { Place } from '../../kit/system/contract.ts';
@@ -98,7 +98,7 @@ function lists(scene: () => Scene, query: Query): void {
     }
   });
 
-  test('where: only what it says is listed and counted, page after page', async () => {
+  test('where: only matching rows are listed and counted, page after page', async () => {
     for (const [where, expected] of [
       [{ name: { eq: 'Two' } }, ['Two']],
       [{ name: { contains: 'T' } }, ['Three', 'Two']],
@@ -141,7 +141,7 @@ function lists(scene: () => Scene, query: Query): void {
     expect(rest.page).toEqual({ hasMore: pageInfo.hasNextPage, nextCursor: pageInfo.endCursor });
   });
 
-  test('a where or an orderBy that nobody knows is refused', async () => {
+  test('an unknown where or orderBy is refused', async () => {
     for (const variables of [{ where: { colour: { eq: 'red' } } }, { orderBy: { field: 'COLOUR' } }]) {
       const { body } = await query(PAGE, variables);
       expect(body.data ?? null).toBeNull();

@@ -1,11 +1,11 @@
-/** The contract, sentence by sentence, over HTTP alone; each test is named after the section that says it. */
+/** Registers the contract, sentence by sentence, over HTTP alone; a test has the name of its section. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Place } from '../../kit/system/contract.ts';
 import { aired } from './air.ts';
 import { type Body, expectProblem, openScene, type Scene, TIME } from './scene.ts';
 
-/** Every list, with what is in it; more than a page of what costs little to make. */
-const listsOf = ({ playlistID, streamIDs }: Scene) => [
+/** Every list with its rows; more than a page where rows are cheap. */
+const buildLists = ({ playlistID, streamIDs }: Scene) => [
   ...['/streams', '/destinations', '/uploads', '/playlists'],
   ...[`/playlists/${playlistID}/versions`, `/streams/${streamIDs[0]}/events`],
 ];
@@ -39,14 +39,14 @@ function fields(scene: () => Scene): void {
 
   test('Playlist summary: id, createdAt, kind, mode, version, and the stream that it belongs to', async () => {
     const { made, wish, ask } = scene();
-    const summaryOf = async (wanted: string) =>
+    const findSummary = async (wanted: string) =>
       (await ask('GET', '/playlists?limit=100')).body.data.find(({ id }: Body) => id === wanted);
     for (const [kind, mode] of [
       ['video', 'sequential'],
       ['audio', 'shuffle'],
     ]) {
       const { id } = await made('/playlists', { kind, mode, items: [] });
-      expect(await summaryOf(id)).toMatchObject({
+      expect(await findSummary(id)).toMatchObject({
         id,
         kind,
         mode,
@@ -57,7 +57,7 @@ function fields(scene: () => Scene): void {
       const playlists = kind === 'video' ? { videoUploadObjectID: undefined, playlistIDs: [id] } : {};
       const audio = kind === 'audio' ? { audioPlaylistIDs: [id] } : {};
       const stream = await made('/streams', wish({ ...playlists, ...audio }));
-      expect((await summaryOf(id)).streamID).toBe(stream.id);
+      expect((await findSummary(id)).streamID).toBe(stream.id);
     }
   });
 
@@ -77,7 +77,7 @@ function fields(scene: () => Scene): void {
   });
 
   test('List envelope and Page: every list is data and page, page is hasMore and nextCursor', async () => {
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       const { status, body } = await scene().ask('GET', list);
       expect({ list, status, isList: Array.isArray(body.data) }).toEqual({ list, status: 200, isList: true });
       const { hasMore } = body.page;
@@ -89,7 +89,7 @@ function fields(scene: () => Scene): void {
   test('Problem: type, title, status, detail and code, as application/problem+json', async () =>
     expectProblem(await scene().ask('GET', '/streams/none'), 404));
 
-  test('Destination: name, rtmpUrl and rtmpKey, which is a secret and not told again', async () => {
+  test('Destination: name, rtmpUrl and rtmpKey, which is a secret and never returned', async () => {
     const { made, ask } = scene();
     const wanted = { name: 'Second', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'never-to-be-told' };
     const { id } = await made('/destinations', wanted);
@@ -137,7 +137,7 @@ function streamFields(scene: () => Scene): void {
       expectProblem(await ask('POST', '/streams', wish(wrong)), 422);
   });
 
-  test('Stream: id, name, status, destinationID and what it plays come back; it has no schedule that nobody gave', async () => {
+  test('Stream: id, name, status, destinationID and the sources are returned; without a schedule it has none', async () => {
     const { made, ask, wish, destinationID } = scene();
     const { id } = await made('/streams', wish({ name: 'Night loop' }));
     const { body } = await ask('GET', `/streams/${id}`);
@@ -182,7 +182,7 @@ function pages(scene: () => Scene): void {
 
   test('Pagination rules: limit is a whole number from 1 to 100, in every list', async () => {
     const { ask } = scene();
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       for (const limit of ['0', '101', '-1', 'x', '1.5', ''])
         expectProblem(await ask('GET', `${list}?limit=${limit}`), 422);
       for (const limit of [1, 100]) {
@@ -197,7 +197,7 @@ function pages(scene: () => Scene): void {
     const { ask, playlistID, videoUploadObjectID } = scene();
     const items = [{ uploadObjectID: videoUploadObjectID }];
     for (const version of [1, 2]) await ask('PATCH', `/playlists/${playlistID}`, { version, items });
-    for (const list of listsOf(scene())) {
+    for (const list of buildLists(scene())) {
       const whole = (await ask('GET', `${list}?limit=100`)).body.data;
       const seen: unknown[] = [];
       const limit = Math.ceil(whole.length / 3) || 1;
@@ -216,7 +216,7 @@ function pages(scene: () => Scene): void {
 }
 
 function authentication(scene: () => Scene): void {
-  test('API key: in X-API-Key, whose case is of no matter; it begins with a prefix and an underscore', async () => {
+  test('API key: in X-API-Key, in any case; it begins with a prefix and an underscore', async () => {
     const { key } = scene().target;
     expect(key).toMatch(/^[A-Za-z0-9]+_/);
     for (const name of ['X-API-Key', 'x-api-key', 'X-Api-KEY'])
@@ -261,7 +261,7 @@ function errors(scene: () => Scene): void {
     }
   });
 
-  test('Errors return the matching status and a Problem, whatever is wrong', async () => {
+  test('Errors return the matching status and a Problem, for any mistake', async () => {
     const { ask, made, wish } = scene();
     const { id } = await made('/destinations', { name: 'd', rtmpUrl: 'rtmp://live.example.com/a', rtmpKey: 'abc' });
     await made('/streams', wish({ destinationID: id }));

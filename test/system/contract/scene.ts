@@ -1,9 +1,9 @@
-/** An account of an implementation with what streams are made of, and how a client asks. */
+/** Opens an account of an implementation with the parts of a stream, and a client. */
 import { expect } from 'vitest';
 import { type Answer, call } from '../../kit/system/api.ts';
 import type { Place, Target } from '../../kit/system/contract.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: bodies are what the other side says they are.
+// biome-ignore lint/suspicious/noExplicitAny: the other side defines the bodies.
 export type Body = any;
 
 export type Ask = (
@@ -15,18 +15,18 @@ export type Ask = (
 
 export interface Scene {
   target: Target;
-  /** With the key unless other headers are given. Waits and asks again when the rate limit is used up. */
+  /** Sends the key unless other headers are given. Waits and retries when the rate limit is used up. */
   ask: Ask;
-  /** What a POST creates. */
+  /** Makes a resource with a POST. */
   made(path: string, body: unknown): Promise<Body>;
-  /** The body of a valid POST /streams, but for `more`. Its video never arrives, so that nothing is made of it. */
+  /** Returns the body of a valid POST /streams, changed by `more`. Its video never arrives, so that no rendition is made. */
   wish(more?: object): object;
   destinationID: string;
-  /** Arrives. */
+  /** This video arrives. */
   videoUploadObjectID: string;
-  /** With one item. */
+  /** The playlist has one item. */
   playlistID: string;
-  /** Three. */
+  /** Three streams. */
   streamIDs: string[];
 }
 
@@ -34,7 +34,7 @@ export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 export const inMinutes = (n: number) => new Date(Date.now() + n * 60_000).toISOString();
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Asks again now and then, since what is waited for may take its time and requests are counted. */
+/** Retries slowly, since the outcome may take its time and requests are counted. */
 export async function eventually<T>(
   what: string,
   check: () => Promise<T | false | undefined>,
@@ -96,7 +96,7 @@ async function setUp(target: Target): Promise<Scene> {
   return { target, ask, made, wish, destinationID, videoUploadObjectID, playlistID, streamIDs };
 }
 
-/** `code` where the contract or the service's own table names one. */
+/** `code` is given where the contract or the service's own table names one. */
 export function expectProblem({ status, headers, body }: Answer<Body>, expected: number, code?: string): void {
   expect({ status, body }).toMatchObject({ status: expected });
   expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);

@@ -67,7 +67,7 @@ const make = async (more: object = {}, key = account) =>
   (await ask('POST', '/deposits', { ...ETH, ...more }, server, key)).body;
 
 describe('an address to pay to', () => {
-  test('has a quote, a time by which it expires and what a QR code holds, and is told again as it is', async () => {
+  test('has a quote, an expiry and the content of its QR code, and is returned unchanged later', async () => {
     const { status, headers, body } = await ask('POST', '/deposits', { ...ETH, amountMinor: '300050' });
     expect({ status, location: headers.location }).toEqual({ status: 201, location: `/v1/crypto/deposits/${body.id}` });
     expect(body).toMatchObject({
@@ -89,7 +89,7 @@ describe('an address to pay to', () => {
     expect((await ask('GET', `/deposits/${body.id}`)).body).toEqual(body);
   });
 
-  test('is nobody else’s, and no other deposit’s, however many are made at once', async () => {
+  test('belongs to one account and one deposit, however many are made at once', async () => {
     const accounts = Array.from({ length: 8 }, (_, n) => `${account}-${n}`);
     const made = await Promise.all(accounts.flatMap((key) => [make({}, key), make({}, key), make({}, key)]));
     expect(new Set(made.map(({ address }) => address)).size).toBe(24);
@@ -119,7 +119,7 @@ describe('an address to pay to', () => {
     expect(answer.body).toMatchObject({ status: 422, code: 'validation_failed', errors: [{ path }] });
   });
 
-  test('is not given while nobody reads the network, or the price is not known', async () => {
+  test('is not given while no scanner reads the network, or the price is unknown', async () => {
     const createDeposit = async (more: object) => (await ask('POST', '/deposits', { ...ETH, ...more })).body.code;
     expect(await createDeposit({ network: 'holesky' })).toBe('crypto_unavailable');
     expect(await createDeposit({ asset: 'PEPE' })).toBe('crypto_rate_unavailable');
@@ -151,7 +151,7 @@ test('the list is of the account, newest first, in pages', async () => {
   ]);
 });
 
-test('GraphQL tells the same', async () => {
+test('GraphQL returns the same', async () => {
   const deposit = await make();
   const query = `{ cryptoDeposits(first: 5, where: { state: { eq: waiting } }) { totalCount edges { node { id address } } }
     node(id: "${deposit.id}") { id ... on CryptoDeposit { quote { rate } } } cryptoAssets { asset } }`;

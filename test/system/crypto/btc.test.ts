@@ -1,13 +1,12 @@
 /**
- * Tests deposits of Bitcoin with a server that speaks Esplora's API: the same rules as on other chains, and payments
- * that are in no block yet.
+ * Tests Bitcoin deposits with a stand-in for Esplora's API: the same rules as on other chains, and payments that are in no block yet.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Esplora, startEsplora } from '../../kit/fake/esplora.ts';
 import { startTestDeposits, type TestCrypto } from '../../kit/make/crypto.ts';
 import { publicKeyOf } from '../../kit/make/crypto-settings.ts';
 
-/** At 60,000 dollars, 10,000 credits each; of 10⁸ satoshi. */
+/** 60,000 dollars at 10,000 credits each, over 10⁸ satoshi. */
 const CREDITS_OF_SATOSHI = 6n;
 
 let esplora: Esplora;
@@ -43,7 +42,7 @@ test('a payment is seen before a block has it, confirmed, and credited once', as
   const deposit = await it.deposit(who, { amount: '50000' });
   expect(deposit.address).toMatch(/^bcrt1q/);
   expect(deposit.paymentUri).toBe(`bitcoin:${deposit.address}?amount=0.0005`);
-  // Two outputs to the same address, and one to somebody else.
+  // Two outputs go to the same address, and one to another one.
   const txid = esplora.pay(
     { address: deposit.address, value: 20_000 },
     { address: 'bcrt1qother', value: 77 },
@@ -64,7 +63,7 @@ test('a payment is seen before a block has it, confirmed, and credited once', as
   ]);
 });
 
-test('one whose place another transaction takes is told as such, and never credited; dust is explained', async () => {
+test('a replaced transaction is reported as such, and never credited; dust is explained', async () => {
   const who = account();
   const deposit = await it.deposit(who, { amount: '50000' });
   const first = esplora.pay({ address: deposit.address, value: 50_000 });
@@ -84,7 +83,7 @@ test('one whose place another transaction takes is told as such, and never credi
   expect(await it.ledger.balance(who)).toBe(40_000n * CREDITS_OF_SATOSHI);
 });
 
-test('what was seen in time keeps its rate, also when its block comes late', async () => {
+test('a payment seen in time keeps its rate, also when its block comes late', async () => {
   const who = account();
   const deposit = await it.deposit(who);
   esplora.pay({ address: deposit.address, value: 10_000 });
@@ -97,7 +96,7 @@ test('what was seen in time keeps its rate, also when its block comes late', asy
   expect(await it.ledger.balance(who)).toBe(10_000n * CREDITS_OF_SATOSHI);
 });
 
-test('a reorganisation before the credit puts the payment into another block; one after it takes back what does not return', async () => {
+test('a reorganisation before the credit puts the payment into another block; one after it takes back payments that do not return', async () => {
   const [who, other] = [account(), account()];
   const [deposit, lost] = [await it.deposit(who), await it.deposit(other)];
   const txid = esplora.pay({ address: deposit.address, value: 10_000 });

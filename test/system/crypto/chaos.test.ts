@@ -1,5 +1,5 @@
 /**
- * Tests failures of chains, nodes and scanners: nothing is credited twice, nothing is lost, and no wrong state stays.
+ * Tests failures of chains, nodes and scanners: each payment is credited once, and no wrong state stays.
  */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -32,7 +32,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     await it.scan();
   };
   /** Returns the ledger's postings of a transaction: the beginning of each key, and the customer's credits. */
-  const booked = async (txid: string, who: string) =>
+  const listPostings = async (txid: string, who: string) =>
     (await it.entries())
       .filter(([key, account]) => key.includes(txid) && account === `customer:${who}`)
       .map(([key, , credits]) => [key.replace(`:ethereum:${txid}`, ''), credits]);
@@ -50,12 +50,12 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       await it.scan();
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
       await mineAndScan(3);
-      expect(await booked(txid, who)).toEqual([]);
-      // Nobody knows of the transaction any more.
+      expect(await listPostings(txid, who)).toEqual([]);
+      // The network has forgotten the transaction.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'waiting', payments: [{ state: 'dropped' }] });
       await it.anvil.rpc('eth_sendRawTransaction', raw);
       await mineAndScan(3);
-      expect(await booked(txid, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
+      expect(await listPostings(txid, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
     });
 
     test('that moves the transaction to another block, and its log to another place there, credits it once', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       });
       const txid = await it.anvil.send(it.token, 0n, transfer(5_000_000n));
       await mineAndScan(3);
-      const before = await booked(txid, who);
+      const before = await listPostings(txid, who);
       expect(before).toEqual([['deposit:0', 50_000n]]);
       await it.anvil.reorg(3, [
         [txid, 1],
@@ -81,7 +81,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const [{ height, state } = {}] = await it.rows(`select * from loopstream.crypto_payments where txid = '${txid}'`);
       expect({ height, state }).toEqual({ height: Number(await scanned()) - 1, state: 'credited' });
       await mineAndScan(6);
-      expect(await booked(txid, who)).toEqual(before);
+      expect(await listPostings(txid, who)).toEqual(before);
       expect((await it.get(who, deposit)).state).toBe('credited');
     });
 
@@ -96,7 +96,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const raw = await it.anvil.rawOf(txid);
       await it.anvil.reorg(3);
       await it.scan();
-      // It mostly comes back within a block or two; nothing is taken before that has been waited for.
+      // A transaction usually returns within a block or two; the ledger waits for that.
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ state: 'credited' }] });
       expect(await it.ledger.balance(who)).toBe(20_000_000n);
       await mineAndScan(3);
@@ -143,7 +143,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.metrics.metrics()).toMatch(/crypto_scan_lag_seconds\{network="ethereum"\} 0/);
     });
 
-    test('whose height goes back, or far ahead, makes nobody forget or skip a block', async () => {
+    test('whose height goes back, or far ahead, makes no scanner forget or skip a block', async () => {
       const who = account();
       const deposit = await it.deposit(who);
       await it.anvil.send(deposit.address, ETH);
@@ -164,7 +164,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       it.anvil.door.height = undefined;
       expect(await scanned()).toBe(Number(before) + 3);
       expect(await it.ledger.balance(who)).toBe(2n * CREDITS_OF_ETH);
-      expect(await booked(late, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
+      expect(await listPostings(late, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
     });
 
     test('of another chain is not believed', async () => {
@@ -194,7 +194,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       expect(await it.ledger.balance(who)).toBe(CREDITS_OF_ETH);
     });
 
-    test('that has the block no more when its payment is to be credited makes nobody credit it', async () => {
+    test('that has lost the block when its payment is due prevents the credit', async () => {
       const who = account();
       const deposit = await it.deposit(who);
       await it.anvil.send(deposit.address, ETH);
@@ -207,7 +207,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
   });
 
   describe('a scanner', () => {
-    /** A pool whose `at`th statement is the last thing that the process does: before it reaches the database, or after. */
+    /** Returns a pool whose `at`th statement is the process's last act: before it reaches the database, or after. */
     function dying(url: string, at: number, after: boolean): { pool: pg.Pool; count: () => number } {
       const pool = createPool(url, { searchPath: 'loopstream', max: 2 });
       let statements = 0;
@@ -240,11 +240,11 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       ['before', false],
       ['after', true],
     ])(
-      'killed at any statement, %s the database has heard of it, is gone on with by the next one',
+      'a scanner killed at any statement, %s the database has it, is continued by the next one',
       async (_when, after) => {
         const who = account();
         const deposit = await it.deposit(who, { asset: 'USDT' });
-        // A reorganisation that takes back what was credited, and new payments, in one run of the scan.
+        // One scan finds a reorganisation that removes a credited payment, and new payments.
         const first = await it.anvil.send(deposit.address, ETH, { from: it.anvil.accounts[4] });
         await mineAndScan(3);
         await it.anvil.reorg(3);
@@ -267,7 +267,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
         }
         expect(kills).toBeGreaterThan(10);
         await it.scan();
-        expect(await booked(first, who)).toEqual([
+        expect(await listPostings(first, who)).toEqual([
           ['deposit-reversal:value', -CREDITS_OF_ETH],
           ['deposit:value', CREDITS_OF_ETH],
         ]);

@@ -9,7 +9,7 @@ const ETH = 10n ** 18n;
 /** At 3,000 dollars, 10,000 credits each. */
 const CREDITS_OF_ETH = 30_000_000n;
 const HOUR_MS = 3_600_000;
-/** Requests at the same time, each of which has a connection to the database. */
+/** Concurrent requests, each with a connection to the database. */
 const LANES = 5;
 
 const whyNot = whyNoAnvil();
@@ -124,7 +124,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
   test('a transaction that fails in its block brings nothing, and nothing is written down', async () => {
     const who = account();
     const deposit = await it.deposit(who);
-    // At the address stands code that refuses all that comes.
+    // The address has code that refuses every payment.
     await it.anvil.rpc('anvil_setCode', deposit.address, '0x60006000fd');
     const failed = await it.anvil.send(deposit.address, ETH, { data: '0x00' });
     await it.anvil.mine();
@@ -137,7 +137,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     expect(await it.ledger.balance(who)).toBe(CREDITS_OF_ETH / 2n);
   });
 
-  test('what comes after the quote has expired is credited at the rate of the time, once that is known', async () => {
+  test('a payment after the quote’s expiry is credited at the current rate, once that is known', async () => {
     const who = account();
     const deposit = await it.deposit(who, { amount: String(ETH) });
     it.clock.pass(HOUR_MS);
@@ -159,7 +159,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     expect(await it.ledger.balance(who)).toBe(20_000_000n);
   });
 
-  test('what was asked for in one asset and paid in another that is taken is credited at the rate of the time', async () => {
+  test('a payment in another accepted asset is credited at the current rate', async () => {
     const who = account();
     const deposit = await it.deposit(who, { asset: 'USDT', amount: '5000000' });
     await it.anvil.send(deposit.address, ETH);
@@ -174,7 +174,7 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
 
   test('a thousand deposits paid in one block, by one transaction and by many, are credited once each', async () => {
     const who = account();
-    // The API's limit of open deposits is for people; these were made over time.
+    // The API's limit of open deposits is for people; the test makes these deposits over time.
     const addresses: string[] = [];
     const make = async (lane: number) => {
       for (let n = lane; n < 1000; n += LANES)

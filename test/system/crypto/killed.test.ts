@@ -1,4 +1,4 @@
-/** The process that reads a chain and credits what came, killed in the midst of it again and again: each payment counts once. */
+/** Tests a scanner that is killed again and again while it reads a chain and credits payments: each payment counts once. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ import { until } from '../../kit/wait.ts';
 
 /** Worth 30,000 credits. */
 const COIN = 10n ** 15n;
-/** Of the token: worth 20,000. */
+/** An amount of the token, worth 20,000. */
 const TOKEN = 2_000_000n;
 const DEPOSITS = 10;
 const KILLS = 6;
@@ -71,7 +71,7 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
       async kill() {
         child.kill('SIGKILL');
         await ended;
-        // The lease of who died is free after ten seconds, which nobody waits for here.
+        // A dead process's lease is free after ten seconds, which the test skips.
         await rows(`update loopstream.leases set until = now(), note = null where name like 'deposits-%'`);
       },
     };
@@ -95,7 +95,7 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
 
     let credits = 0n;
     let payments = 0;
-    /** Enough blocks that it counts; in half of the rounds these change while they are read. Answers what changes. */
+    /** Mines enough confirmations; in half of the rounds the blocks change while they are read. Returns the change. */
     const pay = async (round: number): Promise<() => Promise<unknown>> => {
       const coins = addresses.slice(0, 5);
       const txids = [await anvil.send(token, 0n, { data: scatterData(TOKEN, addresses) })];
@@ -109,7 +109,7 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
     };
 
     const killedAt: string[] = [];
-    // The number of the request after which, and how many milliseconds later.
+    // The number of the last request, and the delay after it in milliseconds.
     const [moments = []] = fc.sample(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 0, max: 12 })), {
         minLength: KILLS,

@@ -1,4 +1,7 @@
-/** Deposits from the door to the ledger: the API gives an address, the role billing reads a real chain, and the balance has it. */
+/**
+ * Tests deposits from the API to the ledger: the API gives an address, the role billing reads a real chain, and the balance shows the
+ * credit.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
 import { runBilling } from '../../../src/billing/main.ts';
@@ -14,7 +17,7 @@ const ETH = 10n ** 18n;
 
 const whyNot = whyNoAnvil();
 describe.skipIf(whyNot)(`with an EVM node${whyNot ? ` (${whyNot})` : ''}`, () => {
-  test('what is paid while no scanner runs is found by the next one, and topped up in the account that asked', async () => {
+  test('the next scanner finds a payment made without a scanner, and credits the account that asked', async () => {
     const anvil = await startAnvil();
     onTestFinished(() => anvil.stop());
     await anvil.mine();
@@ -36,9 +39,9 @@ describe.skipIf(whyNot)(`with an EVM node${whyNot ? ` (${whyNot})` : ''}`, () =>
 
     const first = await scan();
     onTestFinished(first.stop);
-    const asked = () => call<CryptoDeposit>('POST', '/v1/crypto/deposits', wish);
-    await expect.poll(async () => (await asked()).status).toBe(201);
-    const { body: deposit } = await asked();
+    const createDeposit = () => call<CryptoDeposit>('POST', '/v1/crypto/deposits', wish);
+    await expect.poll(async () => (await createDeposit()).status).toBe(201);
+    const { body: deposit } = await createDeposit();
     await first.stop();
 
     await anvil.send(deposit.address, ETH);

@@ -1,4 +1,4 @@
-/** The test of a destination as a client asks for it; of the operator there is only what it would write. */
+/** Tests the test of a destination from the client's side; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -26,27 +26,27 @@ async function make(): Promise<string> {
 const ask = (id: string, headers?: Record<string, string>, client = started.ada) =>
   client.call('POST', `/v1/destinations/${id}/test`, undefined, headers);
 const get = (id: string) => started.api.kube.get(DESTINATIONS, NAMESPACE, id);
-/** What is asked for and has no answer; another than `before`. */
-const asked = (id: string, before?: string): Promise<string> =>
+/** Returns the pending request, other than `before`. */
+const waitForRequest = (id: string, before?: string): Promise<string> =>
   until('it is asked for', async () => {
     const { metadata, status } = await get(id);
     const wish = metadata.annotations?.[TEST_ANNOTATION];
     return wish !== status?.test?.id && wish !== before && wish;
   });
 const answer = (id: string, test: string, told: Omit<TestStatus, 'id' | 'finishedAt'>) => {
-  // As the operator does it: a code that there was is gone.
+  // The status replaces the earlier code, as the operator's does.
   const status = { test: { code: null, ...told, id: test, finishedAt: '2026-01-01T00:00:00Z' } };
   return started.api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status }, { subresource: 'status' });
 };
 
 describe('the answer', () => {
-  test('is what came of it, whether it was passed or not', async () => {
+  test('is the result of the test, passed or not', async () => {
     const id = await make();
     const passing = ask(id);
-    await answer(id, await asked(id), PASSED);
+    await answer(id, await waitForRequest(id), PASSED);
     expect(await passing).toMatchObject({ status: 200, body: { ...PASSED, code: null } });
     const failing = ask(id);
-    await answer(id, await asked(id), REFUSED);
+    await answer(id, await waitForRequest(id), REFUSED);
     expect((await failing).body).toEqual(REFUSED);
   });
 
@@ -54,15 +54,15 @@ describe('the answer', () => {
     const id = await make();
     const query = `mutation { testDestination(id: "${id}") { test { ok stage code message tookMs } } }`;
     const asking = started.ada.call('POST', '/graphql', { query });
-    await answer(id, await asked(id), REFUSED);
+    await answer(id, await waitForRequest(id), REFUSED);
     expect((await asking).body).toEqual({ data: { testDestination: { test: REFUSED } } });
   });
 
-  test('of one that could not be made is an error with the reason, and the same key asks for another', async () => {
+  test('is an error with the reason when the test could not run, and the same key asks for another', async () => {
     const id = await make();
     const key = { 'idempotency-key': randomUUID() };
     const first = ask(id, key);
-    const wish = await asked(id);
+    const wish = await waitForRequest(id);
     const told = { ok: false, stage: 'resolve' as const, code: 'not_run', message: 'No node takes it.', tookMs: 0 };
     await answer(id, wish, told);
     const { status, body } = await first;
@@ -71,7 +71,7 @@ describe('the answer', () => {
       body: { code: 'upstream_unavailable', detail: 'The test did not run. No node takes it.' },
     });
     const second = ask(id, key);
-    await answer(id, await asked(id, wish), PASSED);
+    await answer(id, await waitForRequest(id, wish), PASSED);
     expect(await second).toMatchObject({ status: 200, body: { ok: true } });
   });
 
@@ -80,7 +80,7 @@ describe('the answer', () => {
     expect(await ask(id, {}, started.eve)).toMatchObject({ status: 404, body: { code: 'destination_not_found' } });
     expect((await get(id)).metadata.annotations?.[TEST_ANNOTATION]).toBeUndefined();
     const asking = ask(id);
-    await asked(id);
+    await waitForRequest(id);
     await started.ada.call('DELETE', `/v1/destinations/${id}`);
     expect(await asking).toMatchObject({ status: 404, body: { code: 'destination_not_found' } });
   });
@@ -91,7 +91,7 @@ describe('many at once', () => {
     const id = await make();
     const key = { 'idempotency-key': randomUUID() };
     const all = Promise.all(Array.from({ length: 20 }, () => ask(id, key)));
-    const wish = await asked(id);
+    const wish = await waitForRequest(id);
     await answer(id, wish, PASSED);
     for (const { status, body } of await all)
       expect({ status, body }).toEqual({ status: 200, body: { ...PASSED, code: null } });
@@ -101,13 +101,13 @@ describe('many at once', () => {
   test('without one all have the answer of the one test that is made', async () => {
     const id = await make();
     const first = ask(id);
-    const wish = await asked(id);
+    const wish = await waitForRequest(id);
     let over = false;
     const all = Promise.all([first, ask(id), ask(id)]).finally(() => {
       over = true;
     });
-    // Another wish stands in the place of the first one, which is never answered by its own name.
-    await asked(id, wish);
+    // Another request replaces the first one, which never gets an answer under its own name.
+    await waitForRequest(id, wish);
     await until('all are answered', async () => {
       const last = (await get(id)).metadata.annotations?.[TEST_ANNOTATION] ?? '';
       await answer(id, last, PASSED);
@@ -139,7 +139,12 @@ describe('while a stream is on air there', () => {
         (await api.kube.get(LOOPSTREAMS, NAMESPACE, stream.id)).status?.phase === 'stopped' && !(await live()),
     );
     const asking = ask(id);
-    await answer(id, await asked(id), { ...REFUSED, stage: 'resolve', code: 'on_air', message: 'Streams are on air.' });
+    await answer(id, await waitForRequest(id), {
+      ...REFUSED,
+      stage: 'resolve',
+      code: 'on_air',
+      message: 'Streams are on air.',
+    });
     expect(await asking).toMatchObject({ status: 409, body: { code: 'destination_on_air' } });
   });
 });

@@ -1,4 +1,4 @@
-/** An engine of our own leaves nothing on the machine: when it is ended, and when whoever has started it is killed. */
+/** Tests that an engine of our own leaves nothing on the machine, whether it is ended or its parent is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 const MODULE = new URL('../../kit/real/engine/own.ts', import.meta.url).href;
 
-/** A process that has an engine until its standard input ends. */
+/** Starts a process that has an engine until its standard input ends. */
 async function keeper() {
   const program = `
     import { withOwnEngine } from '${MODULE}';
@@ -52,7 +52,7 @@ const read = (path: string): string => {
   }
 };
 
-/** Processes, mounts and interfaces of the machine that have to do with this engine. */
+/** Lists processes, mounts and interfaces of the machine that belong to this engine. */
 function traces() {
   const { runDir } = engineLayout(cacheDir);
   const commands = readdirSync('/proc')
@@ -65,7 +65,7 @@ function traces() {
   return [...commands, ...mounts];
 }
 
-/** What an engine usually gives a machine: a bridge, and rules for packets. Other tests have bridges of other names. */
+/** An engine's usual changes to a machine: a bridge, and packet rules. Other tests have bridges of other names. */
 async function ofTheNetwork(): Promise<string[]> {
   const { stdout: rules } = await run('iptables-save', [], { env: environment() });
   const bridges = readdirSync('/sys/class/net').filter((name) => /^(docker|br-)/.test(name));
@@ -86,7 +86,7 @@ test('ended, it is gone with its sockets; while it was there it changed nothing 
   expect(existsSync('/etc/docker')).toBe(hadSettings);
 });
 
-test('a second run is told who has it; killed, all of it ends at once, and the next run begins anew', async ({
+test('a second run learns which one has it; a kill ends all of it at once, and the next run begins anew', async ({
   skip,
 }) => {
   if (whyNot !== undefined) skip(whyNot);

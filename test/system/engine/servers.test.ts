@@ -1,4 +1,4 @@
-/** The tests' Postgres and Redis are the same for a test, whichever way they run; so one suite is for both. */
+/** Tests that the tests' Postgres and Redis behave the same in containers and as processes: one suite checks both. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -33,7 +33,7 @@ const connects = async (host: string, port: string): Promise<boolean> => {
   }
 };
 
-/** Whoever listens on all addresses of the machine, or on all of loopback, does so on these too. */
+/** A listener on all addresses of the machine, or of loopback, listens on these too. */
 const OTHER_ADDRESSES = ['127.0.0.2', '::1'];
 
 async function expectLoopbackOnly(url: string) {
@@ -49,7 +49,7 @@ describe.each(ways)('Postgres by %s', (way) => {
   });
   afterAll(() => postgres?.stop());
 
-  test('takes nobody without its password, which no other one has', async () => {
+  test('requires its password, which no other server has', async () => {
     const { password } = new URL(postgres.url);
     const withPassword = (other: string) => Object.assign(new URL(postgres.url), { password: other }).href;
     await expect(query(withPassword('wrong'), 'select 1')).rejects.toThrow(/password authentication failed/);
@@ -93,7 +93,7 @@ describe.each(ways)('Redis by %s', (way) => {
   });
   afterAll(() => redis?.kill());
 
-  /** A client that tries nothing twice, and hears of the end of its connection. */
+  /** Starts a client that retries nothing, and sees the end of its connection. */
   async function client(url = redis.url) {
     const opened = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
     opened.on('error', () => {});
@@ -102,7 +102,7 @@ describe.each(ways)('Redis by %s', (way) => {
     return opened;
   }
 
-  test('takes nobody without its password', async () => {
+  test('requires its password', async () => {
     const withPassword = (other: string) => redis.url.replace(redis.password, other);
     await expect(client(withPassword('wrong'))).rejects.toThrow();
     expect(await (await client()).ping()).toBe('PONG');
@@ -110,7 +110,7 @@ describe.each(ways)('Redis by %s', (way) => {
 
   test('listens on 127.0.0.1 only', () => expectLoopbackOnly(redis.url));
 
-  test('killed: every connection ends and nobody listens; started again it is on the same port, empty', async () => {
+  test('after a kill every connection ends and the port is free; a restart has the same port, and no data', async () => {
     const before = await client();
     await before.set('kept', 'no');
     const ended = once(before, 'end');
@@ -123,7 +123,7 @@ describe.each(ways)('Redis by %s', (way) => {
     expect(await (await client()).get('kept')).toBeNull();
   });
 
-  test('paused: it takes connections and what is sent, and says nothing until it is resumed', async () => {
+  test('paused: it accepts connections and data, and answers nothing until it is resumed', async () => {
     const other = await startTestRedis('processes');
     onTestFinished(() => other.kill());
     const clock = await client(other.url);
@@ -138,7 +138,7 @@ describe.each(ways)('Redis by %s', (way) => {
     });
     raw.write('PING\r\n');
     expect(await connects('127.0.0.1', new URL(redis.url).port)).toBe(true);
-    // As long as another one takes to answer a thousand times, one after the other.
+    // This lasts as long as another server takes for a thousand answers, one after the other.
     for (let i = 0; i < 1000; i += 1) await clock.ping();
     expect(isSilent).toBe(true);
     redis.resume();
@@ -153,7 +153,7 @@ describe.each(ways)('Redis by %s', (way) => {
   });
 });
 
-test('what a worker has started that was killed is removed by the next run', async ({ skip }) => {
+test('the next run removes the servers of a killed worker', async ({ skip }) => {
   if ('whyNot' in engine) skip(`not in containers: ${engine.whyNot}`);
   const program = `
     import { startTestRedis } from '${new URL('../../kit/real/redis.ts', import.meta.url).href}';
@@ -168,7 +168,7 @@ test('what a worker has started that was killed is removed by the next run', asy
   const { value } = await createInterface(worker.stdout)[Symbol.asyncIterator]().next();
   const { port } = new URL(String(value));
   expect(await connects('127.0.0.1', port)).toBe(true);
-  // It has one that lives, which is let alone.
+  // The engine is in use, and stays.
   const { cacheDir } = localEnvironment();
   await aroundContainers(cacheDir);
   expect(await connects('127.0.0.1', port)).toBe(true);

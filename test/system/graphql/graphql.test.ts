@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** What a mutation answered under its own name; fails when it failed. */
-async function done<T = Record<string, never>>(mutation: string, variables?: Record<string, unknown>): Promise<T> {
+/** Returns the mutation's result under its own name; fails when it failed. */
+async function mutate<T = Record<string, never>>(mutation: string, variables?: Record<string, unknown>): Promise<T> {
   const { data, errors } = await ask(mutation, variables);
   expect(errors).toBeUndefined();
   return Object.values(data ?? {})[0] as T;
@@ -36,7 +36,7 @@ const CREATE = {
 };
 
 async function make(noun: keyof typeof CREATE, input: Record<string, unknown>): Promise<string> {
-  const made = await done<Record<string, { id: string }>>(CREATE[noun], { input });
+  const made = await mutate<Record<string, { id: string }>>(CREATE[noun], { input });
   return made[noun]?.id ?? '';
 }
 const makeDestination = () => make('destination', target);
@@ -76,7 +76,7 @@ describe('GraphQL over HTTP', () => {
     const withWhere = (where: string) => send(`{"query":${JSON.stringify(query)},"variables":{"where":${where}}}`);
     expect((await withWhere(deep(14))).body.data).toMatchObject({ streams: {} });
     expect((await withWhere(deep(15))).body.errors).toMatchObject([{ extensions: { code: 'validation_failed' } }]);
-    // Nobody walks through a body that is deeper than any that the API takes.
+    // The server never walks through a body that is deeper than any that the API accepts.
     expect(await withWhere(deep(50_000))).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
     const long = await ask(`{ me { ${'id '.repeat(2_000)} } }`);
     expect(long.errors?.[0]?.message).toMatch(/tokens/);
@@ -86,7 +86,7 @@ describe('GraphQL over HTTP', () => {
 });
 
 describe('mutations', () => {
-  test('do what REST does: what one door writes the other reads', async () => {
+  test('match REST: each reads the other’s writes', async () => {
     const id = await makeStream('Morning');
     const rest = async () => (await ada.call(`GET`, `/v1/streams/${id}`)).body;
     expect(await rest()).toMatchObject({ id, name: 'Morning', quality: 'q_720p', framerate: 'f_30', status: 'idle' });
@@ -98,7 +98,7 @@ describe('mutations', () => {
     const input = { name: 'Evening', quality: 'q_1080p', audioPlaylistIDs: [audio], destinationIDs: null };
     const update = `mutation($id: ID!, $input: StreamUpdateInput!) { updateStream(id: $id, input: $input) {
       stream { name quality framerate audioPlaylistIDs } } }`;
-    expect(await done(update, { id, input })).toEqual({
+    expect(await mutate(update, { id, input })).toEqual({
       stream: { name: 'Evening', quality: 'q_1080p', framerate: 'f_30', audioPlaylistIDs: [audio] },
     });
     const schedule = `mutation($id: ID!, $input: StreamScheduleInput!) { scheduleStream(id: $id, input: $input) {
@@ -107,19 +107,21 @@ describe('mutations', () => {
     const scheduled = {
       stream: { state: 'scheduled', scheduleStartAt: null, recurrence: { ...recurrence, timeZone: 'UTC' } },
     };
-    expect(await done(schedule, { id, input: { recurrence } })).toEqual(scheduled);
+    expect(await mutate(schedule, { id, input: { recurrence } })).toEqual(scheduled);
     expect((await rest()).recurrence).toEqual(scheduled.stream.recurrence);
-    expect(await done(`mutation { unscheduleStream(id: "${id}") { stream { state recurrence { cron } } } }`)).toEqual({
-      stream: { state: 'idle', recurrence: null },
-    });
-    expect(await done(`mutation { stopStream(id: "${id}") { done stream { state } } }`)).toMatchObject({
+    expect(await mutate(`mutation { unscheduleStream(id: "${id}") { stream { state recurrence { cron } } } }`)).toEqual(
+      {
+        stream: { state: 'idle', recurrence: null },
+      },
+    );
+    expect(await mutate(`mutation { stopStream(id: "${id}") { done stream { state } } }`)).toMatchObject({
       stream: { state: 'idle' },
     });
-    expect(await done(`mutation { deleteStream(id: "${id}") { id done } }`)).toEqual({ id, done: true });
+    expect(await mutate(`mutation { deleteStream(id: "${id}") { id done } }`)).toEqual({ id, done: true });
     expect(await rest()).toMatchObject({ code: 'stream_not_found' });
   });
 
-  test('start tells what is in the way, and skip that nothing is on air', async () => {
+  test('report obstacles of start, and for skip that nothing is on air', async () => {
     const id = await makeStream();
     await api.observe(id, { phase: 'idle' }, [{ type: 'MediaReady', reason: 'MediaPreparing', message: 'Not yet.' }]);
     await expect
@@ -140,7 +142,7 @@ describe('mutations', () => {
     expect(wait.errors?.[0]?.extensions.errors).toEqual([{ path: '/wait', message: 'must be at most 60' }]);
   });
 
-  test('what is in use is not deleted, and who uses it is told', async () => {
+  test('refuse to delete an object in use, and name its users', async () => {
     const destinationID = await makeDestination();
     const videoUploadObjectID = await makeUpload();
     const stream = await make('stream', {
@@ -158,7 +160,7 @@ describe('mutations', () => {
       { code: 'destination_in_use', streamIDs: [stream] },
       { code: 'upload_in_use', streamIDs: [stream], playlistIDs: [playlist] },
     ]);
-    // What failed does not hide what was done.
+    // A failure does not hide the changes that succeeded.
     expect(data).toEqual({ deleteDestination: null, deleteUpload: null, deletePlaylist: { id: playlist, done: true } });
   });
 
@@ -178,7 +180,7 @@ describe('mutations', () => {
   });
 });
 
-describe('what is wrong with an input', () => {
+describe('wrong inputs', () => {
   const missing = 'none-of-mine';
   test.each([
     ['destination', '/v1/destinations', { ...target, rtmpUrl: 'http://example.com' }],
@@ -196,7 +198,7 @@ describe('what is wrong with an input', () => {
       '/v1/streams',
       { name: 'S', quality: 'q_720p', framerate: 'f_30', scheduleEndAt: '2020-01-01T00:00:00Z' },
     ],
-  ] as const)('is said of a %s in the words of REST, under /input', async (noun, path, input) => {
+  ] as const)('of a %s have the words of REST, under /input', async (noun, path, input) => {
     const rest = await ada.call<{ errors: { path: string; message: string }[] }>('POST', path, input);
     expect(rest.status).toBe(422);
     const { errors } = await ask(CREATE[noun], { input });
@@ -215,7 +217,7 @@ describe('what is wrong with an input', () => {
       '/input/recurrence/durationSeconds',
     ],
     [{ name: 'S', quality: 'q_720p', framerate: 'f_30', extra: 1 }, '/input/extra'],
-  ])('%j: the part of the variable that is not of its type is named', async (input, path) => {
+  ])('%j: the error names the part of the variable with the wrong type', async (input, path) => {
     const { errors } = await ask(CREATE.stream, { input });
     expect(errors?.[0]?.extensions).toMatchObject({
       code: 'validation_failed',
@@ -224,17 +226,17 @@ describe('what is wrong with an input', () => {
   });
 
   test('arguments of lists', async () => {
-    const errorsOf = async (args: string) =>
+    const readErrors = async (args: string) =>
       (await ask(`{ streams(${args}) { totalCount } }`)).errors?.[0]?.extensions.errors;
-    expect(await errorsOf('first: 101, last: -1')).toEqual([
+    expect(await readErrors('first: 101, last: -1')).toEqual([
       { path: '/first', message: 'must be from 0 to 100' },
       { path: '/last', message: 'must be from 0 to 100' },
     ]);
     const message = 'is not a cursor of this list; use one of an earlier answer';
-    expect(await errorsOf('after: "x"')).toEqual([{ path: '/after', message }]);
-    expect(await errorsOf('before: "x"')).toEqual([{ path: '/before', message }]);
+    expect(await readErrors('after: "x"')).toEqual([{ path: '/after', message }]);
+    expect(await readErrors('before: "x"')).toEqual([{ path: '/before', message }]);
     const ids = Array.from({ length: 100 }, (_, i) => `"${i}"`).join(' ');
-    expect(await errorsOf(`where: { id: { in: [${ids}] } }`)).toMatchObject([{ path: '/where' }]);
+    expect(await readErrors(`where: { id: { in: [${ids}] } }`)).toMatchObject([{ path: '/where' }]);
   });
 });
 

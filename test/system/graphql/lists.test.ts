@@ -10,7 +10,7 @@ let api: TestApi;
 let ada: Client;
 let eve: Client;
 let ask: ReturnType<typeof asker>;
-/** Of the streams, oldest first; their names are `Stream 00` and so on. */
+/** The ids of the streams, oldest first; their names are `Stream 00` and so on. */
 const ids: string[] = [];
 let destinationID: string;
 let videoUploadObjectID: string;
@@ -53,7 +53,7 @@ async function page(args: Record<string, unknown>): Promise<Page> {
   expect(errors).toBeUndefined();
   return data?.streams as Page;
 }
-const namesOf = ({ edges }: Page) => edges.map(({ node }) => node.name);
+const getNames = ({ edges }: Page) => edges.map(({ node }) => node.name);
 
 describe('lists', () => {
   const byName = { field: 'NAME', direction: 'ASC' };
@@ -62,13 +62,13 @@ describe('lists', () => {
     const rest = await ada.call<{ data: { id: string }[] }>('GET', '/v1/streams?limit=10');
     expect((await page({ first: 10 })).edges.map(({ node }) => node.id)).toEqual(rest.body.data.map(({ id }) => id));
     const first = await page({ first: 2, orderBy: byName });
-    expect([first.totalCount, namesOf(first)]).toEqual([STREAMS, ['Stream 00', 'Stream 01']]);
+    expect([first.totalCount, getNames(first)]).toEqual([STREAMS, ['Stream 00', 'Stream 01']]);
     const next = await page({ first: 2, after: first.pageInfo.endCursor, orderBy: byName });
-    expect([namesOf(next), next.pageInfo.hasPreviousPage]).toEqual([['Stream 02', 'Stream 03'], true]);
+    expect([getNames(next), next.pageInfo.hasPreviousPage]).toEqual([['Stream 02', 'Stream 03'], true]);
     const back = await page({ last: 2, before: next.pageInfo.startCursor, orderBy: byName });
-    expect([namesOf(back), back.pageInfo.hasPreviousPage]).toEqual([['Stream 00', 'Stream 01'], false]);
+    expect([getNames(back), back.pageInfo.hasPreviousPage]).toEqual([['Stream 00', 'Stream 01'], false]);
     const end = await page({ last: 1, orderBy: { field: 'NAME', direction: 'DESC' } });
-    expect([namesOf(end), end.pageInfo.hasNextPage, end.pageInfo.hasPreviousPage]).toEqual([
+    expect([getNames(end), end.pageInfo.hasNextPage, end.pageInfo.hasPreviousPage]).toEqual([
       ['Stream 00'],
       false,
       true,
@@ -77,16 +77,16 @@ describe('lists', () => {
     expect(wrong.errors?.[0]?.extensions.errors).toMatchObject([{ path: '/after' }]);
   });
 
-  test('a cursor stays right when what it points at is deleted and others come', async () => {
+  test('a cursor stays right when its row is deleted and others come', async () => {
     const before = await page({ first: 3, orderBy: byName });
     const [gone, extra] = [await makeStream('Stream 02a'), await makeStream('Stream 00a')];
     const at = await page({ first: 100, orderBy: byName });
     const cursor = at.edges.find(({ node }) => node.id === gone)?.cursor;
     await ada.call('DELETE', `/v1/streams/${gone}`);
     const after = await page({ first: 2, after: cursor, orderBy: byName });
-    expect(namesOf(after)).toEqual(['Stream 03', 'Stream 04']);
-    expect(namesOf(await page({ last: 2, before: cursor, orderBy: byName }))).toEqual(['Stream 01', 'Stream 02']);
-    expect(namesOf(before)).toEqual(['Stream 00', 'Stream 01', 'Stream 02']);
+    expect(getNames(after)).toEqual(['Stream 03', 'Stream 04']);
+    expect(getNames(await page({ last: 2, before: cursor, orderBy: byName }))).toEqual(['Stream 01', 'Stream 02']);
+    expect(getNames(before)).toEqual(['Stream 00', 'Stream 01', 'Stream 02']);
     await ada.call('DELETE', `/v1/streams/${extra}`);
   });
 
@@ -122,7 +122,7 @@ describe('one thing by its id', () => {
   test('node finds every kind, and nothing of another account', async () => {
     const query =
       'query($id: ID!) { node(id: $id) { __typename id ... on Stream { state } ... on Playlist { version } } }';
-    const nodeOf = async (id: string, client = ada) => (await asker(client)(query, { id })).data?.node;
+    const readNode = async (id: string, client = ada) => (await asker(client)(query, { id })).data?.node;
     const stream = ids[0] ?? '';
     for (const [id, __typename] of [
       [stream, 'Stream'],
@@ -131,10 +131,10 @@ describe('one thing by its id', () => {
       [playlistID, 'Playlist'],
       [ada.accountId, 'User'],
     ] as const) {
-      expect(await nodeOf(id)).toMatchObject({ __typename, id });
-      expect(await nodeOf(id, eve)).toBeNull();
+      expect(await readNode(id)).toMatchObject({ __typename, id });
+      expect(await readNode(id, eve)).toBeNull();
     }
-    expect(await nodeOf('nothing')).toBeNull();
+    expect(await readNode('nothing')).toBeNull();
     const byKubectl = {
       apiVersion: 'loopstream.dev/v1alpha1',
       kind: 'LoopStream',
@@ -142,10 +142,10 @@ describe('one thing by its id', () => {
       spec: { uploadRef: 'some', destinationRefs: ['some'] },
     };
     await api.kube.create(LOOPSTREAMS, NAMESPACE, byKubectl as never);
-    await expect.poll(() => nodeOf('dst-by-hand', eve)).toMatchObject({ __typename: 'Stream', id: 'dst-by-hand' });
+    await expect.poll(() => readNode('dst-by-hand', eve)).toMatchObject({ __typename: 'Stream', id: 'dst-by-hand' });
   });
 
-  test('each noun and what happened to a stream; what cannot be read is null with its code, and hides nothing else', async () => {
+  test('each noun and the events of a stream; an unreadable one is null with its code, and hides nothing else', async () => {
     const [stream, other] = [ids[1], ids[2]];
     const { data, errors } = await ask(`{
       stream(id: "${stream}") { name } playlist(id: "${playlistID}") { version } upload(id: "${videoUploadObjectID}") { type }
@@ -161,8 +161,8 @@ describe('one thing by its id', () => {
   });
 });
 
-describe('what a query costs', () => {
-  /** Requests to Kubernetes so far. */
+describe('the cost of a query', () => {
+  /** Counts the requests to Kubernetes so far. */
   async function requests(): Promise<number> {
     const { body } = await call<string>(`${api.opsUrl}/metrics`, 'GET');
     const counts = [...body.matchAll(/^rest_client_requests_total\{.*\} (\d+)$/gm)];
@@ -170,7 +170,7 @@ describe('what a query costs', () => {
     return counts.reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  test('fifty streams with their readiness ask nothing of Kubernetes, and wait for none one after another', async () => {
+  test('fifty streams with their readiness send no request to Kubernetes, and do not wait one after another', async () => {
     for (const id of ids.slice(10)) await api.observe(id, { phase: 'idle' });
     const query = `{ streams(first: 50) { edges { node {
       id name state readiness { ready issues { code } } destinationIDs nextStartAt } } } }`;
@@ -184,7 +184,7 @@ describe('what a query costs', () => {
     const since = performance.now();
     for (let i = 0; i < 20; i += 1) expect(await ready()).toBe(50);
     const seconds = (performance.now() - since) / 1_000;
-    // Each of five watches is a request and ends by itself every five seconds; a look at each stream would be a thousand.
+    // Each of five watches is a request and ends by itself every five seconds; a request for each stream would be a thousand.
     expect((await requests()) - before).toBeLessThan(20 + 5 * seconds);
   });
 });

@@ -1,4 +1,4 @@
-/** An account that has so many of everything that has to do with money, for tests of what lists of it ask and show. */
+/** Fills an account with many rows of every kind about money, for tests of lists. */
 
 import { buildContent } from '../../../src/billing/invoices/document.ts';
 import { insertInvoice } from '../../../src/billing/invoices/store.ts';
@@ -40,7 +40,7 @@ async function fillInvoices(db: Db, accountId: string, rows: number): Promise<vo
   }
 }
 
-/** Ledger entries, invoices, top-ups, and deposits in ETH on `ethereum`, of which each was paid. */
+/** Inserts ledger entries, invoices, top-ups, and deposits in ETH on `ethereum`, each of them paid. */
 export async function fillMoney(databaseUrl: string, accountId: string, rows: number): Promise<void> {
   const db = createDb(createPool(databaseUrl, { searchPath: 'loopstream', max: 1 }));
   try {

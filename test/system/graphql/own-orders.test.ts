@@ -1,4 +1,4 @@
-/** Lists with orders of their own: what happened to a stream, and the versions of a playlist. */
+/** Tests lists with orders of their own: the events of a stream, and the versions of a playlist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENTS } from '../../../src/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
@@ -7,7 +7,7 @@ import { asker } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 
 const VERSIONS = 5;
-/** By the second in which they last happened; `first` is the one in which they first did. */
+/** The events in the order of their last time; `first` is their first time. */
 const STORY = [
   { reason: 'Starting', type: 'Normal', first: 1, last: 2, count: 2 },
   { reason: 'Live', type: 'Normal', first: 3, last: 4, count: 1 },
@@ -56,12 +56,12 @@ const page = async (field: string, id: string, args: string, shown: string): Pro
   return data?.it as Page;
 };
 
-describe('what happened to a stream', () => {
+describe('the events of a stream', () => {
   const events = (args = '') => page('streamEvents', stream, args, 'reason');
   const reasons = async (args?: string) => (await events(args)).edges.map(({ node }) => node.reason);
   const order = (field: string, direction: string) => `orderBy: { field: ${field}, direction: ${direction} }`;
 
-  test('comes as REST has it, or in the order that is asked for', async () => {
+  test('come in the order of REST, or in the requested order', async () => {
     const rest = await started.ada.call<List>('GET', `/v1/streams/${stream}/events`);
     expect(await reasons()).toEqual(rest.body.data.map(({ reason }) => reason));
     expect(await reasons()).toEqual(['Reconnecting', 'Live', 'Starting']);
@@ -82,7 +82,7 @@ describe('what happened to a stream', () => {
     expect([totalCount, edges.map(({ node }) => node.reason)]).toEqual([found.length, found]);
   });
 
-  test('is paged in that order, and a cursor of another order is refused', async () => {
+  test('are paged in that order, and a cursor of another order is refused', async () => {
     const byCount = order('COUNT', 'ASC');
     const first = await events(`first: 1, ${byCount}`);
     expect(first.edges.map(({ node }) => node.reason)).toEqual(['Live']);

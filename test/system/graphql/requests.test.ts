@@ -1,4 +1,6 @@
-/** What a query asks of Kubernetes and of Postgres: the same for one row as for fifty, with all that a row shows. */
+/**
+ * Tests the number of requests that a query sends to Kubernetes and Postgres: the same for one row as for fifty, with every field of a row.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,10 +34,10 @@ const MANY = 50;
 let dir: string;
 let api: TestApi;
 let proxy: FaultyProxy;
-/** The servers whose requests are counted: of what has to do with money, one where streams cost something. */
+/** The servers whose requests are counted: for money, one where streams cost something. */
 let url: string;
 let moneyUrl: string;
-/** Accounts by how many they have of everything, with the stream and the playlist that have as many events and versions. */
+/** Accounts by their number of rows, with the stream and the playlist that have as many events and versions. */
 const accounts = new Map<number, { client: Client; stream: string; playlist: string }>();
 
 beforeAll(async () => {
@@ -55,11 +57,11 @@ afterAll(async () => {
 
 const schema = buildSchema(schemaDocument());
 const isList = (field: GraphQLField) => getNamedType(field.type).name.endsWith('Connection');
-/** What has to do with money is in Postgres, and is read there: each by so many statements. */
+/** Data about money is in Postgres: each list takes this many statements. */
 const OF_MONEY: Record<string, number> = { cryptoDeposits: 3, invoices: 1, ledgerEntries: 2, topUps: 1 };
 const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(isList);
 
-/** All that can be asked of a type without an argument, however deep. */
+/** Selects all fields of a type without arguments, to any depth. */
 function selection(type: GraphQLNamedType): string {
   if (!isObjectType(type)) return '';
   const fields = Object.values((type as GraphQLObjectType).getFields()).filter(
@@ -67,7 +69,7 @@ function selection(type: GraphQLNamedType): string {
   );
   return `{ ${fields.map((field) => `${field.name} ${selection(getNamedType(field.type))}`).join(' ')} }`;
 }
-const queryOf = (field: GraphQLField) => {
+const buildQuery = (field: GraphQLField) => {
   const id = field.args.some(({ name }) => name === 'id');
   return `query(${id ? '$id: ID!, ' : ''}$first: Int) { it: ${field.name}(${id ? 'id: $id, ' : ''}first: $first) ${selection(getNamedType(field.type))} }`;
 };
@@ -92,7 +94,7 @@ async function fill(rows: number) {
       client.call('PATCH', `/v1/playlists/${playlist}`, { version: row, mode: row % 2 ? 'sequential' : 'shuffle' }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200]);
-    // Readiness is not waited for where the operator has looked.
+    // A read does not wait for readiness once the operator has written it.
     await api.observe(String(answers[0].body.id), { phase: 'idle' });
   }
   const { metadata, apiVersion, kind } = await api.kube.get(LOOPSTREAMS, NAMESPACE, stream);
@@ -109,36 +111,36 @@ async function fill(rows: number) {
   return { client, stream, playlist };
 }
 
-const textOf = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
-/** Who asks, who is locked or leaves, and whether the database is there, is looked up now and then, whatever is asked. */
+const getText = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
+/** Queries about the credential, suspensions, deletions and the database's health run now and then, independent of the request. */
 const isOfQuery = (text: string) => !/"apikey"|account_suspensions|account_deletions|^select$/.test(text);
 
-/** What one query asked, and how many rows it showed. */
+/** Sends one query; returns its requests and its number of rows. */
 async function ask(field: GraphQLField, rows: number) {
   const { client, stream, playlist } = accounts.get(rows) ?? {};
   const id = field.name === 'streamEvents' ? stream : playlist;
   const variables = { first: rows, ...(field.args.some(({ name }) => name === 'id') && { id }) };
   const send = async () => {
-    const body = { query: queryOf(field), variables };
+    const body = { query: buildQuery(field), variables };
     const server = field.name in OF_MONEY ? moneyUrl : url;
     const { body: answer } = await call<Result>(`${server}/graphql`, 'POST', body, { 'x-api-key': client?.key ?? '' });
     expect(answer.errors).toBeUndefined();
     return (answer.data?.it as { edges: unknown[] } | undefined)?.edges.length;
   };
-  // Who is asking is known afterwards, and so is all that was made.
+  // The cache then knows the credential and all objects.
   await until('the server knows all of it', async () => (await send()) === rows);
   const statements = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => statements.mockRestore());
   proxy.asked();
   statements.mockClear();
   expect(await send()).toBe(rows);
-  return { kubernetes: proxy.asked(), postgres: statements.mock.calls.map(textOf).filter(isOfQuery) };
+  return { kubernetes: proxy.asked(), postgres: statements.mock.calls.map(getText).filter(isOfQuery) };
 }
 
 describe('one query for everything that a list shows', () => {
-  test('reaches deep: nested fields are among what is asked', () => {
+  test('reaches deep: nested fields are among them', () => {
     expect(lists.length).toBeGreaterThanOrEqual(10);
-    const all = lists.map(queryOf).join('\n');
+    const all = lists.map(buildQuery).join('\n');
     for (const nested of [
       'readiness { issues { code',
       'items { uploadObjectID',
@@ -149,7 +151,7 @@ describe('one query for everything that a list shows', () => {
   });
 
   test.each(lists.map((field) => [field.name, field] as const))(
-    '%s: for fifty rows what it is for one',
+    '%s: the same requests for fifty rows as for one',
     async (_name, field) => {
       const [one, many] = [await ask(field, 1), await ask(field, MANY)];
       expect(many.kubernetes).toEqual(one.kubernetes);

@@ -1,4 +1,6 @@
-/** REST, GraphQL and the real kubectl about the same streams, in every state, also where the operator has yet to look. */
+/**
+ * Tests that REST, GraphQL and the real kubectl agree about the same streams, in every state, also before the operator's first reconcile.
+ */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
@@ -21,7 +23,7 @@ import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts
 const STREAMS = 200;
 const AT_ONCE = 20;
 const FINALIZER = 'loopstream.dev/test';
-/** How much the operator has said of a stream: each of them in each phase. */
+/** How much of its status the operator has written, for each phase. */
 const MANNERS = [
   'all',
   'of an older spec',
@@ -47,7 +49,7 @@ afterAll(async () => {
 });
 
 const selector = () => `${ACCOUNT_LABEL}=${ada.accountId}`;
-/** As `kubectl -o json` prints them. */
+/** The objects as `kubectl -o json` prints them. */
 async function objects(): Promise<Stored<LoopStream>[]> {
   const { kubeconfig, stateDir, binaries } = api.kubernetes;
   const env = { KUBECONFIG: kubeconfig, HOME: stateDir, PATH: process.env.PATH };
@@ -134,8 +136,10 @@ type Truth = Pick<Stream, 'scheduleStartAt' | 'scheduleEndAt' | 'recurrence' | '
   readiness: Readiness;
 };
 
-/** The rule of docs/streams.md ("Before the operator has looked"), of what kubectl shows. No window has begun here. */
-function stateOf({ metadata, spec, status }: LoopStream): string {
+/**
+ * Computes the state by the rule of docs/streams.md ("Before the operator has looked"), from kubectl's output. No window has begun here.
+ */
+function computeState({ metadata, spec, status }: LoopStream): string {
   if (metadata.deletionTimestamp !== undefined) return 'stopping';
   if (status?.phase && status.observedGeneration === metadata.generation) return status.phase;
   const isWanted = spec.replicas === 1 && !spec.suspend;
@@ -147,7 +151,7 @@ function stateOf({ metadata, spec, status }: LoopStream): string {
 }
 
 const FIELDS = ['destinationIDs', 'videoUploadObjectID', 'scheduleStartAt'];
-function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
+function listIssues({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
   return READINESS_CONDITIONS.flatMap((type, at) => {
     const told = (status as LoopStreamStatus | undefined)?.conditions?.find((one) => one.type === type);
     if (told?.status === 'True') return [];
@@ -159,12 +163,12 @@ function issuesOf({ metadata, status }: Stored<LoopStream>): Readiness['issues']
   });
 }
 
-/** What the object itself says, in the public words. */
+/** Returns the object's own data in public words. */
 function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const { spec, status } = object;
-  const issues = issuesOf(object);
+  const issues = listIssues(object);
   return {
-    state: stateOf(object),
+    state: computeState(object),
     ready: status?.ready ?? false,
     readiness: { ready: issues.length === 0, issues, warnings: [] },
     scheduleStartAt: spec.schedule?.startAt ?? null,
@@ -178,7 +182,7 @@ const SHOWN = `id state ready scheduleStartAt scheduleEndAt recurrence { cron ti
 type Node = Truth & { id: string };
 const truths = (nodes: Node[]) => new Map(nodes.map(({ id, ...truth }) => [id, truth]));
 
-/** All pages of a list, to which `next` leads. */
+/** Reads all pages of a list, to which `next` leads. */
 async function pages<T>(next: (cursor: string | null) => Promise<{ items: T[]; cursor: string | null }>): Promise<T[]> {
   const all: T[] = [];
   for (let cursor: string | null = null, more = true; more; more = cursor !== null) {
@@ -237,7 +241,7 @@ test('REST, GraphQL and kubectl say the same of state, readiness and schedule, f
   expect(expected.size).toBe(STREAMS);
   expect(new Set(shown.map(({ status }) => status?.phase))).toEqual(new Set([...PHASES, undefined]));
   expect(new Set([...expected.values()].map(({ state }) => state))).toEqual(new Set(PHASES));
-  // Until the last of it has come through the watch; what is said then is looked at below.
+  // The watch has then passed the last of them; the next lines check the result.
   const states = async () => (await throughGraphqlList('id state')).map(({ id, state }) => [id, state]);
   await expect
     .poll(async () => new Map((await states()) as [string, string][]), { timeout: 60_000 })

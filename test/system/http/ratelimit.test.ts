@@ -1,4 +1,4 @@
-/** Rate limits over two replicas and a real Redis, which goes and comes back. */
+/** Tests rate limits over two replicas and a real Redis, which goes away and returns. */
 import { isDeepStrictEqual } from 'node:util';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -22,7 +22,7 @@ afterAll(() => redis?.kill());
 
 const LIMIT = 5;
 
-/** An API server that counts in Redis, five in `windowSeconds`. */
+/** Starts an API server that counts in Redis, five requests in `windowSeconds`. */
 async function replica({
   windowSeconds = 60,
   url = redis.url,
@@ -66,13 +66,13 @@ async function replica({
   };
   const uncounted = async () =>
     Number(/^rate_limit_uncounted_total (\d+)$/m.exec(await metrics.registry.metrics())?.[1] ?? Number.NaN);
-  /** Counting begins a moment after the server has, when it is connected. */
+  /** Counting begins a moment after the server starts, when it is connected. */
   const counts = (key: string) => expect.poll(async () => (await ask(key)).remaining).toBeLessThan(LIMIT - 1);
   await counts(`warm-up ${Math.random()}`);
   return { ask, uncounted, counts, logs: () => JSON.stringify(logs) };
 }
 
-/** What is left of a window that begins from now on: all of it, but for the time that the test takes. */
+/** Returns the remaining time of a window that begins now: all of it, less the time of the test. */
 function wholeWindow(): unknown {
   const began = performance.now();
   return expect.toSatisfy((seconds: number) => {
@@ -81,7 +81,7 @@ function wholeWindow(): unknown {
   });
 }
 
-test('two replicas count together, and say exactly what is left and how long the window is', async () => {
+test('two replicas count together, and report exactly the remaining requests and the window', async () => {
   const [one, two] = await Promise.all([replica(), replica()]);
   const left = wholeWindow();
   for (let i = 1; i <= LIMIT; i += 1) {
@@ -96,7 +96,7 @@ test('two replicas count together, and say exactly what is left and how long the
 test('of many at once over both exactly as many are let in as the limit says', async () => {
   const replicas = await Promise.all([replica(), replica()]);
   const uncounted = async () => Promise.all(replicas.map((one) => one.uncounted()));
-  // On a busy machine Redis may take longer than a request waits for its count, and then lets it through: `killed`, below.
+  // On a busy machine Redis may take longer than a request waits for its count, and then the request passes: see `killed` below.
   const answers = await until('all of a crowd are counted', async () => {
     const before = await uncounted();
     const key = `crowd ${Math.random()}`;
@@ -107,7 +107,7 @@ test('of many at once over both exactly as many are let in as the limit says', a
   expect(answers.filter((answer) => answer?.status === 429)).toHaveLength(40 - LIMIT);
 });
 
-test('whoever waits as long as Retry-After says is let in, and has a whole window again', async () => {
+test('a client that waits for Retry-After passes, and has a whole window again', async () => {
   const { ask } = await replica({ windowSeconds: 1 });
   let last = await ask('patient');
   while (last.status === 200) last = await ask('patient');
@@ -116,7 +116,7 @@ test('whoever waits as long as Retry-After says is let in, and has a whole windo
   expect(await ask('patient')).toMatchObject({ status: 200, remaining: LIMIT - 1 });
 });
 
-test('GraphQL counts with REST: what one has used up, the other has not', async () => {
+test('GraphQL shares the count of REST: requests of one reduce the other’s', async () => {
   const { ask } = await replica();
   const left = wholeWindow();
   const graphql = { url: '/graphql', method: 'POST', payload: { query: '{ me { id } }' } } as const;
@@ -140,11 +140,11 @@ test('a wrong key is counted by the address it comes from, so that keys cannot b
   expect(await guess(LIMIT + 1)).toMatchObject({ status: 429, remaining: 0, retryAfter: left });
   const graphql = { url: '/graphql', method: 'POST', payload: { query: '{ me { id } }' } };
   expect(await guess(LIMIT + 2, graphql)).toMatchObject({ status: 429 });
-  // Who has the right key is not made to suffer for whom it shares an address with.
+  // A valid key does not suffer from the failures of others at its address.
   expect(await ask('right', { remoteAddress: '192.0.2.77' })).toMatchObject({ status: 200, remaining: LIMIT - 1 });
 });
 
-test('two processes that are told of one Redis by a setting count together', async () => {
+test('two processes with one Redis in their settings count together', async () => {
   const api = await startTestApi();
   onTestFinished(() => api.stop());
   const { key } = await api.client('ada');
@@ -155,7 +155,7 @@ test('two processes that are told of one Redis by a setting count together', asy
     await Promise.all(processes.map(({ ended }) => ended));
   });
   const ask = async (i: number) => await fetch(`${processes[i % 2]?.url}/v1/me`, { headers: { 'x-api-key': key } });
-  // Counting begins a moment after a server has, when it is connected; until then nothing is used up.
+  // Counting begins a moment after a server starts, when it is connected; earlier requests do not count.
   const isCounting = async (i: number) =>
     (await fetch(`${processes[i]?.url}/v1/status`)).headers.get('ratelimit-remaining');
   for (const i of [0, 1]) await expect.poll(() => isCounting(i)).not.toBe(String(LIMIT));
@@ -166,8 +166,8 @@ test('two processes that are told of one Redis by a setting count together', asy
   for (const i of [0, 1]) expect((await ask(i)).status).toBe(429);
 });
 
-describe('who has no key is known by the address', () => {
-  test('of IPv6 by the network of 64 bits that one person has; what a header says of it counts for nothing', async () => {
+describe('a client without a key is counted by its address', () => {
+  test('of IPv6 by the network of 64 bits that one person has; a header cannot change it', async () => {
     const { ask } = await replica();
     const from = (remoteAddress: string, headers = {}) => ask(undefined, { remoteAddress, headers });
     expect(await from('192.0.2.1')).toMatchObject({ status: 401, remaining: LIMIT - 1 });
@@ -178,7 +178,7 @@ describe('who has no key is known by the address', () => {
     expect(await from('2001:db8:0:2::1')).toMatchObject({ remaining: LIMIT - 1 });
   });
 
-  test('behind a proxy that is trusted by what that proxy has added', async () => {
+  test('behind a trusted proxy by the address that the proxy has added', async () => {
     const { ask } = await replica({ settings: { TRUST_PROXY: '10.0.0.0/8' } });
     const by = (remoteAddress: string, forwarded: string) =>
       ask(undefined, { remoteAddress, headers: { 'x-forwarded-for': forwarded } });
@@ -189,7 +189,7 @@ describe('who has no key is known by the address', () => {
 });
 
 describe('Redis away', () => {
-  /** How long the slowest of twice as many requests as the limit allows has taken; all of them must be let in. */
+  /** Returns the time of the slowest of twice as many requests as the limit allows; all of them must pass. */
   const slowest = async ({ ask }: Awaited<ReturnType<typeof replica>>, key: string): Promise<number> => {
     const took: number[] = [];
     for (let i = 0; i < 2 * LIMIT; i += 1) {
@@ -211,11 +211,11 @@ describe('Redis away', () => {
     const now = await server.uncounted();
     await expect.poll(async () => (await server.ask('orphan')).status).toBe(429);
     expect(await server.uncounted()).toBe(now);
-    // Once for each time that it is away, which on a busy machine it may seem to be once more, and not for each request.
-    const told = (what: string) => server.logs().split(what).length - 1;
-    expect(told('Redis is away')).toBeGreaterThan(0);
-    expect(told('Redis is away')).toBeLessThanOrEqual(2);
-    expect(told('Redis is back')).toBe(told('Redis is away'));
+    // One line for each outage, which a busy machine may report once more, and not one for each request.
+    const countLogs = (what: string) => server.logs().split(what).length - 1;
+    expect(countLogs('Redis is away')).toBeGreaterThan(0);
+    expect(countLogs('Redis is away')).toBeLessThanOrEqual(2);
+    expect(countLogs('Redis is back')).toBe(countLogs('Redis is away'));
     expect(server.logs()).not.toContain(redis.password);
   });
 
@@ -229,7 +229,7 @@ describe('Redis away', () => {
     try {
       const waited = await slowest(server, 'deaf');
       expect(await slowest(server, 'deaf')).toBeLessThan(waited);
-      // Node warns of more than ten listeners of one kind; twice as many have asked.
+      // Node warns of more than ten listeners of one kind; twice as many requests have waited.
       expect(warnings.map(({ message }) => message)).toEqual([]);
     } finally {
       redis.resume();
@@ -237,7 +237,7 @@ describe('Redis away', () => {
     await server.counts('deaf');
   });
 
-  test('a wrong password is told in the log as wrong, and not as it is', async () => {
+  test('a wrong password is logged as wrong, and without its text', async () => {
     const url = redis.url.replace(redis.password, 'another-password');
     const metrics = createHttpMetrics();
     const logs: unknown[] = [];

@@ -1,4 +1,4 @@
-/** Invoices on a real Postgres: every charge on one of them and none on two, numbers without gaps, and nothing changes later. */
+/** Tests invoices on a real Postgres: every charge is on exactly one of them, numbers have no gaps, and nothing changes later. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
 import { reconcile } from '../../../src/billing/audit/reconcile.ts';
@@ -78,12 +78,12 @@ const ask = async (method: 'GET' | 'PATCH' | 'POST', url: string, payload?: obje
     body: isJson ? answer.json() : {},
   };
 };
-/** The oldest first. */
+/** Returns the account's invoices, oldest first. */
 const invoices = async (as = account) =>
   (await ask('GET', '/v1/billing/invoices?limit=100', undefined, as)).body.data.toReversed();
 const get = async (id: string) => (await ask('GET', `/v1/billing/invoices/${id}`)).body;
 /** Returns the ledger's charges of the account, less its refunds. */
-const charged = async (accountId = account) => {
+const sumCharges = async (accountId = account) => {
   const [row] = await query(
     postgres.url,
     `select coalesce(-sum(e.credits), 0)::text as n from loopstream.ledger_entries e
@@ -125,10 +125,10 @@ describe('months', () => {
     await job.run(never);
     expect(await invoices()).toHaveLength(2);
     await issuer.issueDue(at('2027-05-01T12:00'), never);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
-  test('are billed when they are over, and what came late stands on the next invoice', async () => {
+  test('are billed when they are over, and later charges stand on the next invoice', async () => {
     await charge('2027-01-10T12:00', 100n);
     await issuer.issueDue(at('2027-01-31T23:30'), never);
     expect(await invoices()).toEqual([]);
@@ -139,7 +139,7 @@ describe('months', () => {
     expect(await invoices()).toHaveLength(1);
     await issuer.issueDue(at('2027-03-02T03:00'), never);
     expect((await invoices()).map((one: { totalCredits: string }) => one.totalCredits)).toEqual(['100', '23']);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
   test('in which more was given back than charged make a credit note', async () => {
@@ -198,7 +198,7 @@ test('many accounts, several processes at once and connections that are cut: num
   for (const one of accounts) {
     const list = await invoices(one);
     expect(list).toHaveLength(2);
-    expect(total(list)).toBe(await charged(one));
+    expect(total(list)).toBe(await sumCharges(one));
   }
 });
 
@@ -238,14 +238,14 @@ describe('an invoice', () => {
       reason: 'Outage of 10 January',
     });
     const said: string[] = [];
-    const told = (text: string) => void said.push(text);
+    const recordLine = (text: string) => void said.push(text);
     const staff = (...args: string[]) =>
       runAdmin(['credit-note', corrected, '--reason', 'Goodwill', ...args], {
         open: () => createDb(createPool(postgres.url, { searchPath: 'loopstream', max: 1 })),
         currency: 'EUR',
         seller: { text: JSON.stringify(seller()) },
-        print: told,
-        complain: told,
+        print: recordLine,
+        complain: recordLine,
       });
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
@@ -256,7 +256,7 @@ describe('an invoice', () => {
       issuer.correct({ invoiceId: note.id, credits: 1n, reason: 'x', key: 'y' }, new Date()),
     ).rejects.toThrow('no invoice');
     await issuer.issueDue(at('2027-03-02T00:00'), never);
-    expect(total(await invoices())).toBe(await charged());
+    expect(total(await invoices())).toBe(await sumCharges());
   });
 
   test('is a PDF with the same bytes each time, for its account alone', async () => {
@@ -301,7 +301,7 @@ describe('an invoice', () => {
   });
 });
 
-test('all of them are what the ledger has charged, as reconciling finds', async () => {
+test('all of them equal the ledger’s charges, as reconciling finds', async () => {
   const found = (await reconcile(db)).find(({ name }) => name === 'invoices');
   expect(found?.differences).toEqual([]);
   expect(found?.checked).toBeGreaterThan(24);

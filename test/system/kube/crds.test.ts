@@ -1,4 +1,4 @@
-/** The definitions on the real API server: it is the judge of what is accepted and what is shown. */
+/** Tests the definitions on the real API server, which judges accepted objects and prints columns. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ const manifest = (resource: Resource, name: string, spec: unknown) => ({
   spec,
 });
 
-/** The query of kubectl: unknown fields are errors. */
+/** Posts with kubectl's query: unknown fields are errors. */
 const post = (resource: Resource, body: unknown) =>
   kube.raw('POST', `${collectionPath(resource, NAMESPACE)}?fieldValidation=Strict`, body);
 
@@ -109,7 +109,7 @@ describe('the OpenAPI document of the API server', () => {
       return [kind, found ?? {}] as const;
     });
   };
-  /** Every field of a node, by its path. Kubernetes describes metadata itself. */
+  /** Lists every field of a node by its path. Kubernetes describes metadata itself. */
   const fields = (node: Published, path: string): [string, Published, Published][] =>
     Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
       const at = `${path}.${name}`;
@@ -132,7 +132,7 @@ describe('the OpenAPI document of the API server', () => {
   });
 });
 
-test('what is left out is filled in', async () => {
+test('defaults', async () => {
   const stream = await kube.create(
     LOOPSTREAMS,
     NAMESPACE,
@@ -159,7 +159,7 @@ test('a name of 57 characters is accepted', async () => {
   expect((await post(LOOPSTREAMS as Resource, body)).status).toBe(201);
 });
 
-test('kubectl get shows what an SRE asks first, and more with -o wide', async () => {
+test('kubectl get shows the first facts that an SRE needs, and more with -o wide', async () => {
   const liveSince = new Date(Date.now() - 120_000).toISOString();
   const status = {
     phase: 'live',
@@ -243,7 +243,7 @@ describe('the roles', () => {
       };
       await kube.apply(resource, object.metadata.namespace ?? '', { ...object }, { fieldManager: 'test' });
     }
-    // The API server judges by what it watches, which follows what was written with a delay.
+    // The API server checks rights from its watches, which follow writes with a delay.
     for (const account of ['operator', 'api', 'billing'])
       await until(`the rights of ${account}`, async () => {
         const status = await as(`loopstream-${account}`, 'GET', here(LOOPSTREAMS as Resource<never>));
@@ -261,7 +261,7 @@ describe('the roles', () => {
   const here = (resource: Resource<never>) => collectionPath(resource as Resource, 'loopstream');
   const secret = { metadata: { name: 's' }, stringData: { rtmpKey: 'x' } };
 
-  test('let billing say what is counted and whether there is credit, and neither make a stream nor see a Secret', async () => {
+  test('let billing write counts and credit, and neither make a stream nor see a Secret', async () => {
     const one = `${here(LOOPSTREAMS as Resource<never>)}/none`;
     expect(await as('loopstream-billing', 'PATCH', `${one}/status`, { status: {} })).toBe(404);
     expect(await as('loopstream-billing', 'PATCH', one, { metadata: {} })).toBe(404);
@@ -291,7 +291,7 @@ describe('the roles', () => {
     const streams = here(LOOPSTREAMS as Resource<never>);
     expect(await as('loopstream-operator', 'GET', streams)).toBe(200);
     expect(await as('loopstream-operator', 'PATCH', `${streams}/none/status`, { status: {} })).toBe(404);
-    // It deletes streams whose time is up, and nothing else that people made.
+    // The operator deletes streams whose time is up, and no other object of people.
     expect(await as('loopstream-operator', 'DELETE', `${streams}/none`)).toBe(404);
     expect(await as('loopstream-operator', 'DELETE', `${here(DESTINATIONS as Resource<never>)}/none`)).toBe(403);
     expect(await as('loopstream-operator', 'DELETE', '/api/v1/namespaces/loopstream/pods/none')).toBe(404);

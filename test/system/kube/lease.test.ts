@@ -22,7 +22,7 @@ import { own } from '../../kit/system/operator-system.ts';
 
 const NS = 'leases';
 const TIMES = { durationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 400 };
-/** So that much happens in a short time. */
+/** Short times make much happen in a short test. */
 const FAST = { durationMs: 1000, renewDeadlineMs: 700, retryPeriodMs: 100 };
 
 let kubernetes: TestKubernetes;
@@ -74,7 +74,7 @@ const elect = (index: number, name: string, identity: string, times = TIMES): El
 };
 const lease = async (name: string): Promise<LeaseSpec> =>
   (await direct.get(LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>, NS, name)).spec;
-/** Resolves with the moment. */
+/** Resolves to the time of the event. */
 const moment = (event: Promise<unknown>): Promise<number> => event.then(() => performance.now());
 
 describe('of two that want a lease', () => {
@@ -85,7 +85,7 @@ describe('of two that want a lease', () => {
     const first = await lease('handed-back');
     expect(first).toMatchObject({ holderIdentity: 'a', leaseDurationSeconds: 3, leaseTransitions: 0 });
     expect(first.renewTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
-    // Longer than it lasts: it is renewed.
+    // The time is longer than the lease: a renewal must happen.
     await vi.waitFor(
       async () => {
         const { acquireTime, renewTime = '' } = await lease('handed-back');
@@ -98,7 +98,7 @@ describe('of two that want a lease', () => {
     const releasing = a.release();
     expect(a.isLeading()).toBe(false);
     await releasing;
-    // It was let go, so nobody has to wait until it runs out.
+    // The lease was released, so the next candidate need not wait for its expiry.
     expect((await lease('handed-back')).holderIdentity).not.toBe('a');
     await b.acquired;
     expect(await lease('handed-back')).toMatchObject({ holderIdentity: 'b', leaseTransitions: 2 - 1 });
@@ -111,7 +111,7 @@ describe('of two that want a lease', () => {
       const a = elect(0, name, 'a');
       await a.acquired;
       const b = elect(1, name, 'b');
-      // It has seen the other renew.
+      // The candidate has seen the other's renewal.
       const { renewTime } = await lease(name);
       await vi.waitFor(async () => expect((await lease(name)).renewTime).not.toBe(renewTime), 60_000);
       way(0).proxy.set(fault);
@@ -129,7 +129,7 @@ describe('of two that want a lease', () => {
     await a.acquired;
     const b = elect(1, 'by-hand', 'b');
     await vi.waitFor(async () => expect((await lease('by-hand')).leaseTransitions).toBe(0), 60_000);
-    // Until the other has surely seen it.
+    // The other has surely seen it by then.
     const requests = way(1).proxy.requests();
     await vi.waitFor(() => expect(way(1).proxy.requests()).toBeGreaterThan(requests + 1), 60_000);
     await direct.delete(LEASES, NS, 'by-hand');
@@ -141,7 +141,7 @@ describe('of two that want a lease', () => {
   });
 });
 
-test('never do two act, whatever happens to their ways to the API server', async () => {
+test('two candidates never act at once, whatever happens to their ways to the API server', async () => {
   const faults: Fault[] = [
     'reset',
     'silent',
@@ -157,7 +157,7 @@ test('never do two act, whatever happens to their ways to the API server', async
   const history: string[] = [];
   let lives = 0;
   const over = new AbortController();
-  /** One life after the other, as Kubernetes starts a container that has ended. */
+  /** One life follows the other, as Kubernetes restarts an ended container. */
   const live = async (index: number): Promise<void> => {
     while (!over.signal.aborted) {
       const identity = `${index}-${++lives}`;
@@ -165,7 +165,7 @@ test('never do two act, whatever happens to their ways to the API server', async
       const recorder = { ...direct, create: async () => void acts.push(identity) } as unknown as Kube;
       const { kube } = guardWrites(recorder, elector.isLeading);
       const acting = setInterval(() => void kube.create(THINGS, NS, thing('x', 1)).catch(() => {}), 5);
-      // Some are stopped, the others live until they are cut off for too long.
+      // Some are stopped, and the others live until they are cut off for too long.
       const lifeMs = Math.random() < 0.3 ? 3000 * Math.random() : 60_000;
       await Promise.race([elector.lost, sleep(lifeMs, over.signal)]).catch(() => {});
       await elector.release();
@@ -182,7 +182,7 @@ test('never do two act, whatever happens to their ways to the API server', async
     way(index).proxy.set('none');
   };
   const all = [live(0), live(1), harm(0), harm(1)];
-  // Leaders in the order in which they acted.
+  // Leaders in the order of their acts.
   const leaders = () => acts.filter((who, i) => who !== acts[i - 1]);
   await vi.waitFor(() => expect(leaders().length).toBeGreaterThanOrEqual(5), { timeout: 60_000, interval: 100 });
   over.abort();
@@ -190,7 +190,7 @@ test('never do two act, whatever happens to their ways to the API server', async
   expect(leaders(), history.join('\n')).toEqual([...new Set(leaders())]);
 });
 
-test('of two operators one acts; the other takes over with what it knows when the first is cut off', async () => {
+test('of two operators one acts; the other takes over with its knowledge when the first is cut off', async () => {
   const start = async (index: number) => {
     const config = operatorConfig({
       KUBECONFIG: way(index).kubeconfig,
@@ -217,7 +217,7 @@ test('of two operators one acts; the other takes over with what it knows when th
     return { metric, ready, exited: exit.promise };
   };
   const leads = 'leader_election_master_status';
-  const told = async (name: string) =>
+  const readReason = async (name: string) =>
     (await direct.get(DESTINATIONS, NS, name)).status?.conditions?.[0]?.reason ?? 'nothing';
   const create = (name: string) =>
     direct.create(DESTINATIONS, NS, own('Destination', name, { secretName: 'none' }) as never);
@@ -226,13 +226,13 @@ test('of two operators one acts; the other takes over with what it knows when th
   await vi.waitFor(async () => expect(await first.metric(leads)).toBe(1), 60_000);
   const second = await start(1);
   await create('tv');
-  await vi.waitFor(async () => expect(await told('tv')).toBe('DestinationSecretMissing'), 60_000);
+  await vi.waitFor(async () => expect(await readReason('tv')).toBe('DestinationSecretMissing'), 60_000);
   expect([await second.ready(), await second.metric(leads)]).toEqual([200, 0]);
   expect(await second.metric('controller_runtime_reconcile_total')).toBe(0);
 
   way(0).proxy.set('reset');
   await create('radio');
   expect(await first.exited).toBe(LOST_LEASE_STATUS);
-  await vi.waitFor(async () => expect(await told('radio')).toBe('DestinationSecretMissing'), 60_000);
+  await vi.waitFor(async () => expect(await readReason('radio')).toBe('DestinationSecretMissing'), 60_000);
   expect(await second.metric(leads)).toBe(1);
 });

@@ -1,4 +1,4 @@
-/** The client, the reflector and the recorder before the real API server, and before one that fails in every known way. */
+/** Tests the client, the reflector and the recorder with the real API server, and with one that fails in every known way. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ const reflect = (over: Kube) => {
 
 const snapshot = (objects: { metadata: { name: string; uid: string; resourceVersion: string } }[]) =>
   objects.map(({ metadata: m }) => `${m.name} ${m.uid} ${m.resourceVersion}`).sort();
-/** Waits until the cache is what the server has. */
+/** Waits until the cache equals the server. */
 const caughtUp = (reflector: Pick<Reflector<KubeObject<LoopStreamSpec, LoopStreamStatus>>, 'list'>, timeout = 10_000) =>
   vi.waitFor(
     async () => expect(snapshot(reflector.list())).toEqual(snapshot(await direct.list(LOOPSTREAMS, { namespace }))),
@@ -93,7 +93,7 @@ const caughtUp = (reflector: Pick<Reflector<KubeObject<LoopStreamSpec, LoopStrea
 describe('the client', () => {
   beforeAll(newNamespace);
 
-  test('reads long collections in pages, writes, patches and deletes, with Kubernetes’ own reasons for what fails', async () => {
+  test('reads long collections in pages, writes, patches and deletes, with Kubernetes’ own reasons for failures', async () => {
     await Promise.all(Array.from({ length: 12 }, (_, i) => create(`s${i}`)));
     const first = await direct.page(LOOPSTREAMS, { namespace, limit: 5 });
     expect([first.items.length, typeof first.continue]).toEqual([5, 'string']);
@@ -114,7 +114,7 @@ describe('the client', () => {
     expect(namespaces.map((o) => `${o.apiVersion} ${o.kind}`)).toContain('v1 Namespace');
   });
 
-  test('hears from the server that a version is too old', async () => {
+  test('learns from the server that a version is too old', async () => {
     const watching = async () => {
       for await (const event of direct.watch(LOOPSTREAMS, { namespace, resourceVersion: '1' })) return event.type;
     };
@@ -122,7 +122,7 @@ describe('the client', () => {
   });
 });
 
-test('a reflector tells each change once, reads our own writes at once, and finds by index', async () => {
+test('a reflector reports each change once, reads our own writes at once, and finds by index', async () => {
   await newNamespace();
   await create('before');
   const { reflector, changes } = reflect(direct);
@@ -153,7 +153,7 @@ test('a handler that throws stops neither the others nor the reflector', async (
   expect(changes).toEqual(['a +', 'b +']);
 });
 
-test('a reflector that is stopped before its first list says so to whoever waits', async () => {
+test('a reflector that is stopped before its first list rejects its waiters', async () => {
   await newNamespace();
   proxy.set('internal error');
   const { reflector, abort } = reflect(kube);
@@ -162,8 +162,8 @@ test('a reflector that is stopped before its first list says so to whoever waits
 });
 
 /**
- * Writes as the operator does: a creation under a fixed name, for which AlreadyExists is success, and a status by
- * server-side apply; each again and again until it is done. Answers how many tries it took.
+ * Writes as the operator does: a creation under a fixed name, for which AlreadyExists is success, and a status by server-side apply. Each
+ * is retried until it is done. Returns the number of tries.
  */
 async function writeThrough(over: Kube, name: string): Promise<number> {
   const identity = { apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream' };
@@ -194,7 +194,7 @@ async function writeThrough(over: Kube, name: string): Promise<number> {
   }
   return tries;
 }
-/** Created once and given its status once, as etcd counts it, whoever has tried how often. */
+/** Expects one creation and one write of the status, as etcd counts them, whatever the number of tries. */
 const writtenOnce = async (name: string) =>
   expect(await writesOf(`/registry/loopstream.dev/loopstreams/${namespace}/${name}`)).toBe(2);
 
@@ -223,7 +223,7 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     await vi.waitFor(() => expect(proxy.openWatches()).toBe(1), 60_000);
     const before = { ...reflector.stats(), requests: proxy.requests() };
     proxy.set(fault);
-    // A request that is swallowed is given up after half a minute: that would be a test of patience.
+    // A silent request is given up after half a minute, which the test does not wait for.
     const writing = fault === 'silent' ? undefined : writeThrough(kube, 'written');
     // A repetition needs an event of the watch first.
     if (fault === 'repeated')
@@ -233,7 +233,7 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     await create('comes');
     await remove('returns');
     const second = await create('returns');
-    // The fault lasts until the reflector has run into it (a silent watch has nothing to run into but its own patience).
+    // The fault lasts until the reflector has met it (a silent watch ends only with the reflector's patience).
     const { watches, errors } = before;
     const met = () => (seen ? reflector.stats().errors > errors : reflector.stats().watches > watches);
     if (fault === 'silent') await vi.waitFor(() => expect(proxy.requests()).toBeGreaterThan(before.requests), 60_000);
@@ -249,7 +249,7 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     expect(reflector.get(namespace, 'returns')?.metadata.uid).toBe(second.metadata.uid);
     expect(first.metadata.uid).not.toBe(second.metadata.uid);
     if (seen) expect(reflector.stats().errors).toBeGreaterThan(0);
-    // Whether it was seen by the watch or by a list: the old one went and a new one came.
+    // The result is the same by watch or by list: the old object went and a new one came.
     expect(changes.filter((c) => c.startsWith('returns'))).toEqual(['returns +', 'returns -', 'returns +']);
     await rename('comes', 'And on it goes');
     await caughtUp(reflector);
@@ -294,7 +294,7 @@ test('after a restart of etcd and of kube-apiserver the cache equals the server 
     const { lists } = reflector.stats();
     await rename('b', 'Another');
     await caughtUp(reflector);
-    // It is the watch that told it, and not one list after the other.
+    // The watch reported it, and not one list after the other.
     expect(reflector.stats().lists).toBe(lists);
 
     await recordsEvents();
@@ -318,7 +318,7 @@ async function recordsEvents() {
   recorder.event(stream, event);
   recorder.event(stream, { ...event, message: 'Something else.' });
   await recorder.flush();
-  // A later life of the operator goes on counting.
+  // A later start of the operator continues the count.
   const later = createEventRecorder(direct, { component: 'loopstream-operator', log: silent });
   later.event(stream, event);
   for (let i = 0; i < 100; i++) later.event(stream, { ...event, message: `Flapping ${i}.` });

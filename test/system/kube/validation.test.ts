@@ -1,6 +1,6 @@
 /**
- * Bad manifests on the real API server: each is refused with the field and a sentence. Where REST can make the same mistake
- * it gives the same words for it.
+ * Tests bad manifests on the real API server: each refusal names the field and has a sentence. REST uses the same words for the same
+ * mistake.
  */
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
 import { CRDS } from '../../../src/kube/core.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.stop());
 
-/** The words of Kubernetes for what a schema says, in ours: the same fact with the same limit. */
+/** Translates Kubernetes' messages about a schema into ours: the same fact with the same limit. */
 const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
   [/must be of type integer: /, () => 'must be a whole number'],
   [/must be of type string: /, () => 'must be text'],
@@ -50,7 +50,7 @@ interface Cause {
   message: string;
 }
 
-/** A cause in our words: those that a schema gives are translated, and of a rule's the value in front is left out. */
+/** Converts a cause to our words: a schema's message is translated, and a rule's message loses the value in front. */
 function inOurWords({ field, message }: Cause): Cause {
   for (const [pattern, ours] of TRANSLATIONS) {
     const found = pattern.exec(message);
@@ -88,7 +88,7 @@ describe.each([
   });
 });
 
-describe('what makes sense is accepted', () => {
+describe('valid manifests are accepted', () => {
   const dryRun = (resource: Resource<never>, spec: object) => {
     const path = `${collectionPath(resource as Resource, NAMESPACE)}?fieldValidation=Strict&dryRun=All`;
     return api.kube.raw('POST', path, object({ kind: resource, spec }));
@@ -146,12 +146,12 @@ describe('what makes sense is accepted', () => {
   });
 });
 
-describe('what cannot be changed', () => {
+describe('immutable fields', () => {
   const source = { url: 'https://example.com/a' };
   const make = (resource: Resource<never>, spec: object) =>
     api.kube.create(resource as Resource, NAMESPACE, object({ kind: resource, name: 'kept', spec }));
 
-  test('says what to do instead, and all else can be changed', async () => {
+  test('name the alternative in their error, and all others can be changed', async () => {
     await make(UPLOAD, { source });
     await make(PLAYLIST, { items: [] });
     const change = async (resource: Resource<never>, spec: object) =>
@@ -166,22 +166,22 @@ describe('what cannot be changed', () => {
   });
 });
 
-test('of an upload that is sent, what has come grows, up to all of it, and nothing else changes', async () => {
+test('of a client’s upload, the offset grows up to the length, and nothing else changes', async () => {
   const spec = { source: { sent: { sizeBytes: 10 } } };
   await api.kube.create(UPLOADS as Resource, NAMESPACE, object({ kind: UPLOAD, name: 'sent', spec }));
-  const sent = async (change: object) => {
+  const patchSent = async (change: object) => {
     const [first] = await causes(UPLOADS as Resource, { spec: { source: { sent: change } } }, 'PATCH', 'sent');
     return first?.message;
   };
-  expect(await sent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
+  expect(await patchSent({ receivedBytes: 11 })).toBe(SENTENCES.tooMuchSent);
   await api.kube.mergePatch(UPLOADS, NAMESPACE, 'sent', { spec: { source: { sent: { receivedBytes: 7 } } } });
-  expect(await sent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
-  expect(await sent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await patchSent({ receivedBytes: 6 })).toBe(SENTENCES.fixed('Upload'));
+  expect(await patchSent({ sizeBytes: 20 })).toBe(SENTENCES.fixed('Upload'));
 });
 
-describe('what was stored before a rule was made', () => {
+describe('objects stored before a rule existed', () => {
   type Node = { [key: string]: unknown };
-  /** The same definitions as if nobody had thought of any rule. */
+  /** Removes all rules from the definitions. */
   const lenient = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(lenient);
     if (node === null || typeof node !== 'object') return node;
@@ -196,7 +196,7 @@ describe('what was stored before a rule was made', () => {
     return (await api.kube.raw('POST', path, body)).status === 201;
   };
 
-  test('can be told of, edited elsewhere and deleted, and is asked about where it is edited', async () => {
+  test('can get a status, metadata edits and a deletion, and fail only where the bad part is edited', async () => {
     // Other files rely on the rules, and do not apply them again.
     onTestFailed(() => applyCrds(api.kube));
     for (const crd of customResourceDefinitions())

@@ -29,7 +29,7 @@ describe('the local account', () => {
     expect((await stat(join(dir, 'memory.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps the password that its owner has chosen, which nobody else is told', async () => {
+  test('keeps the password that its owner has chosen, and shows it to nobody else', async () => {
     const state = openState(dir);
     const { email } = await ensureAccount(state, postgres.url);
     const { authSecret } = state.readMemory();

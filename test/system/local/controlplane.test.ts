@@ -74,7 +74,7 @@ describe('the control plane', () => {
       interval: 100,
     });
     const pod = (await kubectl('-n kept get pods -o name')).trim();
-    // With no node the scheduler has looked at it and says so.
+    // The cluster has no node, so the scheduler reports the pod as unschedulable.
     await vi.waitFor(
       async () =>
         expect(await kubectl(`-n kept get ${pod} -o jsonpath={.status.conditions[0].reason}`)).toBe('Unschedulable'),
@@ -103,7 +103,7 @@ describe('the control plane', () => {
     );
   });
 
-  test("fetches a pod's log from its node by the node's InternalIP, and both prove who they are", async () => {
+  test("fetches a pod's log from its node by the node's InternalIP, with certificates on both sides", async () => {
     const { cert, key } = await plane.certificates.issueServing('system:node:test-node', ['127.77.0.1']);
     const { server, caller } = await serveLog(cert, key, plane.certificates.ca);
     onTestFinished(() => void server.close());
@@ -154,7 +154,7 @@ describe('the control plane', () => {
   const ready = async () => JSON.parse(await kubectl('get --raw /api/v1/namespaces/default')).status.phase;
 
   test.each(['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'])(
-    'starts %s again when it is killed, where and with what it was',
+    'restarts %s when it is killed, with its place and its data',
     async (name) => {
       process.kill(plane.pids[name] ?? 0, 'SIGKILL');
       await vi.waitFor(() => expect(said).toContain(`${name} is back`), { timeout: 60_000, interval: 50 });
@@ -164,7 +164,7 @@ describe('the control plane', () => {
     },
   );
 
-  test('stops what is left of it, and keeps its state and certificates for the next start', async () => {
+  test('stops its leftovers, and keeps its state and certificates for the next start', async () => {
     const before = await readFile(join(stateDir, 'kubernetes/pki/ca.crt'), 'utf8');
     await stopsInTime();
     plane = await start();

@@ -1,4 +1,4 @@
-/** Jobs on the node agent: init containers, sidecars, parts of volumes and how they end, on the real control plane. */
+/** Tests Jobs on the node agent: init containers, sidecars, parts of volumes and their ends, on the real control plane. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOBS, type Job, PODS } from '../../../src/kube/core.ts';
 import { NS, podSpec, processesOf, startTestNode, type TestNode, until } from '../../kit/real/node.ts';

@@ -1,4 +1,4 @@
-/** The node agent on the real control plane: what a kubelet guarantees, shown by pods that are local processes. */
+/** Tests a kubelet's guarantees for the node agent on the real control plane, with local processes as pods. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ afterAll(() => node?.stop());
 const IP = { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } };
 const WAIT = 'setInterval(() => {}, 1000);';
 const DEAF = `process.on('SIGTERM', () => {}); console.log('up'); ${WAIT}`;
-/** A process is not deaf before it has said so. */
+/** A process ignores the signal only after it has printed. */
 const up = (name: string) => until(`${name} to say so`, async () => (await node.logOf(name)).startsWith('up'));
 
 describe('the node', () => {
@@ -65,9 +65,9 @@ describe('a pod', () => {
     expect(unready.conditions?.find(({ type }) => type === 'Ready')?.message).toBe(
       'containers with unready status: [main]',
     );
-    // Less than a period of the probe, so it was written when the probe saw it; measured: below 100 ms.
+    // The delay is less than a period of the probe, so the file existed at the probe; measured: below 100 ms.
     const seen = Date.now();
-    // The agent may have heard the answer before it has read what was printed ahead of it.
+    // The agent may receive the answer before it has read the earlier output.
     const answered = await until('its log', async () => /unready at (\d+)/.exec(await node.logOf('server-1'))?.[1]);
     expect(seen - Number(answered)).toBeLessThan(7500);
     await fetch(`http://${one.podIP}:8000/flip`);
@@ -243,7 +243,7 @@ describe('logs through the API server', () => {
     await node.kube.delete(PODS, NS, 'talker');
   });
 
-  it('are refused to who shows no certificate of the cluster', async () => {
+  it('are refused without a certificate of the cluster', async () => {
     const object = (await node.kube.get(NODES, '', 'node-a')) as unknown as {
       status: { daemonEndpoints: { kubeletEndpoint: { Port: number } } };
     };
@@ -262,7 +262,7 @@ describe('an agent', () => {
     return agent;
   }
 
-  it('that was killed is followed by one that runs its pods again, each exactly once', async () => {
+  it('that was killed is followed by one that restarts its pods, each exactly once', async () => {
     const first = await startAgent();
     const script = `require('node:fs').writeFileSync(process.env.SAYS, 'for 7 s'); ${DEAF}`;
     const container = { env: [{ name: 'SAYS', value: '/dev/termination-log' }] };

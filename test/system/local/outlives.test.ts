@@ -1,4 +1,4 @@
-/** `make run` outlives its parts: each that is killed comes back, and a stream that it does not carry has no gap. */
+/** Tests that `make run` outlives its parts: each killed part comes back, and a stream that does not depend on it has no gap. */
 import { once } from 'node:events';
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ const DEMO_CLIP = join(ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 const KUBERNETES = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
 const PARTS = [...KUBERNETES, 'postgres', 'operator', 'api', 'billing', 'receiver', ...CHAIN];
 const ROLES = ['operator', 'api', 'billing'];
-/** Longer than one picture of 30 a second takes, with room for a machine that is busy. */
+/** One picture of 30 a second takes less, with room for a busy machine. */
 const MAX_STEP_MS = 100;
 const MAX_SILENCE_MS = 3_000;
 
@@ -50,7 +50,7 @@ const records = () =>
     try {
       return [JSON.parse(readFileSync(join(pidsDir(), file), 'utf8')) as { name: string; pid: number }];
     } catch {
-      // It was removed in the meantime.
+      // The file was removed in the meantime.
       return [];
     }
   });
@@ -77,7 +77,7 @@ async function serves(): Promise<boolean> {
   }
 }
 
-/** Since the picture `from`. */
+/** Checks the timestamps since the picture `from`. */
 function expectNoGap(from: number): void {
   expect(recorder.publishes).toHaveLength(1);
   const pictures = recorder.video.slice(from);
@@ -88,7 +88,7 @@ function expectNoGap(from: number): void {
   expect(Math.max(...steps(({ arrivedMs }) => arrivedMs))).toBeLessThan(MAX_SILENCE_MS);
 }
 
-/** The demo as a run leaves it that ends before the demo's media has arrived. */
+/** Leaves the demo as a run does that ends before the demo's media has arrived. */
 async function leaveDemoUnimported(): Promise<void> {
   const { client, facts } = system;
   const url = `http://127.0.0.1:${await freePort()}/media/bigbuckbunny.mp4`;
@@ -180,7 +180,7 @@ describe('make run', () => {
     expect(records()).toEqual([]);
   });
 
-  test('the next run moves the demo to its own ports, and fetches what had not arrived from there', async () => {
+  test('the next run moves the demo to its own ports, and fetches missing files from there', async () => {
     const { facts } = system;
     system = await startSystem([], system.stateDir);
     expect(system.facts.demoStreamId).toBe(facts.demoStreamId);

@@ -28,7 +28,7 @@ async function start(): Promise<RunningPostgres> {
   return postgres;
 }
 
-test('state survives a restart, a killed Postgres, and one that an earlier run left behind', async () => {
+test('state survives a restart, a killed Postgres, and a leftover of an earlier run', async () => {
   const first = await start();
   await query(first.url, 'create table kept (n int); insert into kept values (7)');
   await first.stop();
@@ -37,13 +37,13 @@ test('state survives a restart, a killed Postgres, and one that an earlier run l
   process.kill(second.pid, 'SIGKILL');
   const third = await start();
   expect(await query(third.url, 'select n from kept')).toEqual([{ n: 7 }]);
-  // Nobody stopped the third: the fourth ends it, for it holds the directory.
+  // The third is still running and holds the directory, so the fourth ends it.
   const fourth = await start();
   expect(await query(fourth.url, 'select n from kept')).toEqual([{ n: 7 }]);
   await expect(query(third.url, 'select 1')).rejects.toThrow();
 });
 
-test('it takes nobody without the password, which only its owner can read', async () => {
+test('it requires the password, which only its owner can read', async () => {
   const { url } = await start();
   await expect(query(url.replace(/:[^:@]+@/, ':wrong@'), 'select 1')).rejects.toThrow(/password/);
   expect((await stat(join(dir, 'postgres/password'))).mode & 0o777).toBe(0o600);
@@ -68,7 +68,7 @@ test('Ctrl-C in the terminal reaches its parent alone, and it ends when its pare
     const lines = createInterface(parent.stdout)[Symbol.asyncIterator]();
     const { url, pid } = JSON.parse(String((await lines.next()).value)) as { url: string; pid: number };
     const postgres = identify(pid);
-    // The terminal sends the signal to the whole process group in its foreground.
+    // A terminal sends the signal to the whole process group in its foreground.
     process.kill(-Number(parent.pid), 'SIGINT');
     expect((await lines.next()).value).toBe('interrupted');
     expect(await query(url, 'select 1 as n')).toEqual([{ n: 1 }]);

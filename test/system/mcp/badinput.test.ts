@@ -1,4 +1,4 @@
-/** Whatever a tool is given, it says what is wrong with that; nothing breaks, and nothing of it comes back as something else. */
+/** Tests that a tool names the mistake in any wrong input; nothing breaks, and nothing of it is stored as something else. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ERRORS, type ErrorCode } from '../../../src/lib/errors.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
   await started?.api.stop();
 });
 
-/** Names that are no arguments, some of which every object has in JavaScript. */
+/** Invalid argument names, some of which every object has in JavaScript. */
 const STRANGE = ['__proto__', 'constructor', 'toString', '', 'a/b~c', 'ID', 'accountId'];
 const TEXTS = [
   ...['', ' ', '0', 'null', 'q_1080p', 'VIDEO', 'video', 'sequential', 'x'.repeat(5000), '2027-02-30T00:00:00Z'],
@@ -44,7 +44,7 @@ const value = () =>
     fc.object({ maxDepth: 2, withNullPrototype: false }),
   );
 
-/** A tool and what it is given: mostly names that it knows, or nothing at all would be looked at. */
+/** A tool and its arguments: mostly known names, since otherwise nothing would be checked. */
 const calls = () =>
   fc.constantFrom(...describedTools().values()).chain(({ name, listed }) => {
     const known = Object.keys(listed.inputSchema.properties ?? {});
@@ -52,11 +52,11 @@ const calls = () =>
     return fc.record({ name: fc.constant(name), entries: fc.array(fc.tuple(names, value()), { maxLength: 6 }) });
   });
 
-/** As JSON has it, `__proto__` among the names. */
+/** Writes JSON that may have `__proto__` among its names. */
 const asJson = (entries: [string, unknown][]): string =>
   `{${[...new Map(entries)].map(([name, it]) => `${JSON.stringify(name)}:${JSON.stringify(it)}`).join(',')}}`;
 
-test('is an answer, or an error that names what is wrong', async () => {
+test('the result is an answer, or an error that names the fault', async () => {
   await fc.assert(
     fc.asyncProperty(calls(), async ({ name, entries }) => {
       const text = asJson(entries);

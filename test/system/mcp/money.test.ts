@@ -1,4 +1,4 @@
-/** Every tool of money, by the stock client, over the real server and Postgres; of the payment provider there is a stub. */
+/** Tests every tool about money with the stock client, over the real server and Postgres, and a stub of the payment provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createIssuer } from '../../../src/billing/invoices/issue.ts';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
   await stripe?.stop();
 });
 
-/** Of an hour on air in January. */
+/** Issues an invoice for an hour on air in January. */
 async function issueAnInvoice(): Promise<void> {
   const db = createDb(createPool(api.databaseUrl, { searchPath: 'loopstream' }));
   try {
@@ -60,7 +60,7 @@ type Args = Record<string, unknown>;
 const COINS = { asset: 'ETH', network: 'ethereum' };
 const CARD = { amountMinor: '2500', currency: 'USD' };
 
-/** What each is called with, from what was answered before, and what it refuses, with the code. */
+/** The arguments of each tool, from earlier results, and its refusals with their codes. */
 const CALLS: Record<string, { good: (ids: Record<string, string>) => Args; bad: [Args, string] }> = {
   get_billing: { good: () => ({}), bad: [{ id: 'x' }, 'validation_failed'] },
   get_usage: { good: () => ({}), bad: [{ from: 'yesterday' }, 'validation_failed'] },
@@ -84,7 +84,7 @@ const CALLS: Record<string, { good: (ids: Record<string, string>) => Args; bad: 
   },
 };
 
-test('each does what its operation does, and says what to do about what it refuses', async () => {
+test('each tool runs its operation, and has a next step for each refusal', async () => {
   const ids: Record<string, string> = {};
   for (const [name, { good, bad }] of Object.entries(CALLS)) {
     const { isError, output, text } = await agent.call(name, good(ids));
@@ -107,14 +107,14 @@ test('all tools of money are among them', () => {
   expect(Object.keys(CALLS).sort()).toEqual(ofMoney.map(([name]) => name).sort());
 });
 
-test('where nothing costs anything nobody is let pay, whatever is set up; what was paid before is still looked after', async () => {
+test('without prices no payment is possible, whatever is set up; earlier payments are still handled', async () => {
   const { url, stop } = await api.replica({ billing: false });
   const free = await connectAgent(url, withKey(ada.key));
   try {
     expect(await free.call('create_top_up', CARD)).toMatchObject({ output: { code: 'topups_disabled' } });
     expect(await free.call('create_crypto_deposit', COINS)).toMatchObject({ output: { code: 'crypto_disabled' } });
     expect(await free.call('list_top_ups')).toMatchObject({ isError: false });
-    // A refund of last month's payment may still come: it is looked at whether it is the provider's.
+    // A refund of last month's payment may still arrive: the server checks its signature.
     const event = await call(`${url}/v1/webhooks/stripe`, 'POST', {}, { 'stripe-signature': 't=1,v1=00' });
     expect(event.body).toMatchObject({ code: 'webhook_forged' });
   } finally {

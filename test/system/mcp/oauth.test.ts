@@ -1,6 +1,6 @@
 /**
- * An agent that knows nothing but an address, by the stock client alone: 401 → metadata → registration → PKCE → consent →
- * tools; and what it may do then is what the person has allowed.
+ * Tests an agent that knows only an address, with the stock client alone: 401 → metadata → registration → PKCE → consent → tools. It has
+ * exactly the permissions that the person has given.
  */
 import type {
   OAuthClientMetadata,
@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 interface Visit extends OAuthClientProvider {
-  /** Where it has sent the browser. */
+  /** Addresses that it has opened in the browser. */
   opened: URL[];
   kept: {
     client?: StoredOAuthClientInformation;
@@ -43,7 +43,7 @@ interface Visit extends OAuthClientProvider {
   };
 }
 
-/** What a program on a person's machine has: a place for what it is given, and a browser. */
+/** Makes the parts of a program on a person's machine: a store for its credentials, and a browser. */
 function visitor(): Visit {
   const kept: Visit['kept'] = {};
   const opened: URL[] = [];
@@ -80,7 +80,7 @@ function visitor(): Visit {
   };
 }
 
-/** The browser, in which Ada has signed in and allows what is asked, or only `scope` of it. */
+/** Acts as the browser in which Ada is signed in: consents to the request, or to `scope` of it. */
 async function browse(url: URL, scope?: string): Promise<URL> {
   const response = await fetch(url, { redirect: 'manual', headers: { cookie: ada.cookie } });
   const location = new URL(response.headers.get('location') ?? '', site.url);
@@ -101,7 +101,7 @@ async function connect(authProvider: Visit, revision: Revision, allowed?: string
   return agent;
 }
 
-const claimsOf = ({ kept }: Visit) =>
+const readClaims = ({ kept }: Visit) =>
   JSON.parse(Buffer.from(kept.tokens?.access_token.split('.')[1] ?? '', 'base64url').toString());
 
 describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
@@ -112,11 +112,11 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const [asked] = visit.opened;
     expect(asked?.searchParams.get('code_challenge_method')).toBe('S256');
     expect(asked?.searchParams.get('resource')).toBe(`${site.url}/mcp`);
-    expect([claimsOf(visit).aud].flat()).toContain(`${site.url}/mcp`);
+    expect([readClaims(visit).aud].flat()).toContain(`${site.url}/mcp`);
     const wish = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
     const { id } = await agent.done('create_destination', wish);
     expect(await agent.done('get_destination', { id })).toMatchObject({ name: 'Home' });
-    // It was made for the tools, and opens no other door.
+    // The token is for the tools, and for no other API.
     const authorization = `Bearer ${visit.kept.tokens?.access_token}`;
     expect((await call(`${site.url}/v1/me`, 'GET', undefined, { authorization })).status).toBe(401);
   });
@@ -139,7 +139,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
   });
 });
 
-test('every tool, with every kind of credentials, does what the table of scopes says', async () => {
+test('every tool, with every kind of credentials, follows the table of scopes', async () => {
   const resource = `${site.url}/mcp`;
   const bearer = async (...scopes: Scope[]) => {
     const scope = scopes.map((one) => `service:${one}`).join(' ');
@@ -155,7 +155,7 @@ test('every tool, with every kind of credentials, does what the table of scopes 
     [{ 'x-api-key': revoked.key }, undefined],
     [{ 'x-api-key': 'lsk_nobodys' }, undefined],
     [{ authorization: 'Bearer nothing' }, undefined],
-    // Only its time is wrong.
+    // The token's time alone is wrong.
     [{ authorization: `Bearer ${await forge.sign({ iat: over - 900, exp: over })}` }, undefined],
     [{ authorization: `Bearer ${await forge.sign({})}` }, SCOPES],
     [{ 'x-api-key': ada.key }, SCOPES],
@@ -185,7 +185,7 @@ test('a token that is wrong, in the query, or for somebody else is refused', asy
       ...(authorization && { authorization }),
     });
   expect((await ask('/mcp', `Bearer ${other}`)).status).toBe(200);
-  // One for the whole API is for its tools as well.
+  // A token for the whole API is for its tools as well.
   expect((await ask('/mcp', `Bearer ${token}`)).status).toBe(200);
   expect((await ask('/graphql', `Bearer ${other}`)).status).toBe(401);
   for (const refused of [

@@ -1,4 +1,4 @@
-/** Every tool, by the stock client, over the real server, Postgres and Kubernetes; of the operator there is what it writes. */
+/** Tests every tool with the stock client, over the real server, Postgres and Kubernetes; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
@@ -47,7 +47,7 @@ afterAll(async () => {
 const key = 'live_s3cr3t-k3y';
 const home = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: key };
 
-/** What is wrong, by the problem that the tool answers with, and the tool it says to go on with. */
+/** Expects the problem in the tool's answer, and the next tool that it recommends. */
 const expectProblem = (told: Awaited<ReturnType<Agent['call']>>, code: string, ...mentioned: string[]) => {
   expect(told, told.text).toMatchObject({ isError: true, output: { code, fix: expect.stringMatching(/\.$/) } });
   expect(told.text).toContain(`Code: ${code}`);
@@ -189,7 +189,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
       );
   });
 
-  test('start and stop wait and tell how it goes; what is not ready says what to do', async () => {
+  test('start and stop wait and report progress; a stream that is not ready says what to do', async () => {
     const { done, call } = agent();
     const { id } = await started.create();
     const message = 'Upload "a" is being prepared.';
@@ -244,7 +244,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect(await done('get_upload', { id, wait: 60 })).toMatchObject({ state: 'failed' });
   });
 
-  test('diagnose_stream tells all at once, as a tool and as a prompt', async () => {
+  test('diagnose_stream reports everything at once, as a tool and as a prompt', async () => {
     const { done, call, client } = agent();
     const { id } = await started.create();
     const message = 'The destination has no Secret.';
@@ -261,7 +261,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
   });
 });
 
-/** As the operator does it. */
+/** Writes the result as the operator does. */
 async function answerTest(id: string): Promise<void> {
   const { kube } = started.api;
   const asked = await until('it is asked for', async () => {
@@ -280,7 +280,7 @@ async function answerTest(id: string): Promise<void> {
   await kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status: { test } }, { subresource: 'status' });
 }
 
-test('what belongs to another account is not there', async () => {
+test('objects of another account do not exist', async () => {
   const { id } = await started.create();
   expectProblem(await stranger.call('get_stream', { id }), 'stream_not_found');
   expectProblem(await stranger.call('delete_stream', { id }), 'stream_not_found');
@@ -307,7 +307,7 @@ test('with an idempotencyKey a call has one effect and one answer, through any c
   expectProblem(await one.call('test_destination', { id: first.id, idempotencyKey }), 'idempotency_key_reused');
   const bad = await one.call('create_destination', { ...home, idempotencyKey: 'ä' });
   expectProblem(bad, 'validation_failed', '/idempotencyKey must be 1 to 255 visible ASCII characters');
-  // A refusal is kept as well.
+  // The server keeps a refusal as well.
   const { id } = await started.create();
   await started.api.observe(id, { phase: 'failed' }, [{ type: 'MediaReady', reason: 'MediaFailed', message: 'No.' }]);
   const once = { id, idempotencyKey: randomUUID() };
@@ -319,7 +319,7 @@ test('with an idempotencyKey a call has one effect and one answer, through any c
 });
 
 test('each tool was called with good and with bad input', () => {
-  // Those of money are in money.test.ts, which sets up what they need.
+  // Tools about money are in money.test.ts, which sets up their services.
   const ofMoney = ({ operations }: Tool) => operations.some((id) => OPERATION_SCOPES[id] === 'billing');
   const all = [...describedTools()].flatMap(([name, one]) => (ofMoney(one) ? [] : [name])).sort();
   expect([...called.well].sort()).toEqual(all);

@@ -52,7 +52,7 @@ beforeEach(async () => {
   billing = await startBilling();
 });
 
-/** 720p30 costs a million an hour: 278 credits a second, so that an hour of credit is used up in no time. */
+/** 720p30 costs a million an hour: 278 credits a second, so that an hour of credit is used up at once. */
 const PRICES = JSON.stringify(
   [...parsePrices().keys()].map((profile) => {
     const [, quality, framerate] = /^(\d+p)(\d+)$/.exec(profile) ?? [];
@@ -82,7 +82,7 @@ const credit = async () => findCondition((await getStream()).status?.conditions,
 const creditIs = (status: string) => until(`credit is ${status}`, async () => (await credit())?.status === status);
 const listEvents = async (wanted: string) =>
   (await kube.list(EVENTS, { namespace: NS })).filter(({ reason }) => reason === wanted);
-const counted = async (): Promise<number> => {
+const sumCounted = async (): Promise<number> => {
   const [row] = await query(
     test.url,
     `select coalesce(sum(m.seconds), 0)::float8 as seconds from loopstream.meter_streams s
@@ -94,8 +94,8 @@ const counted = async (): Promise<number> => {
 const owned = (name = 'bunny') =>
   kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
 
-/** A stream of the account, all that it needs, and nothing of it on air before its schedule says so. */
-async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
+/** Makes a stream of the account with all its parts, which is off air before its schedule. */
+async function prepareStream(spec: Parameters<typeof createStream>[0] = {}): Promise<void> {
   await createDestination();
   await createUpload();
   await createStream(spec);
@@ -103,9 +103,9 @@ async function prepared(spec: Parameters<typeof createStream>[0] = {}): Promise<
   await prepare();
 }
 
-/** A stream of the account, on air. */
+/** Puts a stream of the account on air. */
 async function onAir(): Promise<void> {
-  await prepared();
+  await prepareStream();
   await run();
 }
 
@@ -116,7 +116,7 @@ async function run(): Promise<void> {
   await phase('live');
 }
 
-/** The container ends, and leaves how long it was on air. */
+/** Ends the container, which leaves its time on air. */
 async function end(onAirSeconds: number): Promise<void> {
   const now = kubeTime(new Date());
   const startedAt = kubeTime(new Date(Date.now() - onAirSeconds * 1000));
@@ -133,7 +133,7 @@ async function end(onAirSeconds: number): Promise<void> {
     { status: { conditions, containerStatuses } },
     { subresource: 'status' },
   );
-  // Not by the stand-in for kubelet, which would end it anew and take its last words away.
+  // The stand-in for kubelet would end the pod anew and remove its last message.
   await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
   await until('the pod is gone', async () => (await getPod()) === undefined);
 }
@@ -143,7 +143,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   await onAir();
   expect(await credit()).toMatchObject({ status: 'True', reason: 'CreditAvailable' });
 
-  // It is told that less than an hour is left, once.
+  // The account gets one warning when less than an hour is left.
   const warnings = () => listEvents('CreditLow');
   await until('it is warned', async () => (await warnings()).length > 0);
   await creditIs('False');
@@ -155,7 +155,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect(toReadiness(waiting).issues).toEqual([
     expect.objectContaining({ code: 'insufficient_credits', message: 'The credit of the account is used up.' }),
   ]);
-  await until('it is counted', async () => (await counted()) === 7);
+  await until('it is counted', async () => (await sumCounted()) === 7);
   expect(await test.ledger.balance(account)).toBe(0n);
 
   await test.give(account, 1_000_000n);
@@ -164,21 +164,21 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect((await getStream()).spec.replicas).toBe(1);
 });
 
-it('a stream that is deleted is counted before it goes, also when nobody counts at the time', async () => {
+it('a deleted stream is counted before it goes, also without a meter at the time', async () => {
   await test.give(account, 1_000_000n);
   await onAir();
   expect((await getStream()).metadata.finalizers).toContain(COUNT_FINALIZER);
   await billing.stop();
   await kube.delete(LOOPSTREAMS, NS, 'bunny');
   await end(42.7);
-  // The operator has let it go; billing has not.
+  // The operator has removed its finalizer; billing has not.
   await until('the operator lets it go', async () => (await getStream()).metadata.finalizers?.length === 1);
   billing = await startBilling();
   await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
-  expect(await counted()).toBe(42.7);
+  expect(await sumCounted()).toBe(42.7);
 });
 
-it('in its grace a stream stays on air, what it uses is owed, and nothing else starts', async () => {
+it('in its grace a stream stays on air, its usage is owed, and no other stream starts', async () => {
   await billing.stop();
   billing = await startBilling({ LOOPSTREAM_CREDIT_GRACE_SECONDS: '5' });
   await test.give(account, 2n * PER_SECOND);
@@ -192,11 +192,11 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   expect(second).toMatchObject({ status: 'False', reason: 'InsufficientCredits' });
   await creditIs('False');
   await end(6);
-  await until('it is counted', async () => (await counted()) === 6);
+  await until('it is counted', async () => (await sumCounted()) === 6);
   // Six seconds, of which two were paid for.
   expect(await test.ledger.balance(account)).toBe(2n * PER_SECOND - (6n * 1_000_000n) / 3600n);
 
-  // Topped up, what is meant to run goes on air; what was stopped meanwhile stays so.
+  // After a top-up, streams that should run go on air; a stopped one stays off.
   await setSpec({ replicas: 0 });
   await test.give(account, 1_000_000n);
   await pod('second-onair');
@@ -204,7 +204,7 @@ it('in its grace a stream stays on air, what it uses is owed, and nothing else s
   expect(await credit()).toMatchObject({ status: 'True' });
 });
 
-it('warns when a day is left and when an hour is, each once, and the account is told the same', async () => {
+it('warns once when a day is left and once when an hour is, and the account gets the same warnings', async () => {
   await billing.stop();
   let passedMs = 0;
   const clock = { ...systemClock, now: () => new Date(Date.now() + passedMs) };
@@ -219,7 +219,7 @@ it('warns when a day is left and when an hour is, each once, and the account is 
     clock,
     currentRate: async (accountId) => estimates.get(accountId, [await getStream()]),
   });
-  const told = async () => {
+  const readCredit = async () => {
     const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
     const { state, secondsLeft } = await service.get(principal);
     const warnings = await listEvents('CreditLow');
@@ -228,22 +228,23 @@ it('warns when a day is left and when an hour is, each once, and the account is 
   const afterHours = (hours: number) => {
     passedMs = hours * 3_600_000;
   };
-  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
-  expect(await told()).toEqual({ state: 'active', left: '25.0', warnings: [] });
+  const matchMessage = (time: string) =>
+    expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+  expect(await readCredit()).toEqual({ state: 'active', left: '25.0', warnings: [] });
   afterHours(2);
-  await expect.poll(told).toEqual({ state: 'low', left: '23.0', warnings: [said('24 hours')] });
+  await expect.poll(readCredit).toEqual({ state: 'low', left: '23.0', warnings: [matchMessage('24 hours')] });
   afterHours(24.5);
-  const both = expect.arrayContaining([said('24 hours'), said('an hour')]);
-  await expect.poll(told).toEqual({ state: 'low', left: '0.5', warnings: both });
+  const both = expect.arrayContaining([matchMessage('24 hours'), matchMessage('an hour')]);
+  await expect.poll(readCredit).toEqual({ state: 'low', left: '0.5', warnings: both });
   afterHours(25);
   await creditIs('False');
-  expect(await told()).toMatchObject({ state: 'exhausted', left: '0.0' });
+  expect(await readCredit()).toMatchObject({ state: 'exhausted', left: '0.0' });
   expect((await listEvents('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
 });
 
 it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {
   const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
-  // Its media was prepared before there was an account to pay for it: without credit nothing is prepared.
+  // The media was prepared before the account existed: without credit nothing is prepared.
   await createDestination();
   await createUpload();
   await createStream({ schedule: { startAt: inMs(3_600_000) } });
@@ -252,7 +253,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await phase('scheduled');
   await creditIs('False');
 
-  // A whole window without.
+  // A whole window passes without credit.
   await setSpec({ schedule: { startAt: inMs(500), endAt: inMs(3_000) } });
   const waiting = await phase('waiting');
   expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
@@ -262,7 +263,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
   expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
 
-  // In the middle of one it is topped up: what is left of it is on air.
+  // A top-up comes in the middle of a window: the rest of it is on air.
   const startAt = inMs(500);
   await setSpec({ schedule: { startAt, endAt: null } } as never);
   await phase('waiting');
@@ -271,7 +272,7 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await run();
   expect((await getStream()).status?.lastScheduleTime).toBe(startAt);
 
-  // And the next one, with credit, as if nothing had been.
+  // The next window has credit, and runs normally.
   await setSpec({ schedule: { startAt, endAt: inMs(0) } });
   await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
   await end(1);

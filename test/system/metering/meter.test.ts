@@ -1,8 +1,7 @@
 /**
- * Tests the meter on a real Postgres and a real API server, before streams whose sessions are kept as the operator
- * keeps them. It is killed at 200 random points, runs twice at once, gets old states, has clocks that jump, loses both
- * servers for a while, and is away for so long that the sessions overflow. The charges are the time on air, to the
- * tenth of a second, and never more.
+ * Tests the meter on a real Postgres and a real API server, with streams whose sessions are kept as the operator keeps them. It is killed
+ * at 200 random points, runs twice at once, gets old states, and has clocks that jump. It loses both servers for a while, and is away for
+ * so long that the sessions overflow. The charges are the time on air, to the tenth of a second, and never more.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -31,7 +30,7 @@ import { until } from '../../kit/wait.ts';
 const NS = 'metered';
 const LIVES = 200;
 const ACCOUNTS = ['ann', 'ann', 'bob', 'bob'];
-/** A credit for each tenth of a second, so that what is charged shows in the ledger to the tenth. */
+/** A credit for each tenth of a second, so that the ledger shows charges to the tenth. */
 const PRICES = parsePrices(
   JSON.stringify(
     ['720p', '1080p', '1440p', '2160p'].flatMap((quality) =>
@@ -60,7 +59,7 @@ afterAll(async () => {
 const chance = (probability: number) => Math.random() < probability;
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low));
 
-/** A stream whose pods run, break off and are replaced, and the book that the operator makes of it. */
+/** Makes a stream whose pods run, break off and are replaced, with the operator's records of it. */
 function createScene(name: string) {
   let nowMs = Date.parse('2026-03-01T00:00:00Z');
   let pods = 1;
@@ -99,14 +98,14 @@ function createScene(name: string) {
         nowMs += seconds * 1000;
         truth += seconds;
         Object.assign(run, { lastAt: time(), onAirSeconds: Math.round((run.onAirSeconds + seconds) * 10) / 10 });
-        // It breaks off, and is away for a while.
+        // The pod breaks off, and is away for a while.
         if (chance(0.6)) account = { ...account, endedThrough: run.run, onAirSince: undefined };
         nowMs += between(0, 90_000);
       }
       if (chance(0.2)) await this.replace();
       else await write();
     },
-    /** The pod goes; its last words are written before it is let go. */
+    /** Replaces the pod; its last report is stored before its finalizer goes. */
     async replace() {
       account = { ...account, endedThrough: runs().at(-1)?.run ?? 0, over: true, onAirSince: undefined };
       await write();
@@ -117,7 +116,7 @@ function createScene(name: string) {
   };
 }
 
-/** Lets so many effects through and then none, as if the process had been killed: before the next one, or after it. */
+/** Allows `effects` effects and then none, as if the process had been killed before the next one, or after it. */
 function createFate(effects: number) {
   let left = effects;
   let dead = false;
@@ -147,7 +146,7 @@ function createFate(effects: number) {
   return { pool, kube: { ...kube, ...guarded('apply'), ...guarded('mergePatch') } as Kube };
 }
 
-/** One life of a meter, which knows the streams as they were read, and ends well or where its fate has it. */
+/** Runs one life of a meter, with the streams as they were read; it ends well or at its fate. */
 async function live(streams: readonly LoopStream[], effects: number): Promise<boolean> {
   const fate = createFate(effects);
   const db = createDb(fate.pool);
@@ -173,7 +172,7 @@ async function live(streams: readonly LoopStream[], effects: number): Promise<bo
 
 const read = async (): Promise<LoopStream[]> => (await kube.list(LOOPSTREAMS, { namespace: NS })) as LoopStream[];
 
-it('counts what was on air, whatever happens to it', async () => {
+it('the meter counts the time on air, whatever happens to it', async () => {
   const scenes = await Promise.all(
     ACCOUNTS.map(async (account, i) => {
       const name = `stream-${i}`;
@@ -193,7 +192,7 @@ it('counts what was on air, whatever happens to it', async () => {
     if (life === 40) for (let i = 0; i < 2 * MAX_SESSIONS; i++) await scenes[0]?.live();
     const now = await read();
     overflowed ||= now.some(({ status }) => status?.sessions?.some(({ through }) => through !== undefined));
-    const known = () => (chance(0.2) ? before : now);
+    const chooseView = () => (chance(0.2) ? before : now);
     if (life === 100) {
       const pool = new pg.Client({ connectionString: test.url });
       await pool.connect();
@@ -203,8 +202,8 @@ it('counts what was on air, whatever happens to it', async () => {
       await pool.end();
     }
     if (life === 120) await restarts.kill('kube-apiserver');
-    // Two at once half of the time; each is given up somewhere, or gets through.
-    const lives = [live(known(), between(0, 16)), ...(chance(0.5) ? [live(known(), between(0, 16))] : [])];
+    // Half of the time two run at once; each is killed at some point, or completes.
+    const lives = [live(chooseView(), between(0, 16)), ...(chance(0.5) ? [live(chooseView(), between(0, 16))] : [])];
     for (const well of await Promise.all(lives)) if (!well) ended++;
     if (life === 120) {
       await restarts.start('kube-apiserver');
@@ -223,7 +222,7 @@ it('counts what was on air, whatever happens to it', async () => {
   expect(ended).toBeGreaterThan(LIVES / 4);
   expect(overflowed).toBe(true);
   for (const scene of scenes) await scene.replace();
-  // One that is not killed, and one after it, which finds nothing to do.
+  // One meter completes, and the next one finds nothing to do.
   expect(await live(await read(), Number.POSITIVE_INFINITY)).toBe(true);
   const entries = () => query(test.url, 'select count(*) from loopstream.ledger_entries');
   const settled = await entries();

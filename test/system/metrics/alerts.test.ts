@@ -1,4 +1,4 @@
-/** Alerts: Prometheus' own tool says when each of them fires and when it does not; each has its page. */
+/** Tests alerts: Prometheus' own tool determines when each of them fires and when it does not; each has its page. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,7 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const promtool = (...args: string[]) => run('promtool', args, { env: environment(), timeoutMs: 60_000, cwd: dir });
 
-test('rules and runbooks are what they are made of (mend with `make generate`)', () => {
+test('rules and runbooks are current (fix with `make generate`)', () => {
   for (const [path, files] of monitoringFiles()) {
     expect(readdirSync(join(ROOT, path)).sort(), path).toEqual([...files.keys()].sort());
     for (const [name, text] of files) expect(readFileSync(join(ROOT, path, name), 'utf8'), name).toBe(text);
@@ -49,7 +49,7 @@ test('the rules are a file that Prometheus reads, each with severity, words and 
   }
 });
 
-/** What alerts and dashboards ask Prometheus, and who asks. */
+/** The queries of alerts and dashboards, with their sources. */
 const asked: [who: string, expr: string][] = [
   ...ALERTS.map(({ name, expr }): [string, string] => [name, expr]),
   ...DASHBOARDS.flatMap(({ title, rows }) =>
@@ -63,7 +63,7 @@ const asked: [who: string, expr: string][] = [
     ),
   ),
 ];
-/** Labels that a scrape gives to what it reads. */
+/** Labels that a scrape adds to its samples. */
 const TARGET_LABELS = ['job', 'instance', 'namespace', 'loopstream'];
 const FUNCTIONS = new Set(['histogram_quantile', 'group_left']);
 
@@ -97,7 +97,7 @@ test('every phase and every code of a failure that is asked for exists', () => {
 const filled = (text: string, labels: Record<string, string>): string =>
   text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
 
-const testOf = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
+const buildTest = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
   const alert = ALERTS.find((one) => one.name === name);
   if (!alert) throw new Error(`there is no alert ${name}`);
   const { labels, annotations } = buildRule(alert);
@@ -128,8 +128,8 @@ interface RuleFile {
 }
 
 /**
- * The rule as it stands in our file, in its group, without all others: each would be computed at every step of time that a case
- * goes through, days of them, and no rule asks for another.
+ * The rule of our file in its group, without the others. promtool would compute each of them at every step of a case that lasts days, and
+ * no rule depends on another.
  */
 function ruleAlone(name: string): RuleFile {
   const { groups } = parse(readFileSync(RULES, 'utf8')) as RuleFile;
@@ -140,7 +140,7 @@ function ruleAlone(name: string): RuleFile {
 describe('an alert fires when it should, in its words, and not otherwise', () => {
   test.each(Object.keys(ALERT_CASES))('%s', async (name) => {
     const [file, rules] = [join(dir, `${name}.yaml`), join(dir, `${name}.rules.yaml`)];
-    const tests = (ALERT_CASES[name] ?? []).map((one) => testOf(name, one));
+    const tests = (ALERT_CASES[name] ?? []).map((one) => buildTest(name, one));
     writeFileSync(rules, stringify(ruleAlone(name)));
     writeFileSync(file, stringify({ rule_files: [rules], evaluation_interval: tests[0]?.interval, tests }));
     const { ok, stdout, stderr } = await promtool('test', 'rules', file);

@@ -1,4 +1,4 @@
-/** Who may prepare when, on a real control plane: limits, turns, one Job for one rendition. */
+/** Tests the order of preparation on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
 import { JOBS, type Job } from '../../../src/kube/core.ts';
 import { readTask } from '../../../src/operator/upload/job.ts';
@@ -30,38 +30,38 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-/** Names of the Jobs that work. */
+/** Names of the active Jobs. */
 const active = async (): Promise<string[]> => {
   const jobs = (await kube.list(JOBS, { namespace: NS })) as Job[];
   return jobs.flatMap((job) => (hasEnded(job) ? [] : [job.metadata.name])).sort();
 };
 const jobsAre = (...names: string[]) =>
   until(`${names.join(' ')} work`, async () => (await active()).join() === names.sort().join(), 60_000);
-const reasonOf = async (name: string, type: string) =>
+const readReason = async (name: string, type: string) =>
   findCondition((await kube.get(UPLOADS, NS, name)).status?.conditions, type)?.reason;
-const imported = (job: string) => answer(job, { action: 'import', media: MEDIA });
+const finishImport = (job: string) => answer(job, { action: 'import', media: MEDIA });
 
-it('no more Jobs work than are allowed; the rest say so and follow, what a started stream waits for first', async () => {
+it('only the allowed number of Jobs run; the rest report it and follow, started streams’ media first', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
   for (const name of names) await createUpload(name);
   await jobsAre('a-import', 'b-import', 'c-import', 'd-import');
   await until('the others say so', async () =>
-    (await Promise.all(['e', 'f'].map((name) => reasonOf(name, 'Imported')))).every((reason) => reason === 'Queued'),
+    (await Promise.all(['e', 'f'].map((name) => readReason(name, 'Imported')))).every((reason) => reason === 'Queued'),
   );
   await createDestination();
   await createStream({ uploadRef: 'f' });
   await settled();
   expect(await active()).toHaveLength(4);
-  await imported('b-import');
+  await finishImport('b-import');
   await jobsAre('a-import', 'c-import', 'd-import', 'f-import');
-  await imported('a-import');
+  await finishImport('a-import');
   await jobsAre('c-import', 'd-import', 'e-import', 'f-import');
-  await until('nobody is queued', async () => (await reasonOf('e', 'Imported')) === 'Importing');
+  await until('nobody is queued', async () => (await readReason('e', 'Imported')) === 'Importing');
 });
 
 it('a rendition of the same content is made by one Job; the next one finds it', async () => {
   for (const name of ['one', 'two']) await createUpload(name);
-  await Promise.all(['one-import', 'two-import'].map(imported));
+  await Promise.all(['one-import', 'two-import'].map(finishImport));
   const items = [{ uploadRef: 'one' }, { uploadRef: 'two' }];
   await kube.create(PLAYLISTS, NS, own('Playlist', 'both', { items }) as never);
   const spec = { quality: '720p', playlistRefs: ['both'], destinationRefs: ['tv'], replicas: 0 };
@@ -72,8 +72,8 @@ it('a rendition of the same content is made by one Job; the next one finds it', 
   });
   await settled();
   expect(await active()).toEqual([first]);
-  expect(await reasonOf('one', 'Prepared')).toBe('Preparing');
-  expect(await reasonOf('two', 'Prepared')).toBe('Preparing');
+  expect(await readReason('one', 'Prepared')).toBe('Preparing');
+  expect(await readReason('two', 'Prepared')).toBe('Preparing');
   await answer(first, MADE);
   const second = first === 'one-720p30' ? 'two-720p30' : 'one-720p30';
   await jobsAre(second);
@@ -94,7 +94,7 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
   expect(failed.error?.code).toBe('prepare_timeout');
 });
 
-it('a try that fails is followed by another; a Job that is done is cleared away, and what it made is not made again', async () => {
+it('a failed try is followed by another; a finished Job is removed, and its result is not made again', async () => {
   await createUpload();
   const first = (await jobPod('film-import')).metadata.name;
   await kubelet.bind(first);
@@ -125,9 +125,9 @@ it('a try that fails is followed by another; a Job that is done is cleared away,
   expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
 });
 
-it('a sweep is told what to keep, and no Job begins whose rendition it may be deleting', async () => {
+it('a sweep gets the list of files to keep, and no Job begins whose rendition it may be deleting', async () => {
   await createUpload();
-  await imported('film-import');
+  await finishImport('film-import');
   await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);
   await withoutOperator(async () => undefined, { sweep: { firstMs: 0 } });
   await jobPod(SWEEP_JOB);
@@ -138,7 +138,7 @@ it('a sweep is told what to keep, and no Job begins whose rendition it may be de
   expect(task.graceSeconds).toBe(86_400);
   await createDestination();
   await createStream();
-  await until('the rendition waits', async () => (await reasonOf('film', 'Prepared')) === 'Queued');
+  await until('the rendition waits', async () => (await readReason('film', 'Prepared')) === 'Queued');
   await settled();
   expect((await active()).filter((name) => name.startsWith('film-'))).not.toContain('film-720p30');
   await answer(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 0 });

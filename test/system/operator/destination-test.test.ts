@@ -1,6 +1,6 @@
 /**
- * Tests of destinations as the operator makes them, asked for with an annotation: a real control plane that enforces Pod
- * Security, the operator with the rights of its own service account, a node that runs its pods, and nginx-rtmp.
+ * Tests the operator's tests of destinations, requested by an annotation. A real control plane enforces Pod Security, the operator has the
+ * rights of its own service account, a node runs its pods, and nginx-rtmp receives.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ let dir: string;
 let node: TestNode;
 let rtmp: RtmpServer;
 const operator = new Lifecycle();
-/** Every state in which a pod was seen. */
+/** Every observed state of a pod. */
 const pods: Pod[] = [];
 const watching = new AbortController();
 
@@ -87,7 +87,7 @@ async function destination(name: string, rtmpUrl: string, rtmpKey = KEY): Promis
 
 const ask = (name: string, id: string) =>
   node.kube.mergePatch(DESTINATIONS, NAMESPACE, name, { metadata: { annotations: { [TEST_ANNOTATION]: id } } });
-const told = (name: string, id: string): Promise<TestStatus> =>
+const waitForResult = (name: string, id: string): Promise<TestStatus> =>
   until(
     `the test ${id} of ${name}`,
     async () => {
@@ -96,49 +96,54 @@ const told = (name: string, id: string): Promise<TestStatus> =>
     },
     60_000,
   );
-const seenOf = (uid: string) => new Set(pods.filter(({ metadata }) => metadata.name === testPodName(uid)).map(uidOf));
-const uidOf = ({ metadata }: Pod) => metadata.uid;
+const listSeen = (uid: string) =>
+  new Set(pods.filter(({ metadata }) => metadata.name === testPodName(uid)).map(getUid));
+const getUid = ({ metadata }: Pod) => metadata.uid;
 const gone = (uid: string) =>
   until('its pod is gone', async () => {
     const left = await node.kube.list(PODS, { namespace: NAMESPACE });
     return !left.some(({ metadata }) => metadata.name === testPodName(uid));
   });
 
-test('what is asked for again while a test is under way is one with it: one pod, one publish, and nothing left of it', async () => {
+test('a second request during a test joins it: one pod, one publish, and no leftovers', async () => {
   const uid = await destination('good', rtmp.url);
   const ids = Array.from({ length: 20 }, (_, n) => `${new Date().toISOString()} tst-${n}`);
   await Promise.all(ids.map((id) => ask('good', id)));
   const { metadata } = await node.kube.get(DESTINATIONS, NAMESPACE, 'good');
   const last = metadata.annotations?.[TEST_ANNOTATION] ?? '';
-  expect(await told('good', last)).toMatchObject({ ok: true, stage: 'publish' });
-  expect(seenOf(uid).size).toBe(1);
+  expect(await waitForResult('good', last)).toMatchObject({ ok: true, stage: 'publish' });
+  expect(listSeen(uid).size).toBe(1);
   expect(await rtmp.recordings(KEY)).toHaveLength(1);
   await gone(uid);
-  // Once it is over, another one is another one.
+  // A request after its end is another test.
   await ask('good', 'again');
-  expect(await told('good', 'again')).toMatchObject({ ok: true });
+  expect(await waitForResult('good', 'again')).toMatchObject({ ok: true });
   expect(await rtmp.recordings(KEY)).toHaveLength(2);
-  expect(seenOf(uid).size).toBe(2);
+  expect(listSeen(uid).size).toBe(2);
   await gone(uid);
 });
 
-test('one that fails says how far it came; a new key is tested and not the one before', async () => {
+test('a failed test shows its stage; a new key is tested and not the one before', async () => {
   const uid = await destination('bad', `rtmp://127.0.0.1:${await freePort()}/live`);
   await ask('bad', 'first');
-  expect(await told('bad', 'first')).toMatchObject({ ok: false, stage: 'connect', code: 'connection_refused' });
+  expect(await waitForResult('bad', 'first')).toMatchObject({
+    ok: false,
+    stage: 'connect',
+    code: 'connection_refused',
+  });
   await node.kube.mergePatch(SECRETS, NAMESPACE, 'bad', { stringData: { rtmpUrl: rtmp.url, rtmpKey: 'mended' } });
   await ask('bad', 'second');
-  expect(await told('bad', 'second')).toMatchObject({ ok: true });
+  expect(await waitForResult('bad', 'second')).toMatchObject({ ok: true });
   expect(await rtmp.recordings('mended')).toHaveLength(1);
   await gone(uid);
 });
 
-test('a destination without a Secret is told to lack one, and has no pod', async () => {
+test('a destination without a Secret gets an error that says so, and has no pod', async () => {
   const { uid = '' } = (await create(DESTINATIONS, 'empty', { secretName: 'none' })).metadata;
   await ask('empty', 'x');
   const message = expect.stringContaining('does not exist');
-  expect(await told('empty', 'x')).toMatchObject({ ok: false, code: 'not_configured', message });
-  expect(seenOf(uid).size).toBe(0);
+  expect(await waitForResult('empty', 'x')).toMatchObject({ ok: false, code: 'not_configured', message });
+  expect(listSeen(uid).size).toBe(0);
 });
 
 test('the key is in no pod, status, event, log, argument or environment', async () => {
@@ -149,6 +154,6 @@ test('the key is in no pod, status, event, log, argument or environment', async 
   const texts = [JSON.stringify([shown, pods]), everyCommandLine()];
   for (const name of logs) texts.push(await readFile(join(dir, name), 'utf8'));
   expect(JSON.stringify(shown)).toContain('TestPassed');
-  // What is looked through is no part of a message: it holds whatever runs on the machine.
+  // The assertion message excludes the searched text, which holds the output of the whole machine.
   expect(texts.filter((text) => text.includes(KEY)).length).toBe(0);
 });

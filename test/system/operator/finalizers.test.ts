@@ -1,4 +1,4 @@
-/** Finalizers and the deletion of a namespace: with an operator that goes with it, one that runs elsewhere, and none. */
+/** Tests finalizers and the deletion of a namespace: with an operator inside it, with one elsewhere, and with none. */
 import { beforeEach, expect, it } from 'vitest';
 import { NAMESPACES, PODS } from '../../../src/kube/core.ts';
 import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
@@ -22,7 +22,7 @@ import { until } from '../../kit/wait.ts';
 aroundEachTest();
 
 const metadata = { name: NS, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } };
-/** The test before has deleted it. */
+/** The previous test has deleted the namespace. */
 beforeEach(async () => {
   await until('the namespace', () =>
     kube.create(NAMESPACES, '', { metadata, spec: {} }).catch(() => kube.get(NAMESPACES, '', NS)),
@@ -51,7 +51,7 @@ const finalizers = async () => [
   (await getPod())?.metadata.finalizers ?? [],
 ];
 
-it('a namespace goes whose operator runs elsewhere, with a stream on air and one that never was', async () => {
+it('a namespace can be deleted whose operator runs elsewhere, with a stream on air and one that never was', async () => {
   await goLive();
   await createStream({ replicas: 0 }, 'idle');
   await deleteNamespace();
@@ -65,7 +65,7 @@ it('a namespace goes with its operator, with a stream on air', async () => {
   await deleteNamespace();
 });
 
-it('without an operator, finalizers are removed on demand; what is on air stays, and the next operator holds it again', async () => {
+it('without an operator, finalizers are removed on demand; streams on air stay, and the next operator adds them again', async () => {
   const { status } = await goLive();
   const held = [[FINALIZER], [POD_FINALIZER]];
   expect(await finalizers()).toEqual(held);

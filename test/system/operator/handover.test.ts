@@ -1,6 +1,6 @@
 /**
- * The whole way on real parts: control plane, scheduler, two nodes, the operator, streamers in pods, and a receiver that
- * tells how long no media came while one pod took over from another.
+ * Tests a handover on real parts: control plane, scheduler, two nodes, the operator and streamers in pods. A receiver measures the gap
+ * while one pod replaces another.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { MAIN } from '../../kit/system/app.ts';
 import { own } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
-/** The bar is 5 s; a machine that is busy with other tests may take three times as long. Without a warm pod it is a minute. */
+/** The limit is 5 s; a machine that is busy with other tests may take three times as long. Without a warm pod it is a minute. */
 const BAR_MS = 15_000;
 const STREAMERS = `${STREAM_LABEL}=bunny`;
 const PATIENCE_MS = 90_000;
@@ -103,7 +103,7 @@ async function goOnAir(): Promise<void> {
   await until('live', async () => (await stream()).status?.phase === 'live', PATIENCE_MS);
 }
 
-/** The longest time in which the receiver was sent nothing, from now until `done`. */
+/** Returns the receiver's longest time without media, from now until `done`. */
 async function longestGap(done: Promise<unknown>): Promise<number> {
   const bytes = async () => {
     const sizes = (await studio.rtmp.recordings('bunny')).map(async (path) => (await stat(path)).size);
@@ -127,10 +127,10 @@ async function longestGap(done: Promise<unknown>): Promise<number> {
   return Math.round(longest);
 }
 
-/** Does it, waits until another pod is live and alone, and answers how long the receiver had nothing. */
+/** Runs `act`, waits until another pod is live and alone, and returns the receiver's gap. */
 async function measure(act: (podName: string) => Promise<unknown>): Promise<{ gapMs: number; nodeName: string }> {
   const { podUID, podName = '' } = (await stream()).status ?? {};
-  const taken = async () => {
+  const takeOver = async () => {
     await act(podName);
     return until(
       'another pod is live and alone',
@@ -142,7 +142,7 @@ async function measure(act: (podName: string) => Promise<unknown>): Promise<{ ga
       PATIENCE_MS,
     );
   };
-  const done = taken();
+  const done = takeOver();
   const gapMs = await longestGap(done);
   return { gapMs, nodeName: (await done).spec.nodeName ?? '' };
 }
@@ -150,7 +150,7 @@ async function measure(act: (podName: string) => Promise<unknown>): Promise<{ ga
 const cordon = (name: string, unschedulable: boolean) =>
   cluster.kube.mergePatch(NODES, '', name, { spec: { unschedulable } });
 
-test('one pod takes over from another with next to no dead air, whatever made it go', async () => {
+test('one pod takes over from another with almost no gap, for every cause', async () => {
   const { kube } = cluster;
   await goOnAir();
   const gaps: Record<string, number> = {};

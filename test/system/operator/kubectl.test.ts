@@ -1,4 +1,4 @@
-/** What a person does and sees with kubectl: the operator on a real control plane, and the real kubectl. */
+/** Tests a person's use of kubectl: the operator on a real control plane, and the real kubectl. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -26,14 +26,14 @@ aroundEachTest();
 const run = promisify(execFile);
 const SAMPLES = resolve(import.meta.dirname, '../../../manifests/samples');
 
-/** What kubectl prints, or what it says when it fails. */
+/** Returns kubectl's output, or its error. */
 async function kubectl(...args: string[]): Promise<string> {
   const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH };
   const answer = run(cluster.binaries.kubectl, ['-n', NS, ...args], { env });
   const { stdout, stderr } = await answer.catch((error: { stdout: string; stderr: string }) => error);
   return stdout + stderr;
 }
-/** A table as kubectl prints it: its columns, which stand at least three spaces apart, and the cells of its first row. */
+/** Parses kubectl's table: its columns, at least three spaces apart, and the cells of its first row. */
 const table = (text: string) =>
   text
     .trimEnd()
@@ -90,7 +90,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   await phase('starting');
 });
 
-test('what keeps a stream off air stands in -o wide and in describe, there with what to do', async () => {
+test('the reason why a stream is off air is in -o wide and in describe, there with the next step', async () => {
   await createStream();
   await phase('waiting');
   const missing = 'Destination "tv" does not exist.';

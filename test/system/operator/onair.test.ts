@@ -1,4 +1,4 @@
-/** The operator and a real streamer: skips, what the pod after it is given, what is told of it, and what is not written. */
+/** Tests the operator with a real streamer: skips, the state of the next pod, the reports, and avoided writes. */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ aroundEachTest();
 
 const NAMES = ['a', 'b', 'c'];
 const SECONDS = 12;
-const shaOf = (name: string) => name.repeat(64);
+const buildSha = (name: string) => name.repeat(64);
 let studio: Studio;
 let streamer: StreamerPod;
 
@@ -44,7 +44,7 @@ beforeAll(async () => {
   studio = await openStudio();
   const storage = join(studio.root, 'storage');
   for (const name of NAMES) {
-    const id = `${renditionScope(NS)}/${shaOf(name)}/video-720p30`;
+    const id = `${renditionScope(NS)}/${buildSha(name)}/video-720p30`;
     await makeRendition(storage, id, { frames: SECONDS * 30, bitrateKbps: 200 });
   }
 });
@@ -68,7 +68,7 @@ async function goOnAir() {
     await createUpload(name);
     await answer(`${name}-import`, {
       action: 'import',
-      media: { ...MEDIA, sha256: shaOf(name), durationSeconds: SECONDS },
+      media: { ...MEDIA, sha256: buildSha(name), durationSeconds: SECONDS },
     });
   }
   const items = NAMES.map((uploadRef) => ({ uploadRef }));
@@ -80,7 +80,7 @@ async function goOnAir() {
   return untilWhole();
 }
 
-/** A pod begins with the first item that is prepared; the others join as they come, each at the end of an item. */
+/** Waits for all items: a pod begins with the first prepared item; the others join, each at the end of an item. */
 async function untilWhole(): Promise<LoopStream> {
   const state = async () => {
     const { version, video } = readPodProgram((await getPod('bunny-onair')) ?? { metadata: {} }) ?? {};
@@ -99,22 +99,22 @@ async function untilWhole(): Promise<LoopStream> {
 
 const ask = (id: string) =>
   kube.mergePatch(LOOPSTREAMS, NS, 'bunny', { metadata: { annotations: { [SKIP_ANNOTATIONS.video]: id } } });
-const done = (id: string) =>
+const waitForSkip = (id: string) =>
   until(`${id} is done`, async () => {
     const stream = await getStream();
     return stream.status?.skipped?.video === id && stream;
   });
 const plays = async () => (await streamer.stats()).currentItem?.id ?? '';
-const told = async (reason: string) =>
+const listEvents = async (reason: string) =>
   (await kube.list(EVENTS, { namespace: NS }))
     .filter((event) => event.involvedObject.name === 'bunny' && event.reason === reason)
     .reduce((sum, { count = 1 }) => sum + count, 0);
 const next = (name: string) => NAMES[(NAMES.indexOf(name) + 1) % NAMES.length] ?? '';
 
-/** What an operator may write; the API server and its controllers keep other things up to date for themselves. */
+/** The kinds that an operator may write; the API server and its controllers update other kinds themselves. */
 const WRITTEN = /resource="(loopstreams|uploads|playlists|destinations|pods|secrets|jobs|events|poddisruptionbudgets)"/;
 
-/** The API server's counts of requests to write such things, whatever came of them. */
+/** Returns the API server's counts of write requests for these kinds, with any result. */
 async function writes(): Promise<string[]> {
   const { text } = await kube.raw('GET', '/metrics');
   return text
@@ -124,43 +124,42 @@ async function writes(): Promise<string[]> {
     .sort();
 }
 
-it('a skip is done once, whoever stops in between, and the stream’s place is written down for the pod after it', async () => {
+it('a skip is done once, through any restart, and the stream’s place is stored for the next pod', async () => {
   const live = await goOnAir();
   const first = await plays();
   const now = () => new Date().toISOString();
 
   const one = `${now()} one`;
   await ask(one);
-  const skipped = await done(one);
+  const skipped = await waitForSkip(one);
   expect(await plays()).toBe(next(first));
   expect(Date.parse(skipped.status?.epoch ?? '')).toBeLessThan(Date.parse(live.status?.epoch ?? ''));
   expect((await streamer.stats()).clock.video?.epoch).toBe(skipped.status?.epoch);
   const program = async (name = 'bunny-onair') => readPodProgram((await getPod(name)) ?? { metadata: {} });
   expect(await program()).toMatchObject({ epoch: skipped.status?.epoch, skipped: { video: one } });
-  await until('the event', async () => (await told('Skipped')) === 1);
+  await until('the event', async () => (await listEvents('Skipped')) === 1);
 
-  // Asked for while no operator runs; and done by one that went away before it could write that down.
+  // One skip is requested while no operator runs; one was done by an operator that stopped before it stored it.
   const two = `${now()} two`;
   await withoutOperator(() => ask(two));
-  await done(two);
+  await waitForSkip(two);
   expect(await plays()).toBe(next(next(first)));
   const three = `${now()} three`;
   await withoutOperator(async () => {
     expect((await streamer.skip(three)).status).toBe(200);
     await ask(three);
   });
-  const third = await done(three);
+  const third = await waitForSkip(three);
   expect(await plays()).toBe(first);
   expect((await streamer.stats()).clock.video?.epoch).toBe(third.status?.epoch);
 
-  // One that is old is let go.
+  // An old request is ignored.
   await ask('2020-01-01T00:00:00Z old');
-  await done('2020-01-01T00:00:00Z old');
-  await until('it is told', async () => (await told('SkipExpired')) === 1);
+  await waitForSkip('2020-01-01T00:00:00Z old');
+  await until('it is told', async () => (await listEvents('SkipExpired')) === 1);
   expect((await getStream()).status?.epoch).toBe(third.status?.epoch);
 
-  // A version that is published is taken up at the end of the item, whatever the list has become since; the place in it is
-  // written down then.
+  // A published version takes over at the end of the item, whatever the list has become since; then its place is stored.
   const items = [...NAMES].reverse().map((uploadRef) => ({ uploadRef }));
   const annotations = { [PUBLISHED_ANNOTATION]: JSON.stringify({ version: 2, mode: 'sequential', items }) };
   await kube.mergePatch(PLAYLISTS, NS, 'mix', { metadata: { annotations }, spec: { items: items.slice(0, 1) } });
@@ -170,7 +169,7 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
   });
   await until('its place is written down', async () => (await getStream()).status?.epoch === version.epoch);
 
-  // The pod after it begins there.
+  // The next pod begins there.
   await streamer.stop();
   await kubelet.remove('bunny-onair');
   await until('another pod', () => getPod('bunny-onair-b'));
@@ -179,7 +178,7 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
     skipped: { video: '2020-01-01T00:00:00Z old' },
   });
   await startPod('bunny-onair-b');
-  // A GOP before where the clock stands, or a moment ahead of it.
+  // The picture is up to a GOP before the clock, or a moment ahead of it.
   const since = (Date.now() - Date.parse(version.epoch)) / 1000;
   const at = (seconds: number) => [...NAMES].reverse()[Math.floor(seconds / SECONDS) % NAMES.length];
   expect([at(since - 3), at(since + 1)]).toContain(await plays());
@@ -191,7 +190,7 @@ it('a skip is done once, whoever stops in between, and the stream’s place is w
   expect(everywhere).not.toContain(streamer.token);
 });
 
-it('a steady stream writes nothing; what cannot be played is told once, and taken back when it plays again', async () => {
+it('a steady stream writes nothing; an unplayable item is reported once, and the report goes when it plays again', async () => {
   await goOnAir();
   const condition = async () => findCondition((await getStream()).status?.conditions, 'Degraded');
   expect(await condition()).toMatchObject({ status: 'False', reason: 'Healthy' });
@@ -206,10 +205,10 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
   expect(await writes()).toEqual(before);
 
   const away = next(await plays());
-  const toldBefore = await told('ItemsLeftOut');
-  const path = join(studio.root, 'storage', renditionKey(shaOf(away), 'video', '720p30', renditionScope(NS)));
+  const toldBefore = await listEvents('ItemsLeftOut');
+  const path = join(studio.root, 'storage', renditionKey(buildSha(away), 'video', '720p30', renditionScope(NS)));
   await rename(path, `${path}.away`);
-  // The next item is open already: it is missed on its next turn.
+  // The next item is open already: the fault shows on its next turn.
   for (const id of ['1', '2', '3']) {
     await ask(`${new Date().toISOString()} ${id}`);
     await until('done', async () => (await getStream()).status?.skipped?.video?.endsWith(` ${id}`));
@@ -220,18 +219,18 @@ it('a steady stream writes nothing; what cannot be played is told once, and take
   });
   expect(wrong).toMatchObject({ reason: 'ItemsLeftOut' });
   expect(wrong.message).toContain(`is left out. Item "${away}" (${away}) could not be played: `);
-  await until('the event', async () => (await told('ItemsLeftOut')) === toldBefore + 1);
+  await until('the event', async () => (await listEvents('ItemsLeftOut')) === toldBefore + 1);
   expect((await streamer.stats()).live).toBe(true);
 
   await rename(`${path}.away`, path);
   await until('it plays again', async () => (await plays()) === away, 40_000);
   await until('all is well', async () => (await condition())?.status === 'False', 40_000);
-  expect(await told('ItemsLeftOut')).toBe(toldBefore + 1);
+  expect(await listEvents('ItemsLeftOut')).toBe(toldBefore + 1);
 
   await studio.rtmp.stop();
   await until('the destination is missed', async () => (await condition())?.reason === 'DestinationReconnecting');
   expect((await condition())?.message).toMatch(/^Destination "tv" does not accept the stream \([a-z_]+\): /);
-  await until('it is told', async () => (await told('DestinationReconnecting')) > 0);
+  await until('it is told', async () => (await listEvents('DestinationReconnecting')) > 0);
   await studio.rtmp.start();
   await until('all is well again', async () => (await condition())?.status === 'False');
   await streamer.stop();

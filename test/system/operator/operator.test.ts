@@ -1,4 +1,4 @@
-/** Uploads on a real control plane, and the operator's own stops and starts. */
+/** Tests uploads on a real control plane, and the operator's own stops and starts. */
 import { describe, expect, it } from 'vitest';
 import { JOBS } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
@@ -97,7 +97,7 @@ describe('the operator', () => {
     expect(await versions()).toEqual(before);
   });
 
-  it('leaves the streams on air when it stops, and catches up with what it missed', async () => {
+  it('leaves the streams on air when it stops, and catches up on missed changes', async () => {
     await goLive();
     await withoutOperator(async () => {
       expect((await getPod())?.metadata.deletionTimestamp).toBeUndefined();
@@ -106,7 +106,7 @@ describe('the operator', () => {
     await phase('reconnecting');
   });
 
-  it('is ready when it works, and shows what it does', async () => {
+  it('is ready when it works, and shows its work', async () => {
     const get = async (path: string) => fetch(`http://127.0.0.1:${operator.opsPort}${path}`);
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);

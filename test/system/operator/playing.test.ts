@@ -1,4 +1,4 @@
-/** The operator on a real control plane: what is on air is kept while what is to follow it is prepared, and no longer. */
+/** Tests that the operator keeps a stream's current items while it prepares their successors, and no longer, on a real control plane. */
 import { expect, it } from 'vitest';
 import { PODS, type Pod } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
@@ -23,7 +23,7 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-/** The pod is gone at once, as when somebody has taken its finalizer away. */
+/** Removes the pod at once, as if somebody had taken its finalizer away. */
 async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
   await kube.mergePatch(PODS, NS, name, { metadata: { finalizers: null } });
   await kube.delete(PODS, NS, name, { gracePeriodSeconds: 0 });
@@ -33,7 +33,7 @@ async function lose({ metadata: { name, uid } }: Pod): Promise<Pod> {
   });
 }
 
-it('a pod that is lost while another upload is prepared is made again with what it played, and then plays the other', async () => {
+it('a pod lost during the preparation of another upload is replaced with its old items, and then plays the other', async () => {
   expect((await goLive()).status).not.toHaveProperty('playing');
   const pod = (await getPod()) as Pod;
   const program = readPodProgram(pod);

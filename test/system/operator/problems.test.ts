@@ -1,4 +1,4 @@
-/** A stream in each trouble there is, on a real control plane: REST, GraphQL and kubectl say the same of it. */
+/** Tests a stream in each kind of trouble on a real control plane: REST, GraphQL and kubectl report the same. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -51,7 +51,7 @@ async function createDestination(name: string, rtmpUrl?: string): Promise<void> 
   await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
 }
 
-/** The streams, each after the code of its trouble. */
+/** The streams by the code of their trouble. */
 const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   destination_not_found: { destinationRefs: ['none'] },
   destination_secret_missing: { destinationRefs: ['secretless'] },
@@ -90,7 +90,7 @@ const CODES = {
   pod_name_taken: 'exists but does not belong to this stream',
   insufficient_credits: 'The balance of 0 credits is used up.',
 } as const;
-const nameOf = (code: string): string => code.replaceAll('_', '-');
+const getName = (code: string): string => code.replaceAll('_', '-');
 
 beforeAll(async () => {
   api = await startTestApi({}, { alone: true });
@@ -114,7 +114,7 @@ beforeAll(async () => {
   for (const [code, spec] of Object.entries(STREAMS)) {
     const media = spec.playlistRefs ? {} : { uploadRef: 'film' };
     const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
-    await create(LOOPSTREAMS, nameOf(code), { spec: full });
+    await create(LOOPSTREAMS, getName(code), { spec: full });
   }
   const closed = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const unpaid = {
@@ -134,7 +134,7 @@ beforeAll(async () => {
       {
         apiVersion: API_VERSION,
         kind: 'LoopStream',
-        metadata: { name: nameOf(code) },
+        metadata: { name: getName(code) },
         status: { conditions: [{ ...condition, ...closed }] },
       },
       { fieldManager: 'billing', subresource: 'status' },
@@ -172,11 +172,11 @@ test('every trouble that has a fix is tried', () => {
 });
 
 test.each(Object.entries(CODES))('%s', async (code, words) => {
-  const id = nameOf(code);
+  const id = getName(code);
   const issues = await until(`REST says ${code}`, async () => {
     const { body } = await ada.call<{ ready: boolean; issues: Issue[] }>('GET', `/v1/streams/${id}/readiness`);
     const [first, ...others] = body.issues;
-    // Where media waits for a gate, the gate is an issue of its own.
+    // A gate that media waits for is an issue of its own.
     const gates = code.startsWith('media_awaits') ? 1 : 0;
     return first?.code === code && others.length === gates && !body.ready && body.issues;
   });

@@ -1,4 +1,4 @@
-/** Progress from the pod of a Job to the Upload's status, on a real control plane. */
+/** Tests progress from the pod of a Job to the Upload's status, on a real control plane. */
 import { randomInt } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-/** What a working pod says, at an address of its own as every pod has one; it counts how often it is asked. */
+/** Starts a working pod's server, at an address of its own as every pod has one; it counts requests. */
 async function workingPod() {
   const ip = `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
   const pod = { ip, asked: 0, say: (_: ServerResponse): unknown => undefined };
@@ -30,7 +30,7 @@ async function workingPod() {
   });
 }
 
-it('an upload shows how far its Job is in steps, and what a pod says wrong or not at all changes nothing', async () => {
+it('an upload shows its Job’s progress in steps, and a wrong or missing report changes nothing', async () => {
   await using pod = await workingPod();
   const film = () => kube.get(UPLOADS, NS, 'film');
   const shows = (progress: number) =>
@@ -52,7 +52,7 @@ it('an upload shows how far its Job is in steps, and what a pod says wrong or no
     (response) => response.writeHead(500).end('{"progress":0.9}'),
     (response) => response.destroy(),
   ];
-  // Each question gets the next answer; what comes after the last is the same as before.
+  // Each request gets the next answer; the answer after the last is the same as before.
   pod.say = (response) => (wrong.shift() ?? ((last) => last.end('{"progress":0.42}')))(response);
   const before = pod.asked + wrong.length;
   await until('the last wrong answer was taken in', () => pod.asked > before);

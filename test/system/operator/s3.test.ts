@@ -1,4 +1,7 @@
-/** From a link to a stream on air with all media in S3: a real control plane, a node, the operator, an S3 server, nginx-rtmp. */
+/**
+ * Tests the way from a link to a stream on air with all media in S3. A real control plane, a node, the operator, an S3 server and
+ * nginx-rtmp take part.
+ */
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -70,7 +73,7 @@ const create = (resource: { kind: string }, spec: unknown) =>
 const secret = (name: string, stringData: Record<string, string>) =>
   node.kube.create(SECRETS, NAMESPACE, { metadata: { name }, stringData } as never);
 
-/** Starts the operator with the rights of its own service account, and asks for a stream. */
+/** Starts the operator with the rights of its own service account, and makes a stream. */
 async function ask(storageUrl: string): Promise<void> {
   const kubeconfig = await node.kubernetes.kubeconfigFor('operator', {
     user: serviceAccountUser('loopstream-operator'),

@@ -1,4 +1,4 @@
-/** The time on air of a stream on a real control plane: what containers leave, an operator that is away, a meter. */
+/** Tests a stream's time on air on a real control plane: containers' last messages, an operator that is away, a meter. */
 import { expect, it } from 'vitest';
 import { PODS } from '../../../src/kube/core.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
@@ -33,7 +33,7 @@ const ended = (message: string) => ({
 });
 const running = { running: { startedAt: now() } };
 
-/** The container of the stream's pod, as its kubelet tells of it. */
+/** Writes the status of the pod's container, as its kubelet does. */
 async function container(state: object, lastState: object = {}): Promise<void> {
   const ready = 'running' in state;
   const status = {
@@ -65,7 +65,7 @@ it('each process is a session; the last words of a pod wait for an operator that
   expect(await closed(1)).toMatchObject({ podUID: uid, run: 1, onAirSeconds: 1.5 });
   await until('another one is open', async () => (await sessions()).length === 2);
 
-  // A meter acknowledges under a field manager of its own; the operator writes nothing for it, and takes nothing from it.
+  // A meter acknowledges under a field manager of its own; the operator's writes leave its fields alone.
   await atRest();
   const meter = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: 'bunny', namespace: NS } };
   const status = { acknowledgedSession: 1 };
@@ -74,7 +74,7 @@ it('each process is a session; the last words of a pod wait for an operator that
   await settled();
   expect(await versions()).toEqual(acknowledged);
 
-  // All of this happens while there is no operator: the pod is deleted, and has ended.
+  // All of this happens while there is no operator: the pod is deleted, and ends.
   await withoutOperator(async () => {
     await setSpec({ replicas: 0 });
     await kube.delete(PODS, NS, NAME);

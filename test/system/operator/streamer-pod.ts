@@ -1,6 +1,6 @@
 /**
- * A real streamer in the place of a pod's container: at an address of its own on the streamers' port, with the program and
- * the token that the API server has for its pod, as kubelet would bring them.
+ * Runs a real streamer in the place of a pod's container, at an address of its own on the streamers' port. It has the program and the token
+ * of its pod from the API server, as kubelet would bring them.
  */
 import { randomInt } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
@@ -35,7 +35,7 @@ export interface StreamerPod {
   stop(): Promise<void>;
 }
 
-/** Of the pod `name`, which the operator has made. `root` holds the media in `storage`; `destinations` are its Secrets. */
+/** Runs the operator's pod `name`. `root` holds the media in `storage`; `destinations` are its Secrets. */
 export async function startStreamerPod(
   kube: Kube,
   namespace: string,
@@ -54,7 +54,7 @@ export async function startStreamerPod(
   };
   await sync();
   const owner = (await kube.get(PODS, namespace, name)).metadata.ownerReferences?.[0]?.uid ?? '';
-  // The first pod of a stream may be there a moment before its Secret: kubelet waits for it too.
+  // The first pod of a stream may exist a moment before its Secret: kubelet waits for it too.
   const secret = await until('the Secret of the pod', () =>
     kube.get(SECRETS, namespace, streamSecretName(owner)).catch(() => undefined),
   );

@@ -1,4 +1,4 @@
-/** Streams on a real control plane, from created to gone. */
+/** Tests streams on a real control plane, from creation to deletion. */
 import { describe, expect, it } from 'vitest';
 import { EVENTS, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
@@ -70,14 +70,14 @@ describe('a stream', () => {
     const ofStream = ['NotReady', 'Live', 'Reconnecting', 'Stopping', 'Stopped'].map((reason) => `bunny ${reason}`);
     const expected = [...ofStream, 'film MediaImported', 'film MediaPrepared', 'tv Ready'];
     const events = () => kube.list(EVENTS, { namespace: NS });
-    // Events are written beside the work, so the last one may come a moment later.
+    // The recorder writes events beside the work, so the last one may come a moment later.
     await expect
       .poll(async () => (await events()).map((event) => `${event.involvedObject.name} ${event.reason}`))
       .toEqual(expect.arrayContaining(expected));
     expect(JSON.stringify(await events())).not.toContain(KEY);
   });
 
-  it('says what is missing, one thing after the other, also while it is stopped', async () => {
+  it('reports its gaps, one after the other, also while it is stopped', async () => {
     await createStream({ replicas: 0 });
     const idle = await phase('idle');
     expect(idle.status?.ready).toBe(false);
@@ -97,7 +97,7 @@ describe('a stream', () => {
     await kube.create(DESTINATIONS, NS, own('Destination', 'tv', { secretName: 'tv-secret' }) as never);
     await reason('DestinationReady', 'DestinationSecretMissing');
     await createSecret('tv-secret', 'https://not.an/ingest');
-    // What the API server does when it writes a Secret.
+    // The API server does the same when it writes a Secret.
     await kube.mergePatch(DESTINATIONS, NS, 'tv', {
       metadata: { annotations: { 'loopstream.dev/secret-version': '1' } },
     });
@@ -141,8 +141,8 @@ describe('a stream', () => {
     });
     expect(faster).toMatchObject({ epoch: live.status?.epoch });
 
-    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
-    const before = await given();
+    const readSecret = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
+    const before = await readSecret();
     await createDestination('more');
     await setSpec({ destinationRefs: ['tv', 'more'] });
     const wider = await until('it is sent to both', async () => {
@@ -151,15 +151,15 @@ describe('a stream', () => {
     });
     expect(wider.version).toBe(faster.version);
     const to = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: KEY };
-    expect(JSON.parse((await given())['destinations.json'] ?? '')).toEqual({ tv: to, more: to });
-    expect((await given()).token).toBe(before.token);
+    expect(JSON.parse((await readSecret())['destinations.json'] ?? '')).toEqual({ tv: to, more: to });
+    expect((await readSecret()).token).toBe(before.token);
 
     await kube.mergePatch(SECRETS, NS, 'more-secret', { stringData: { rtmpKey: 'renewed' } });
     await kube.mergePatch(DESTINATIONS, NS, 'more', {
       metadata: { annotations: { 'loopstream.dev/secret-version': '2' } },
     });
     await until('the key is renewed', async () => {
-      const { more } = JSON.parse((await given())['destinations.json'] ?? '');
+      const { more } = JSON.parse((await readSecret())['destinations.json'] ?? '');
       return more.rtmpKey === 'renewed' && (await program()).destinationsRevision !== wider.destinationsRevision;
     });
     expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
@@ -236,7 +236,7 @@ describe('a stream', () => {
     await until('the pod', getPod);
   });
 
-  it('whose pod was deleted by hand gets another, which publishes when nothing of that is left, and not before', async () => {
+  it('whose pod was deleted by hand gets another, which publishes only when nothing is left of the first', async () => {
     const live = await goLive();
     const named = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid))).publisher;
     expect(await named()).toBe(live.status?.podUID);
@@ -245,7 +245,7 @@ describe('a stream', () => {
     expect(JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '').epoch).toBe(live.status?.epoch);
     await kubelet.bind('bunny-onair-b');
     await kubelet.run('bunny-onair-b', false, 0, '10.0.0.2');
-    // By force, which only means that the API server would forget it: it may still publish.
+    // A forced deletion only makes the API server forget the pod: it may still publish.
     await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
     await settled();
     expect(await named()).toBe(live.status?.podUID);
@@ -261,7 +261,7 @@ describe('a stream', () => {
     await until('the first is gone', async () => !(await getPod()));
   });
 
-  it('whose template is edited goes on in another pod; one that is not needed any more goes away', async () => {
+  it('whose template is edited continues in another pod; an unneeded pod goes away', async () => {
     const live = await goLive();
     await setSpec({ template: { labels: { edition: '2' } } });
     await pod('bunny-onair-b');
@@ -286,17 +286,17 @@ describe('a stream', () => {
     });
     expect(scheduled.status?.phase).toBe('scheduled');
     expect(await getPod()).toBeUndefined();
-    // What its pod needs is there before it; whoever reads it is held.
+    // The pod's dependencies exist before it; its reads are protected.
     expect(scheduled.metadata.finalizers).toContain(FINALIZER);
-    const given = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
-    expect(await given()).toEqual({
+    const readSecret = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(scheduled.metadata.uid)));
+    expect(await readSecret()).toEqual({
       token: expect.any(String),
       viewToken: expect.any(String),
       'destinations.json': expect.stringContaining(KEY),
     });
     await setSpec({ schedule: { startAt: at(1), endAt: at(600) } });
     const { uid } = (await pod()).metadata;
-    await until('it may publish', async () => (await given()).publisher === uid);
+    await until('it may publish', async () => (await readSecret()).publisher === uid);
     await setSpec({ schedule: { endAt: at(1) } });
     await until('its end', async () => !(await getPod()));
     await phase('ended');

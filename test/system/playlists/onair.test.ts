@@ -1,4 +1,4 @@
-/** What a stream is on air with cannot be deleted, also when nothing that a client wrote refers to it any more. */
+/** Tests that the sources of a stream on air cannot be deleted, also when no client's object refers to them any more. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Playlist } from '../../../src/domain/playlists/record.ts';
@@ -23,9 +23,9 @@ afterAll(() => api?.stop());
 
 const upload = async (type = 'VIDEO'): Promise<string> =>
   String((await ada.call('POST', '/v1/uploads/from-link', { type, url: 'https://example.com/a.mp4' })).body.objectID);
-const itemsOf = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
+const buildItems = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
 const makeList = async (kind: 'video' | 'audio', ...ids: string[]): Promise<Playlist> =>
-  (await ada.call<Playlist>('POST', '/v1/playlists', { kind, mode: 'sequential', items: itemsOf(...ids) })).body;
+  (await ada.call<Playlist>('POST', '/v1/playlists', { kind, mode: 'sequential', items: buildItems(...ids) })).body;
 
 const track = (ids: string[]) => ({
   mode: 'sequential' as const,
@@ -37,7 +37,7 @@ const playing = (video: string[], audio?: string[]): Playing => ({
   video: track(video),
   ...(audio && { audio: track(audio) }),
 });
-const programOf = (playing: Playing): string =>
+const buildProgram = (playing: Playing): string =>
   JSON.stringify({
     ...playing,
     epoch: '2026-01-01T00:00:00Z',
@@ -45,19 +45,19 @@ const programOf = (playing: Playing): string =>
     destinations: ['tv'],
   } satisfies Program);
 
-/** The pod that the operator would have made of the stream. */
+/** Makes the pod that the operator would make for the stream. */
 async function putOnAir(id: string, playing: Playing): Promise<void> {
   const name = `${id}-onair`;
-  const annotations = { [PROGRAM_ANNOTATION]: programOf(playing) };
+  const annotations = { [PROGRAM_ANNOTATION]: buildProgram(playing) };
   const metadata = { name, namespace: NAMESPACE, labels: { [STREAM_LABEL]: id }, annotations };
   const spec = { containers: [{ name: 'streamer', image: 'none' }] };
   await api.kube.create(PODS, NAMESPACE, { metadata, spec } as never);
 }
 const patchPod = (id: string, playing: Playing) =>
   api.kube.mergePatch(PODS, NAMESPACE, `${id}-onair`, {
-    metadata: { annotations: { [PROGRAM_ANNOTATION]: programOf(playing) } },
+    metadata: { annotations: { [PROGRAM_ANNOTATION]: buildProgram(playing) } },
   });
-/** As it is once the operator has let it go. */
+/** Deletes the pod, as after the removal of the operator's finalizer. */
 const losePod = (id: string) => api.kube.delete(PODS, NAMESPACE, `${id}-onair`, { gracePeriodSeconds: 0 });
 
 const preparing = { type: 'MediaReady', reason: 'MediaPreparing', message: 'It is being prepared.' };
@@ -70,7 +70,7 @@ const inUse = (streamIDs: string[], playlistIDs: string[] = []) => ({
   status: 409,
   body: expect.objectContaining({ code: 'upload_in_use', streamIDs, playlistIDs }),
 });
-/** Asks until the watches have told it, for what is not refused by what they tell yet is refused otherwise. */
+/** Retries until the watches have arrived: until then the refusal has another reason. */
 const untilRefused = (id: string, ...by: Parameters<typeof inUse>) =>
   expect.poll(() => deleteUpload(id)).toMatchObject(inUse(...by));
 const untilDeleted = (id: string) => expect.poll(async () => (await deleteUpload(id)).status).toBe(204);
@@ -82,7 +82,7 @@ describe('an upload that is on air', () => {
     const { id } = await started.create({ videoUploadObjectID: undefined, playlistIDs: [list.id] });
     await putOnAir(id, playing([a]));
     await untilRefused(a, [id], [list.id]);
-    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: itemsOf(b) });
+    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: buildItems(b) });
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     // No list refers to it now, neither as it is nor as it is published.
     expect(await deleteUpload(a)).toMatchObject(inUse([id]));
@@ -93,17 +93,17 @@ describe('an upload that is on air', () => {
     await losePod(id);
   });
 
-  test('is kept while its pod is lost and made anew, for as long as the stream says that it comes back with it', async () => {
+  test('is kept while its pod is lost and replaced, for as long as the stream will return with it', async () => {
     const [a, b, c, told] = [await upload(), await upload(), await upload('AUDIO'), await upload()];
     const list = await makeList('video', a, told);
     const { id } = await started.create({ videoUploadObjectID: undefined, playlistIDs: [list.id] });
     await putOnAir(id, playing([a, told], [c]));
     await untilRefused(told, [id], [list.id]);
-    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: itemsOf(b) });
+    await ada.call('PATCH', `/v1/playlists/${list.id}`, { version: 1, items: buildItems(b) });
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     await keep(id, playing([a], [c]));
     await losePod(id);
-    // That the pod is gone has been heard when what only the pod has told of is free.
+    // The watch has reported the pod's end when the objects that only the pod named are free.
     await untilDeleted(told);
     for (const held of [a, c]) expect(await deleteUpload(held)).toMatchObject(inUse([id]));
     await forget(id);
@@ -115,7 +115,7 @@ describe('an upload that is on air', () => {
     const [a, b, told] = [await upload(), await upload(), await upload()];
     const { id } = await started.create({ videoUploadObjectID: a });
     await putOnAir(id, playing([a, told]));
-    // A list of no stream shows that the pod has been heard of.
+    // A list of no stream shows that the watch has reported the pod.
     const list = await makeList('video', told);
     await untilRefused(told, [id], [list.id]);
     const change = { videoUploadObjectID: b, quality: 'q_720p' };
@@ -127,7 +127,7 @@ describe('an upload that is on air', () => {
     await losePod(id);
   });
 
-  test('is kept when its list is exchanged and deleted: the list may go, what was played of it not', async () => {
+  test('is kept when its list is exchanged and deleted: the list may go, its played items not', async () => {
     const [a, song] = [await upload(), await upload('AUDIO')];
     const [pictures, sound] = [await makeList('video', a), await makeList('audio', song)];
     const lists = { playlistIDs: [pictures.id], audioPlaylistIDs: [sound.id] };
@@ -158,18 +158,18 @@ describe('a request that is sent again after the server that did it has died', (
     const [a, b] = [await upload(), await upload()];
     const { id } = await makeList('video', a);
     const path = `/v1/playlists/${id}`;
-    const change = (version: number) => ada.call('PATCH', path, { version, items: itemsOf(b) });
+    const change = (version: number) => ada.call('PATCH', path, { version, items: buildItems(b) });
     await change(1);
     const requests = {
       rollback: { version: 1 },
-      changes: { version: 3, changes: [{ op: 'insert', items: itemsOf(b) }] },
+      changes: { version: 3, changes: [{ op: 'insert', items: buildItems(b) }] },
     };
     let version = 2;
     for (const [action, body] of Object.entries(requests)) {
       const send = () => ada.call<Playlist>('POST', `${path}/${action}`, body, { 'idempotency-key': `dead-${action}` });
       version += 1;
       expect(await send()).toMatchObject({ status: 200, body: { version } });
-      // It died before it kept its answer.
+      // The server died before it kept its answer.
       await pool.query('update loopstream.idempotency set status = null, claimed_until = now() where key = $1', [
         `dead-${action}`,
       ]);

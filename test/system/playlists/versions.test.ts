@@ -16,7 +16,7 @@ type List = { data: PlaylistVersionSummary[]; page: { hasMore: boolean; nextCurs
 
 let api: TestApi;
 let ada: Client;
-/** objectIDs: three videos and a sound. */
+/** The objectIDs of three videos and a sound. */
 let videos: string[];
 let sound: string;
 
@@ -25,7 +25,7 @@ const upload = async (type = 'VIDEO'): Promise<string> => {
   return (await ada.call<{ objectID: string }>('POST', '/v1/uploads/from-link', body)).body.objectID;
 };
 const items = (...ids: string[]) => ids.map((uploadObjectID) => ({ uploadObjectID }));
-const itemsOf = (playlist: { items: { uploadObjectID: string }[] }) =>
+const getItems = (playlist: { items: { uploadObjectID: string }[] }) =>
   playlist.items.map((item) => item.uploadObjectID);
 const make = async (...ids: string[]): Promise<Playlist> => {
   const body = { kind: 'video', mode: 'sequential', items: items(...ids) };
@@ -58,8 +58,8 @@ describe('a batch of changes', () => {
     ];
     const changed = await post(id, 'changes', { version, changes });
     expect(changed.status).toBe(200);
-    expect([changed.body.version, itemsOf(changed.body)]).toEqual([2, [b, c, a]]);
-    // What streams play is another matter.
+    expect([changed.body.version, getItems(changed.body)]).toEqual([2, [b, c, a]]);
+    // The version that streams play is independent.
     expect(changed.body.publishedVersion).toBe(1);
     const refused = await post<{ errors: unknown }>(id, 'changes', {
       version: 2,
@@ -108,7 +108,7 @@ describe('a batch of changes', () => {
     await other.stop();
   });
 
-  test('for a version that is not the current one is refused with the current one, one that is still to come too', async () => {
+  test('for a version other than the current one is refused with the current one, also for a future version', async () => {
     const { id } = await make(videos[0] ?? '');
     await append(id, 1, videos[1] ?? '');
     for (const version of [1, 7])
@@ -143,7 +143,7 @@ describe('history', () => {
     expect(rest.body.data.map(({ version, published }) => [version, published])).toEqual([[1, true]]);
     expect(rest.body.page).toEqual({ hasMore: false, nextCursor: null });
     const second = await ada.call<PlaylistVersion>('GET', `/v1/playlists/${id}/versions/2`);
-    expect(itemsOf(second.body)).toEqual([a, b, c]);
+    expect(getItems(second.body)).toEqual([a, b, c]);
     const diff = await ada.call<PlaylistDiff>('GET', `/v1/playlists/${id}/versions/3/diff?from=1`);
     expect(diff.body).toEqual({
       from: 1,
@@ -155,7 +155,7 @@ describe('history', () => {
       ],
     });
     const back = await post(id, 'rollback', { version: 1 });
-    expect([back.body.version, back.body.mode, itemsOf(back.body)]).toEqual([4, 'sequential', [a, b]]);
+    expect([back.body.version, back.body.mode, getItems(back.body)]).toEqual([4, 'sequential', [a, b]]);
     for (const path of ['versions/9', 'versions/9/diff'])
       expect((await ada.call('GET', `/v1/playlists/${id}/${path}`)).body).toMatchObject({
         status: 404,
@@ -172,13 +172,13 @@ describe('history', () => {
     expect(body.data.map(({ version }) => version)).toEqual(Array.from({ length: 50 }, (_, i) => 54 - i));
     expect((await read(id)).publication).toMatchObject({ version: 1, itemsTotal: 1 });
     const labelSelector = `loopstream.dev/playlist=${(await api.kube.get(PLAYLISTS, NAMESPACE, id)).metadata.uid}`;
-    const kept = () => api.kube.list(CONTROLLER_REVISIONS, { namespace: NAMESPACE, labelSelector });
-    expect((await kept())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Playlist', name: id }]);
+    const listRevisions = () => api.kube.list(CONTROLLER_REVISIONS, { namespace: NAMESPACE, labelSelector });
+    expect((await listRevisions())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Playlist', name: id }]);
   });
 });
 
-describe('what is published', () => {
-  test('is an immutable copy: streams play it, its uploads stay, and the progress of what is missing is told', async () => {
+describe('a published version', () => {
+  test('is an immutable copy: streams play it, its uploads stay, and the progress of missing ones is shown', async () => {
     const [a = '', b = ''] = [await upload(), await upload()];
     const { id } = await make(a);
     const stream = {
@@ -191,7 +191,7 @@ describe('what is published', () => {
     const made = await ada.call<{ id: string }>('POST', '/v1/streams', stream);
     expect(made.status).toBe(201);
     await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, items: items(b) });
-    // The one is on air, the other is to come.
+    // One is on air, the other follows.
     for (const held of [a, b])
       expect((await ada.call('DELETE', `/v1/uploads/${held}`)).body).toMatchObject({
         code: 'upload_in_use',
@@ -216,7 +216,7 @@ describe('what is published', () => {
       });
     await api.observeUpload(b, { state: 'ready', media, renditions: [rendition] });
     await expect.poll(async () => (await read(id)).publication).toMatchObject({ state: 'ready', progress: 1 });
-    // Nothing plays the first any more; the version that had it can no longer be published.
+    // Nothing plays the first any more; the version with it can no longer be published.
     expect((await ada.call('DELETE', `/v1/uploads/${a}`)).status).toBe(204);
     for (const action of ['publish', 'rollback'])
       expect((await post(id, action, { version: 1 })).body).toMatchObject({
@@ -264,7 +264,7 @@ describe('what is published', () => {
 });
 
 describe('GraphQL', () => {
-  test('makes, publishes and tells versions as REST does, and names the field of a change that cannot be made', async () => {
+  test('makes, publishes and lists versions as REST does, and names the field of an impossible change', async () => {
     const ask = asker(ada);
     const [a = '', b = ''] = videos;
     const { id } = await make(a);

@@ -1,6 +1,6 @@
 /**
- * Files that other projects test themselves with, many of them odd on purpose: each becomes a rendition that is as long as what
- * ffmpeg decodes of it, or is refused with a code where ffmpeg decodes nothing.
+ * Tests media files of other projects, many of them odd on purpose. Each becomes a rendition as long as ffmpeg's decoded output, or is
+ * refused with a code where ffmpeg decodes nothing.
  */
 import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
@@ -14,7 +14,7 @@ import { rendition } from '../../kit/make/rendition.ts';
 
 const run = promisify(execFile);
 const TOLERANCE_SECONDS = 0.02;
-/** A rendition is made of whole AAC frames, and the last one is filled up. */
+/** A rendition has whole AAC frames, and the last one is padded. */
 const FRAME_SECONDS = 1024 / 48_000;
 const PARALLEL = 2;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   files = await ensureCorpus();
 });
 
-/** Seconds of sound that ffmpeg decodes, whatever the container says. */
+/** Returns the seconds of sound that ffmpeg decodes, whatever the container says. */
 async function decodedSeconds(path: string): Promise<number> {
   const args = ['-v', 'quiet', '-i', path, '-map', '0:a:0', '-ac', '1', '-ar', '48000', '-f', 's16le', '-'];
   const options = { encoding: 'buffer', maxBuffer: 2 ** 28 } as const;
@@ -34,7 +34,7 @@ async function decodedSeconds(path: string): Promise<number> {
 const isAsLong = (seconds: number, decoded: number, more = 0) =>
   seconds >= decoded - TOLERANCE_SECONDS && seconds <= decoded + Math.max(more, TOLERANCE_SECONDS);
 
-/** What is wrong with the outcome of a file; undefined where nothing is. */
+/** Returns the fault in the outcome of a file; undefined for none. */
 async function findFault(path: string): Promise<string | undefined> {
   const decoded = await decodedSeconds(path);
   await using place = await room();

@@ -23,8 +23,8 @@ afterAll(() => s3?.close());
 
 type Room = Awaited<ReturnType<typeof room>>;
 
-/** What the Job answers, with the exit code of its process. */
-async function prepared(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
+/** Returns the Job's result, with the exit code of its process. */
+async function runJob(place: Room, task: PrepareTask, bucket: string, secretAccessKey: string) {
   const config = prepareConfig({
     LOOPSTREAM_TASK: JSON.stringify(task),
     LOOPSTREAM_RESULT_FILE: place.path('result'),
@@ -45,7 +45,7 @@ test('a source goes to S3, and a rendition of it with its index', async () => {
   await ffmpeg('-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac', place.path('in.mp4'));
   const content = await readFile(place.path('in.mp4'));
   await using server = await serve((_, response) => response.end(content));
-  const run = (task: PrepareTask) => prepared(place, task, 'media', s3.credentials.secretAccessKey);
+  const run = (task: PrepareTask) => runJob(place, task, 'media', s3.credentials.secretAccessKey);
   const sourceKey = 'sources/x';
   const imported = await run({ action: 'import', url: `${server.url}/in.mp4`, type: 'video', sourceKey });
   expect(imported).toMatchObject({ code: 0, result: { media: { sizeBytes: content.length } } });
@@ -66,15 +66,15 @@ test.each([
     /rejected the credentials|denies these credentials/,
   ],
   ['a bucket that is missing', 'nowhere', undefined, /Bucket nowhere does not exist in the S3 storage\. Create it\./],
-])('%s are told in the answer, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
+])('%s are reported in the result, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
-  // What is no media is never put into storage, so it has to be some.
+  // The storage only receives media, so the file has to be some.
   await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));
   const content = await readFile(place.path('in.mp4'));
   await rm(place.path('in.mp4'));
   await using server = await serve((_request, response) => response.end(content));
   const task: PrepareTask = { action: 'import', url: server.url, type: 'video', sourceKey: 'sources/z' };
-  const { code, result } = await prepared(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
+  const { code, result } = await runJob(place, task, bucket, secret ?? s3.credentials.secretAccessKey);
   expect({ code, result }).toMatchObject({ code: 1, result: { action: 'failed', error: { code: 'prepare_failed' } } });
   const { message } = (result as Extract<PrepareResult, { action: 'failed' }>).error;
   expect(message).toMatch(sentence);

@@ -1,4 +1,4 @@
-/** One attempt at destinations of every kind: real receivers, and what is none. */
+/** Tests one attempt at destinations of every kind: real receivers, and other servers. */
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Takes connections and does with them what `greet` does. */
+/** Starts a server that runs `greet` for each connection. */
 async function answering(greet: (socket: Socket) => void): Promise<number> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
@@ -59,7 +59,7 @@ async function answering(greet: (socket: Socket) => void): Promise<number> {
   return listen(server);
 }
 
-/** stunnel in front of the receiver. */
+/** Starts stunnel in front of the receiver. */
 async function secure(name: string): Promise<{ url: string; caFile: string }> {
   const authority = await makeAuthority(join(root, name));
   const stunnel = await startStunnel(rtmp.port, await authority.issue(name, 'DNS:localhost'));
@@ -68,7 +68,7 @@ async function secure(name: string): Promise<{ url: string; caFile: string }> {
 }
 
 describe('a destination that takes media', () => {
-  test('is sent pictures and sound for a moment, and let go; no process shows the key', async () => {
+  test('gets pictures and sound for a moment, and a clean end; no process shows the key', async () => {
     const seen: string[] = [];
     const watch = setInterval(() => seen.push(everyCommandLine()), 100);
     cleanups.push(() => clearInterval(watch));
@@ -80,7 +80,7 @@ describe('a destination that takes media', () => {
     expect(others).toEqual([]);
     const packets = await packetsOf(recording);
     for (const type of ['video', 'audio'] as const) expect(stepsOf(packets, type).packets).toBeGreaterThan(30);
-    // What is looked through is no part of a message: it holds whatever runs on the machine.
+    // The assertion message excludes the searched text, which holds the output of the whole machine.
     expect(seen.some((all) => all.includes(`rtmp://127.0.0.1:${rtmp.port}`))).toBe(true);
     expect(seen.some((all) => all.includes(KEY))).toBe(false);
   });
@@ -204,7 +204,7 @@ describe('a destination that does not', () => {
       ['is an SRT port at which nobody listens', async () => 'srt://127.0.0.1:9', 'connect', 'unreachable', /reached/],
     ];
   test.each(cases)(
-    'because it %s is told by stage and code, without its key',
+    'because it %s is reported by stage and code, without its key',
     async (_what, make, stage, code, says) => {
       const result = await attempt(await make());
       expect(result).toMatchObject({ ok: false, stage, code, message: expect.stringMatching(says) });
@@ -248,7 +248,7 @@ describe('the role', () => {
     expect(JSON.parse(result)).toMatchObject({ ok: false, stage: 'connect', code: 'connection_refused' });
   });
 
-  test('that is stopped in between leaves none, and lets go of the destination', async () => {
+  test('that is stopped in between leaves no process, and closes its connection', async () => {
     const lifecycle = new Lifecycle();
     const publishes = async () => (await rtmp.recordings(KEY)).length;
     const before = await publishes();

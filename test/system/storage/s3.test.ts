@@ -74,7 +74,7 @@ describe('S3', () => {
     expect(await keysOf(whole, '')).toEqual(['loop/media-2/b', 'loop/media/a']);
   });
 
-  test('a large object goes up in parts and comes back whole and by ranges across them', async () => {
+  test('a large object goes up in parts and is read back completely and by ranges across them', async () => {
     const bytes = randomBytes(LARGE_BYTES);
     await storage.write('large', inPieces(bytes));
     const { ETag } = await server.client.send(new HeadObjectCommand({ Bucket: bucket, Key: 'loop/media/large' }));
@@ -96,7 +96,7 @@ describe('S3', () => {
   });
 });
 
-describe('what is wrong with the configuration is said', () => {
+describe('configuration errors are reported', () => {
   test.each(uses)('%s with wrong credentials', async (_, use) => {
     const { accessKeyId } = server.credentials;
     for (const credentials of [

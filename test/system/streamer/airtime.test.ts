@@ -1,4 +1,4 @@
-/** Time on air, counted by the streamer and by an independent receiver: a destination that goes away, a process that is killed. */
+/** Tests time on air, counted by the streamer and by an independent receiver: a destination that goes away, a process that is killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
-/** What was taken since the last report is not counted where a connection breaks off; a report comes twice a second. */
+/** A broken connection loses the media since the last report; a report comes twice a second. */
 const SHORT_OF_RECORDED_SECONDS = 1;
 
 let studio: Studio;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await studio?.close();
 });
 
-/** A streamer as a process of its own, sending to a receiver with a tap before it. */
+/** Starts a streamer as a process of its own, sending to a receiver through a tap. */
 async function begin(name: string) {
   const receiver = await startRtmpServer({ record: join(studio.root, name) });
   const tap = await startTap(receiver.port);
@@ -59,15 +59,15 @@ async function begin(name: string) {
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
-  const told = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
+  const readRuns = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
   return {
     files,
     tap,
     live,
     onAir,
     seen: () => tap.publishes.reduce((sum, { onAirMs }) => sum + onAirMs, 0) / 1000,
-    /** Of the container's message, and of the file for the next process. */
-    lastWords: async () => ({ message: await told(message), history: await told(history) }),
+    /** The container's message, and the file for the next process. */
+    lastWords: async () => ({ message: await readRuns(message), history: await readRuns(history) }),
     end: async (signal: 'SIGKILL' | 'SIGTERM') => {
       child.kill(signal);
       await gone;
@@ -79,7 +79,7 @@ test('the seconds of a session are those that a receiver sees, never more and le
   const { files, tap, live, onAir, seen, end, lastWords } = await begin('counted');
   await live(true);
   await until('three seconds', async () => (await onAir()) >= 3);
-  // Nobody listens where it is sent to for a while.
+  // The destination has no listener for a while.
   await files.destination('main', `rtmp://127.0.0.1:${await freePort()}/live`, 'counted');
   await live(false);
   const away = await onAir();
@@ -100,10 +100,10 @@ test('the seconds of a session are those that a receiver sees, never more and le
   expect(history).toEqual(message);
 });
 
-/** Of the clips here, three seconds. */
+/** Three seconds of these clips. */
 const MUCH_BYTES = 150_000;
 
-test('what waits for a receiver that reads no more, and was acknowledged by nobody, is not on air', async () => {
+test('media queued for a receiver that stopped reading, and never acknowledged, is not on air', async () => {
   const { tap, live, onAir, seen, end, lastWords } = await begin('deaf');
   await live(true);
   await until('two seconds', async () => (await onAir()) >= 2);
@@ -113,7 +113,7 @@ test('what waits for a receiver that reads no more, and was acknowledged by nobo
   const before = await onAir();
   await end('SIGTERM');
   const counted = (await lastWords()).message.runs[0]?.onAirSeconds ?? 0;
-  // What the receiver's machine has acknowledged, though nobody there has read it, cannot be told from here.
+  // Media that the receiver's kernel acknowledged, but its program never read, looks delivered from here.
   expect(before - counted).toBeGreaterThan(2);
   expect(counted).toBeGreaterThanOrEqual(seen() - SHORT_OF_RECORDED_SECONDS);
 });

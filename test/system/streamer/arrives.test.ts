@@ -1,4 +1,4 @@
-/** What a receiver is told, `connect` and `publish`, is what OBS and ffmpeg would have told it. */
+/** Tests that a receiver gets the same `connect` and `publish` as from OBS and ffmpeg. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-const taken = async () => {
+const takePublish = async () => {
   await until('published', () => server.publishes.length > 0);
   return server.publishes.splice(0)[0];
 };
@@ -25,21 +25,21 @@ async function send(rtmpUrl: string, rtmpKey: string) {
   const transport = new FfmpegTransport('ffmpeg', address, { onProgress: () => undefined });
   transport.stdin.write(Buffer.alloc(2 ** 16));
   try {
-    return await taken();
+    return await takePublish();
   } finally {
     transport.kill({ code: 'exited', message: 'the test is over' });
     await transport.ended;
   }
 }
 
-/** By ffmpeg, which is given all of it in one argument. */
+/** Sends with ffmpeg, which gets all of it in one argument. */
 async function sendByFfmpeg(url: string) {
   const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=d=0.1', '-c:a', 'aac', '-f', 'flv'];
   await promisify(execFile)('ffmpeg', [...tone, url]);
-  return taken();
+  return takePublish();
 }
 
-/** URL and key; what arrives as application and stream name; what one gives ffmpeg alone for the same, if one can. */
+/** URL and key; the application and stream name at the receiver; the argument of ffmpeg alone for the same, if there is one. */
 test.each<[path: string, key: string, app: string, name: string, whole?: string]>([
   ['/live', 'k3y', 'live', 'k3y', '/live/k3y'],
   ['/live/', ' k3y\n', 'live', 'k3y', '/live/k3y'],

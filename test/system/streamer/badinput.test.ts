@@ -8,7 +8,7 @@ import { expectNoSeam, live, openStudio, type Running, type Studio } from '../..
 import { indexOf, makeRendition, packetsOf, programOf, writeAtomically } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 
-/** Far more than is read ahead, so that what happens to the file is noticed while it plays. */
+/** The file is far larger than the read-ahead, so that a damage shows while it plays. */
 const FILLER_BYTES = 20_000;
 
 let studio: Studio;
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const publish = (items: ProgramItem[]) => stream.program(programOf(items, { version: ++version }));
 
-/** A rendition of 8 s that is made large by filler units (H.264, 7.3.2.7), which decoders pass over. */
+/** Makes a rendition of 8 s that filler units make large (H.264, 7.3.2.7); decoders skip them. */
 async function largeRendition(id: string): Promise<ProgramItem> {
   const item = await makeRendition(storage, id, { frames: 240 });
   const filler = Buffer.alloc(4 + FILLER_BYTES, 0xff);
@@ -50,7 +50,7 @@ async function largeRendition(id: string): Promise<ProgramItem> {
   return item;
 }
 
-/** Every way in which what is in the storage is wrong before it plays. */
+/** Every way in which the storage can be wrong before an item plays. */
 const DAMAGES: [what: string, code: string, damage: (path: string, index: string) => Promise<void>][] = [
   ['zero-length', 'item_invalid', (path) => truncate(path, 0)],
   ['another-index', 'item_invalid', (_, index) => copyFile(join(storage, indexKey(good.rendition)), index)],
@@ -107,7 +107,7 @@ test.each([
   expect(performance.now() - started).toBeLessThan(30_000);
 });
 
-test('a program of nothing is not taken; names are shown as they are, whatever they hold', async () => {
+test('an empty program is refused; names are shown as they are, whatever they hold', async () => {
   const name = '"quotes" \'n\' \\back\nline\ttab \u202Eright-to-left 🎬 \u0000 </script> {} %s $x';
   await stream.program({ ...programOf([]), version: ++version });
   await until('it is refused', () => stream.log().includes('the previous program stays on air'), 20_000);

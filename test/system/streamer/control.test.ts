@@ -1,4 +1,4 @@
-/** Control of a stream on air, with a real receiver: skip, new versions, and the clock that the next pod is given. */
+/** Tests the control of a stream on air, with a real receiver: skip, new versions, and the playhead for the next pod. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ import { freePort, until } from '../../kit/wait.ts';
 let studio: Studio;
 let rtmp: RtmpServer;
 let onAir: Studio['onAir'];
-/** Twelve seconds each, so that a skip and an end cannot be mistaken for each other. */
+/** Twelve seconds each, so that a skip differs clearly from an end. */
 let films: ProgramItem[];
 let songs: ProgramItem[];
 
@@ -41,10 +41,10 @@ afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
 const playing = async (stream: Running) => (await stream.stats()).currentItem?.id;
-/** Where a stream stands, in ms since its list began: by the item on air and when its epoch says that this one began. */
+/** Returns a stream's playhead in ms since its list began: from the item on air and the epoch of its start. */
 const elapsedMs = (stats: StreamerStats) => Date.now() - Date.parse(stats.clock.video?.epoch ?? '');
 
-/** The program as the operator hands it to a pod after this one. */
+/** Returns the program as the operator gives it to the next pod. */
 const handedOn = (program: Program, { clock }: StreamerStats): Program => ({
   ...program,
   epoch: clock.video?.epoch ?? program.epoch,
@@ -56,7 +56,7 @@ async function expectClean(key: string) {
   expect(recordings).toHaveLength(1);
   const packets = await packetsOf(recordings[0] as string);
   expectNoSeam(packets);
-  // What is shown never goes back either, so no picture is out of its turn behind a B-frame that was left out.
+  // The shown pictures never go back either, so none is out of order behind a B-frame that was left out.
   const shown = packets.filter((p) => p.codec_type === 'video').map((p) => p.ptsMs);
   // The stream was stopped in the middle of an item, where the last B-frames may be missing.
   const slots = [...shown].sort((a, b) => a - b).slice(0, -6);
@@ -77,7 +77,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
     expect(await playing(stream)).toBe(id);
     const stats = await stream.stats();
     expect(await answer.json()).toEqual({ code: 'skipped', clock: stats.clock });
-    // The epoch says that this item has just begun: 12 s for each that was left behind.
+    // The epoch says that this item has just begun: 12 s for each earlier one.
     const behind = 12_000 * (i + 1);
     expect(Math.abs(elapsedMs(stats) - behind)).toBeLessThan(6_000);
     expect((await stream.skip({ id: `skip ${i}` })).status).toBe(200);
@@ -89,7 +89,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   const after = await stream.stats();
   expect([after.currentItem?.id, after.currentAudioItem?.id]).toEqual(['f1', 's2']);
   expect(after.clock.audio?.epoch).not.toBe(program.epoch);
-  // A new version waits for the end of the item, unless a skip takes it up.
+  // A new version waits for the end of the item, unless a skip applies it.
   const next: Program = {
     ...program,
     version: 2,
@@ -105,7 +105,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   await expectClean('skip');
 });
 
-test('nobody controls a stream without the token, and nothing that is open shows it or a key', async () => {
+test('no request controls a stream without the token, and no open answer shows it or a key', async () => {
   const stream = await onAir(programOf(films), { main: [rtmp.url, 'planted-stream-key'] });
   await live(stream);
   expect((await stream.skip({ id: 'a' }, 'wrong')).status).toBe(401);
@@ -146,7 +146,7 @@ test('a new version is taken up at the item boundary while the destination is aw
   const b = await onAir(handedOn(next, switched), {});
   await until('the other plays', async () => (await b.stats()).currentItem !== null);
   await expectSamePlace(a, b);
-  // Skipped together, the one that starts after it stands there too.
+  // After both skip, the next one to start is at the same place too.
   await a.skip({ id: 'now' });
   const c = await onAir(handedOn(next, await a.stats()), {});
   await until('the third plays', async () => (await c.stats()).currentItem !== null);
@@ -173,9 +173,9 @@ test('an item that goes missing on air is left out of the reckoning, so that the
   await expectSamePlace(a, b);
 });
 
-/** The next items begin in both within a GOP of each other, and they are the same. */
+/** Expects the next items to be the same in both, and to begin within a GOP of each other. */
 async function expectSamePlace(a: Running, b: Running) {
-  // Items change a little ahead of their time: one that has just joined may have the last second of the item before.
+  // Items change a little ahead of their time: a new pod may have the last second of the item before.
   const same = await until(
     'both stand at the same item',
     async () => {
@@ -201,7 +201,7 @@ async function expectSamePlace(a: Running, b: Running) {
   expect(Math.abs(nextA.at - nextB.at)).toBeLessThan(2_000 + 4_000);
 }
 
-test('a streamer that is killed in the middle of a shuffled round is followed by one that goes on with the round', async () => {
+test('a streamer killed in the middle of a shuffled round is followed by one that continues the round', async () => {
   const items = [...films, ...studio.items];
   const lengths = [12_000, 12_000, 12_000, 12_000, 2433, 1700, 1400];
   const seed = 11;
@@ -209,10 +209,10 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
   const round = 3;
   const order = orderRound(loop, round);
   const total = lengths.reduce((sum, ms) => sum + ms, 0);
-  const startOf = (turn: number) =>
+  const getStart = (turn: number) =>
     order.slice(0, turn).reduce((sum, item) => sum + (lengths[item] ?? 0), round * total);
   // The fourth of seven turns, from its beginning.
-  const epochMs = Date.now() - startOf(3) - 200;
+  const epochMs = Date.now() - getStart(3) - 200;
   const program = programOf(items, {
     seed,
     video: { mode: 'shuffle', items },
@@ -233,11 +233,11 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
   );
   const names = order.map((item) => items[item]?.id ?? '');
   const lastTurn = names.indexOf(last);
-  // Items change a little ahead of their time: who joins before it has the end of the item before.
-  await until('its time has come', () => Date.now() >= epochMs + startOf(lastTurn));
+  // Items change a little ahead of their time: a pod that starts before it plays the end of the item before.
+  await until('its time has come', () => Date.now() >= epochMs + getStart(lastTurn));
   await first.kill();
   const second = await startProcess(template);
-  // What it plays until the round is over; a short item may pass between two looks on a busy machine.
+  // The items until the round is over; on a busy machine a short item may pass between two polls.
   const turns: number[] = [];
   await until(
     'the next round',
@@ -250,14 +250,14 @@ test('a streamer that is killed in the middle of a shuffled round is followed by
     },
     90_000,
   );
-  // It began where the clock stood by then: at the item that was on air, or, when starting took that long, at one after it.
+  // The pod began at the playhead: at the item on air or, after a long start, at one after it.
   expect(turns[0]).toBeGreaterThanOrEqual(lastTurn);
-  // None of the round's items that had been played came again before it was over.
+  // No item of the round came again before its end.
   expect(turns).toEqual([...new Set(turns)].sort((a, b) => a - b));
   await second.kill();
 });
 
-/** The streamer as its pod runs it: a process, which can be killed. */
+/** Runs the streamer as its pod does: in a process, which can be killed. */
 async function startProcess(like: Running) {
   const port = await freePort();
   const env = { ...process.env, ...like.environment, LOOPSTREAM_PORT: String(port) };

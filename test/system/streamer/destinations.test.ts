@@ -49,7 +49,7 @@ test('a destination that goes away is published to again, however long it was aw
   });
   await Promise.all(['main', 'other'].map((name) => connected(stream, name)));
   const refused = () => counted(stream, 'destination_failures_total', 'other', 'connection_refused');
-  // The second time the waits between attempts are as long as they get.
+  // In the second round the waits between attempts have reached their maximum.
   for (const [round, attempts] of [1, 6].entries()) {
     const before = await refused();
     await other.stop();
@@ -101,7 +101,7 @@ test('a changed key reconnects its destination with the new one', async () => {
   await live(stream);
 });
 
-test('destinations come, go and get another key on air; the others, and what plays, do not notice', async () => {
+test('destinations come, go and get another key on air; the others, and the program, are unaffected', async () => {
   const program = programOf(items);
   const stream = await onAir(program, { main: [rtmp.url, 'stays'] });
   await live(stream);
@@ -136,7 +136,7 @@ test('an ffmpeg that cannot be started is a failure like any other, and the stre
     { main: [rtmp.url, KEY] },
     { env: { LOOPSTREAM_FFMPEG: join(root, 'no-ffmpeg') } },
   );
-  // Node says ENOENT; the launcher that confines ffmpeg says it in the system's words.
+  // Node reports ENOENT; the launcher that confines ffmpeg uses the system's words.
   expect(await failed(stream, 'main', 'exited')).toMatch(/ENOENT|No such file/);
   expect(await stream.status('/healthz')).toBe(200);
 });

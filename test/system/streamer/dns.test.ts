@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
-/** A user namespace lets those who are not root mount as well. */
+/** A user namespace allows mounts without root. */
 const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 
-/** A streamer in a process of its own, for which this file is /etc/hosts: what the C library asks first. */
+/** Runs a streamer in a process whose /etc/hosts is this file: the C library reads it first. */
 async function onAirWithHosts(hosts: string, destinations: Record<string, [url: string, key: string]>) {
   const dir = await mkdtemp(join(studio.root, 'pod-'));
   const names = Object.keys(destinations);
@@ -70,7 +70,7 @@ async function published(server: RtmpServer, count: number): Promise<void> {
   await until('media in it', async () => (await stat(recording)).size > 2000, 30_000);
 }
 
-test('a name is resolved anew for every connection: it may move, vanish and come back, and no other destination notices', async () => {
+test('a name is resolved for every connection: it may move, vanish and come back, and no other destination is affected', async () => {
   const hosts = join(studio.root, 'hosts');
   const point = (address?: string) => writeFile(hosts, address === undefined ? '' : `${address} ingest.test\n`);
   await point('127.0.0.1');

@@ -24,7 +24,7 @@ import { freePort, until } from '../../kit/wait.ts';
 let studio: Studio;
 let rtmp: RtmpServer;
 let cleanups: Studio['cleanups'];
-/** Long enough for no picture to come twice in a test, and dense enough to fill the buffers on the way in seconds. */
+/** The item is long enough for no picture to repeat in a test, and dense enough to fill the buffers on the way in seconds. */
 let item: ProgramItem;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ async function proxy() {
   return { ...made, url: `rtmp://127.0.0.1:${made.port}/live` };
 }
 
-/** A receiver that lets nobody publish. */
+/** Starts a receiver that refuses every publisher. */
 async function guardedServer(): Promise<RtmpServer> {
   const guard = createHttpServer((_, response) => response.writeHead(403).end());
   const onPublish = `http://127.0.0.1:${await listen(guard)}/`;
@@ -102,7 +102,7 @@ test('of five destinations four fail, each in its own way and with its own code,
   await until('more of it', async () => (await rtmp.recordings('torn')).length === 2);
   await stream.stop();
   await expectUntouched(rtmp, 'steady');
-  // What is sent anew begins at a keyframe, close to where it was cut off and not where the item begins.
+  // The new connection begins at a keyframe, close to the cut and not at the item's beginning.
   const whole = (await picturesOf((await rtmp.recordings('steady'))[0] ?? '')).map((p) => p.content);
   const [before = [], after = []] = await Promise.all((await rtmp.recordings('torn')).map(picturesOf));
   expect(after[0]?.keyframe).toBe(true);
@@ -111,7 +111,7 @@ test('of five destinations four fail, each in its own way and with its own code,
   expect(Math.abs(again - whole.indexOf(before.at(-1)?.content ?? ''))).toBeLessThan(150);
 });
 
-/** ffmpeg, but towards `port` one that stays when it is done, and does not hear SIGTERM. */
+/** Makes an ffmpeg that, only towards `port`, stays when it is done and ignores SIGTERM. */
 async function ffmpegThatStays(port: number): Promise<string> {
   const path = join(studio.root, 'ffmpeg-that-stays');
   await writeFile(
@@ -122,7 +122,7 @@ async function ffmpegThatStays(port: number): Promise<string> {
   return path;
 }
 
-test('a transport that is killed, one that hangs, a peer that says nothing and a port where nobody listens: the fifth sees none of it', async () => {
+test('a killed transport, a hanging one, a silent peer and a closed port: the fifth destination is unaffected', async () => {
   const [stays, killed] = await Promise.all([proxy(), proxy()]);
   const sockets: import('node:net').Socket[] = [];
   const mute = await listen(createServer((socket) => void sockets.push(socket.pause().on('error', () => undefined))));
@@ -154,7 +154,7 @@ test('a transport that is killed, one that hangs, a peer that says nothing and a
   expect(await counted(stream, 'destination_failures_total', 'mute', 'connect_timeout')).toBeGreaterThan(0);
   expect(await counted(stream, 'destination_failures_total', 'nobody', 'connection_refused')).toBeGreaterThan(0);
   expect(await destination(stream, 'still')).toMatchObject({ connected: true, reconnects: 0, dropped: 0 });
-  // Nor does one that hangs keep the stream from ending.
+  // A hanging transport does not keep the stream from ending either.
   await stream.stop();
   expect(processWith(stays.url.replace('/live', ''))).toBeUndefined();
   await expectUntouched(rtmp, 'still');

@@ -1,4 +1,4 @@
-"""Publishes for a moment by librtmp, of which OBS is made: librtmp-publish.py "rtmp://host/app/key pubUser=… pubPasswd=…"
+"""Publishes for a moment with librtmp, which OBS uses: librtmp-publish.py "rtmp://host/app/key pubUser=… pubPasswd=…"
 
 Exits with 0 when the server took the publish. The library comes with curl (Debian: librtmp1).
 """
@@ -16,7 +16,7 @@ rtmp.RTMP_ConnectStream.argtypes = [ctypes.c_void_p, ctypes.c_int]
 
 session = rtmp.RTMP_Alloc()
 rtmp.RTMP_Init(session)
-# The library cuts the text into its parts, and keeps them.
+# The library splits the text, and keeps pointers into it.
 url = ctypes.create_string_buffer(sys.argv[1].encode())
 if not rtmp.RTMP_SetupURL(session, url):
     sys.exit("the URL cannot be read")

@@ -1,4 +1,6 @@
-/** Servers that ask a publisher for a user name and password: others' and the tests' own, which is held against others' clients. */
+/**
+ * Tests servers that ask a publisher for a user name and password: independent ones, and the tests' own, which independent clients verify.
+ */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { probe } from '../../../src/media/probe/probe.ts';
@@ -28,7 +30,7 @@ async function recorder(style: LoginStyle, login = LOGIN): Promise<RtmpRecorder 
   return { ...made, url: `rtmp://127.0.0.1:${made.port}/live` };
 }
 
-// Debian's librtmp answers Adobe's challenge with a wrong digest, or crashes, at others' servers too.
+// Debian's librtmp answers Adobe's challenge with a wrong digest, or crashes, at other servers too.
 const CLIENTS: [LoginStyle, Record<string, RtmpClient>][] = [
   ['wowza', { ffmpegPublish }],
   ['mediamtx', { ffmpegPublish, gortmplibPublish }],
@@ -44,7 +46,7 @@ describe.each(CLIENTS)('a server that asks for a login as %s does', (style, clie
     expect(server.publishes).toHaveLength(1);
   });
 
-  test('takes a stream, whose password is shown to nobody, and says no to another user, another password and none', async () => {
+  test('accepts a stream without revealing its password, and refuses another user, another password and none', async () => {
     const server = await recorder(style);
     const { user, password } = LOGIN;
     const names = ['right', 'pasted', 'wrong', 'stranger', 'none'];
@@ -63,7 +65,7 @@ describe.each(CLIENTS)('a server that asks for a login as %s does', (style, clie
     const metrics = await (await fetch(`${stream.base}/metrics`)).text();
     const shown = [commandLines, stream.log(), metrics, JSON.stringify(await stream.stats())];
     for (const text of shown) expect(text.includes('verysecret')).toBe(false);
-    // Not even the server is told the password.
+    // Even the server never gets the password.
     expect(server.received()).not.toContain('-pw-');
     expect(server.publishes.map(({ name }) => name).sort()).toEqual(['pasted', KEY].sort());
     const bytes = server.mediaBytes();
@@ -72,7 +74,7 @@ describe.each(CLIENTS)('a server that asks for a login as %s does', (style, clie
   });
 });
 
-test('the server of MediaMTX takes ffmpeg and a stream with the right password, and tells a wrong one from a wrong key', async () => {
+test('the server of MediaMTX accepts ffmpeg and a stream with the right password, and distinguishes a wrong one from a wrong key', async () => {
   const server = await startLoginServer(LOGIN);
   studio.cleanups.push(() => server.close());
   const url = `${server.url}/live`;
@@ -101,7 +103,7 @@ test('by RTMPS too, and nothing is said to a server whose certificate is not tru
   expect(server.publishes[0]?.tcUrl).toMatch(new RegExp(`^rtmps://localhost:${stunnel.port}/live\\?authmod=adobe&`));
 });
 
-test('a login is not used where nobody asks for it, and one that is changed on air is published with at once', async () => {
+test('a login is unused where the server does not ask for it, and a change on air reconnects at once', async () => {
   const open = await startRtmpRecorder();
   studio.cleanups.push(() => open.close());
   const server = await recorder('mediamtx');

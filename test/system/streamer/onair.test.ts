@@ -114,7 +114,7 @@ test('a stream joins at its playhead, from the keyframe before it', async () => 
   expect(stats.currentItem?.id).toBe('long');
   expect(stats.currentAudioItem?.id).toBe('song');
   await until('its end', async () => (await stream.stats()).currentItem?.id === 'one', 30_000);
-  // It ends when the clock says, less what is sent ahead, and at most a GOP later, since it began at a keyframe.
+  // It ends at the scheduled time, less the read-ahead, and at most a GOP later, since it began at a keyframe.
   expect(Date.now() - end).toBeGreaterThan(-1_500);
   expect(Date.now() - end).toBeLessThan(2_000 + 8_000);
 });
@@ -143,9 +143,9 @@ test('the preview decodes from its first frame, for several viewers, and ends wi
   await expect(viewer.arrayBuffer()).rejects.toThrow();
 });
 
-test('fifty viewers, half of whom never read: those are let go, and the receiver sees no gap', async () => {
+test('fifty viewers, half of whom never read: those are dropped, and the receiver sees no gap', async () => {
   const storage = join(root, 'storage');
-  // Enough of it that what a viewer leaves lying does not fit into the buffers of its connection.
+  // The item is so large that a viewer's unread media exceeds the buffers of its connection.
   const heavy = await makeRendition(storage, 'heavy', { frames: 180, bitrateKbps: 12_000, size: '1280x720' });
   const stream = await onAir(programOf([heavy]), { main: [rtmp.url, 'viewers'] });
   await live(stream);

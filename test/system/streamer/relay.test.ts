@@ -1,4 +1,4 @@
-/** RTMPS by name, to the address that was checked: the server sees the name, and nobody else is asked for it. */
+/** Tests RTMPS by name, to the checked address: the server sees the name, and no other lookup happens. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connected, destination, expectUntouched, failed } from '../../kit/make/destinations.ts';
@@ -38,7 +38,7 @@ test('names that only the check could resolve are published to, by RTMP and RTMP
   for (const name of ['plain', 'secure']) await expectUntouched(studio.rtmp, name);
 });
 
-test('of several addresses the next one is tried after one that takes nothing', async () => {
+test('of several addresses the next one is tried after one that refuses', async () => {
   const lookup = async () => [{ address: '127.0.0.3' }, { address: '127.0.0.1' }];
   const to = { main: [studio.rtmp.url.replace('127.0.0.1', 'ingest.example'), 'second'] } satisfies Parameters<
     Studio['onAir']

@@ -1,4 +1,4 @@
-/** RTMP publishers and a server that others made, which know logins: ffmpeg, librtmp and gortmplib. */
+/** Runs independent RTMP publishers and a server with logins: ffmpeg, librtmp and gortmplib. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface RtmpLogin {
   password: string;
 }
 
-/** Each publishes for a moment to `rtmp://HOST/APP/KEY`; false when it was refused. Where a login is given, the URL has none. */
+/** Publishes for a moment to `rtmp://HOST/APP/KEY`; false for a refusal. With a login, the URL has none. */
 export type RtmpClient = (url: string, login: RtmpLogin) => Promise<boolean>;
 
 const withUser = (url: string, { user, password }: RtmpLogin) => url.replace('://', `://${user}:${password}@`);
@@ -34,19 +34,19 @@ export const ffmpegPublish: RtmpClient = (url, login) => {
 export const librtmpPublish: RtmpClient = (url, { user, password }) =>
   does('python3', [LIBRTMP, `${url} pubUser=${user} pubPasswd=${password}`]);
 
-/** Its client names every user `myuser`, and has the key behind a `#`. */
+/** gortmplib's client names every user `myuser`, and takes the key behind a `#`. */
 export const gortmplibPublish: RtmpClient = async (url, login) =>
   does((await ensureRtmpLogin())['rtmp-login'], ['publish', withUser(url, login).replace(/\/([^/]*)$/, '#$1')]);
 
 export interface LoginServer {
-  /** Without application and key. */
+  /** The URL without application and key. */
   url: string;
-  /** Of each publish. */
+  /** The URL of each publish. */
   urls(): string[];
   close(): Promise<void>;
 }
 
-/** The server of MediaMTX, which asks for a login (Adobe's). */
+/** Starts the server of MediaMTX with a login (Adobe's). */
 export async function startLoginServer({ user, password }: RtmpLogin): Promise<LoginServer> {
   const { 'rtmp-login': program } = await ensureRtmpLogin();
   const address = `127.0.0.1:${await freePort()}`;

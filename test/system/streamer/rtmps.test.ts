@@ -15,14 +15,14 @@ beforeAll(async () => {
 afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
-/** The URL of stunnel with this certificate, in front of the receiver. */
+/** Returns the URL of stunnel with this certificate, in front of the receiver. */
 async function secure(issued: Issued): Promise<string> {
   const stunnel = await startStunnel(studio.rtmp.port, issued);
   studio.cleanups.push(() => stunnel.close());
   return `rtmps://localhost:${stunnel.port}/live`;
 }
 
-test('RTMPS is sent to whoever shows a good certificate; one that is expired, for another host or of a stranger is refused in words', async () => {
+test('RTMPS needs a good certificate; an expired one, one for another host and one of a stranger are refused in words', async () => {
   const [ours, theirs] = await Promise.all(['ours', 'theirs'].map((name) => makeAuthority(join(studio.root, name))));
   if (!ours || !theirs) throw new Error('no authority');
   const good = await secure(await ours.issue('good', 'DNS:localhost'));
@@ -58,7 +58,7 @@ test('RTMPS is sent to whoever shows a good certificate; one that is expired, fo
   expect(await studio.rtmp.recordings(KEY)).toEqual([]);
 });
 
-test('without a setting the system says who is trusted, and that is nobody of our own', async () => {
+test('without a setting the system’s authorities are trusted, which do not include ours', async () => {
   const authority = await makeAuthority(join(studio.root, 'unknown'));
   const url = await secure(await authority.issue('unknown', 'DNS:localhost'));
   const stream = await studio.onAir(programOf(studio.items), { main: [url, KEY] });

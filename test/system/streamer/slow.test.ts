@@ -36,7 +36,7 @@ test('a destination at a fifth of the bitrate stays connected and loses whole GO
   await until('the first are left out', async () => (await slow()).dropped >= 3, 90_000);
   const before = process.memoryUsage().rss;
   await until('many more', async () => (await slow()).dropped >= 8, 90_000);
-  // Ten seconds of media have come to the output queue in between, and went nowhere.
+  // Ten seconds of media have entered the output queue in between, and were dropped.
   expect(process.memoryUsage().rss - before).toBeLessThan(64 * 2 ** 20);
   expect((await slow()).connected).toBe(true);
   proxy.throttle();
@@ -59,7 +59,7 @@ test('a destination at a fifth of the bitrate stays connected and loses whole GO
   for (const [i, picture] of pictures.entries()) {
     const step = picture.dtsMs - (pictures[i - 1]?.dtsMs ?? picture.dtsMs);
     if (step <= 1000 / 30 + 1) continue;
-    // Whole GOPs: what follows begins one, and what is missing is a multiple of one.
+    // Whole GOPs: the next picture begins one, and the gap is a multiple of one.
     expect(picture.keyframe).toBe(true);
     expect(Math.abs(step - 1000 / 30 - GOP_MS * Math.round(step / GOP_MS))).toBeLessThan(2);
     missing += Math.round(step / GOP_MS);

@@ -10,7 +10,7 @@ let songs: ProgramItem[];
 beforeAll(async () => {
   studio = await openStudio();
   const storage = join(studio.root, 'storage');
-  // One outlasts a round of the pictures (5.5 s), the others end inside an item.
+  // One is longer than a round of the pictures (5.5 s), the others end inside an item.
   songs = await Promise.all(
     Object.entries({ long: 240, short: 30, middle: 75 }).map(([id, frames], i) =>
       makeRendition(storage, id, { frames, audioOnly: true, hertz: 220 * (i + 1) }),

@@ -34,7 +34,7 @@ async function freeUdpPort(): Promise<number> {
   return port;
 }
 
-/** Records what comes, byte for byte; resolves when it listens. */
+/** Records the received bytes; resolves when it listens. */
 async function startListener(port: number, file: string, query = ''): Promise<ChildProcess> {
   const url = `srt://127.0.0.1:${port}?mode=listener${query}`;
   const input = ['-v', 'quiet', '-nostdin', '-y', '-f', 'data', '-i', url];
@@ -70,8 +70,7 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
   expect(everyCommandLine()).not.toContain(KEY);
   await until('enough to look at', async () => (await bytes(first)) > 200_000);
 
-  // Killed without a goodbye: SRT finds out by silence. It is tried again at once, so that who looks now and then may see only
-  // what comes of that; what is counted stays.
+  // The kill sends no goodbye: SRT times out. The retry is immediate, so a slow poll may see only its result; the counter stays.
   listener.kill('SIGKILL');
   const resets = () => counted(stream, 'destination_reconnects_total', 'srt', 'reset');
   await until('the loss is counted', async () => (await resets()) === 1);
@@ -94,7 +93,7 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
   expect(await bytes(join(studio.root, 'locked.ts'))).toBe(0);
 });
 
-test('a connection that carries MPEG-TS is made anew before ffmpeg loses its clock, and that is no failure', async () => {
+test('a connection with MPEG-TS is replaced before ffmpeg loses its clock, and that is no failure', async () => {
   const port = await freeUdpPort();
   const [first, second] = [join(studio.root, 'aging.ts'), join(studio.root, 'renewed.ts')];
   const listener = await startListener(port, first);

@@ -7,7 +7,7 @@ import { packetsOf, programOf } from '../../kit/make/streamer.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
-/** Longer than a destination may take nothing (5 s), shorter than a receiver's patience. */
+/** The pause is longer than a destination may stall (5 s), and shorter than a receiver's patience. */
 const STOPPED_MS = 8000;
 
 let studio: Studio;
@@ -21,9 +21,9 @@ afterAll(async () => {
 
 test('a streamer that was stopped for seconds goes on in the same publish: the receiver waits, its timestamps have no hole', async () => {
   const files = await studio.onAir(programOf(studio.items), { main: [studio.rtmp.url, 'unstopped'] });
-  // Its files are what is wanted of it; a process of its own can be stopped without stopping the test.
+  // The test needs its files only: a process of its own can be stopped without stopping the test.
   await files.stop();
-  // Under another name, since the receiver calls its recordings after the second in which they begin.
+  // The key is another one, since the receiver names recordings after the second in which they begin.
   await files.destination('main', studio.rtmp.url, 'stopped');
   const port = await freePort();
   const env = { ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) };
@@ -54,7 +54,7 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   expect(metrics).toMatch(/loopstream_streamer_timeline_resets_total 1/);
   child.kill('SIGTERM');
   await gone;
-  // Nor was it out of sight of a probe or an alert for the moment after it woke.
+  // A probe or an alert also found it on air in the moment after it woke.
   expect(log.match(/the destination accepts the stream/g)).toHaveLength(1);
 
   const recordings = await studio.rtmp.recordings('stopped');

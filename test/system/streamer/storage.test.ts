@@ -43,7 +43,7 @@ async function upload({ rendition }: ProgramItem): Promise<void> {
   }
 }
 
-/** A streamer whose media is in S3, and who asks about changes all the time. */
+/** Runs a streamer whose media is in S3, and that checks for changes all the time. */
 async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.root, `cache-${++caches}`)) {
   const env = {
     LOOPSTREAM_STORAGE_URL: `s3://${BUCKET}?endpoint=${s3.endpoint}`,
@@ -53,7 +53,7 @@ async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.r
   const cache = { freshMs: 500, patienceMs: 500 };
   return studio.onAir(programOf(items), { main: [studio.rtmp.url, key] }, { env, cache });
 }
-const cacheOf = async (stream: Running) => (await stream.stats()).cache as CacheStats;
+const readCache = async (stream: Running) => (await stream.stats()).cache as CacheStats;
 const metric = async (stream: Running, name: string) => {
   const text = await (await fetch(`${stream.base}/metrics`)).text();
   const line = text.split('\n').find((l) => l.startsWith(`loopstream_streamer_${name} `));
@@ -64,18 +64,18 @@ const seams = async (stream: Running) => (await stream.stats()).seam.count;
 test('S3 gone does not touch a stream whose items are cached, and the metrics say so', async () => {
   const stream = await onAir(studio.items, 'outage');
   await live(stream);
-  // A round of 5.5 s: everything has been read once.
+  // After a round of 5.5 s everything has been read once.
   await until('a round', async () => (await seams(stream)) >= 3, 30_000);
-  const before = await cacheOf(stream);
+  const before = await readCache(stream);
   expect(before).toMatchObject({ errors: {}, writable: true });
   expect(await metric(stream, 'storage_available')).toBe(1);
   await s3.stop();
   const [from, since] = [await stream.stats(), performance.now()];
   await until('a minute', () => performance.now() - since > 60_000, 90_000);
-  // At the pace of the clock: the timestamps of what arrives would not show a pause.
+  // The wall clock measures it: the timestamps of the media would not show a pause.
   const seconds = (performance.now() - since) / 1000;
   expect(((await stream.stats()).framesSent - from.framesSent) / 30).toBeGreaterThan(seconds - 2);
-  const away = await cacheOf(stream);
+  const away = await readCache(stream);
   expect(away.misses).toBe(before.misses);
   expect(away.fetchedBytes).toBe(before.fetchedBytes);
   expect(await metric(stream, 'cache_hits_total')).toBeGreaterThanOrEqual(before.hits + 30);
@@ -97,7 +97,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
 
 test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
   await s3.stop();
-  // One item: of several, those that can be read first would be played first, and the clock begin with them.
+  // The list has one item: of several, readable ones would play first, and start the clock.
   const stream = await onAir(studio.items.slice(0, 1), 'late');
   await until('not playable', async () => !(await stream.stats()).playable);
   const seenAt = Date.now();
@@ -116,12 +116,12 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
   await until('away for longer than a round', () => Date.now() - seenAt > awayMs);
   await s3.start();
   await live(stream);
-  // Had it begun anew when S3 came back, its epoch would be of that moment or after it.
+  // A restart of the list when S3 came back would have set an epoch of that moment or later.
   const { clock } = await stream.stats();
   expect(Date.parse(clock.video?.epoch ?? '')).toBeLessThan(seenAt);
 }, 120_000);
 
-test('a streamer that is started again while S3 is away plays what the one before it kept', async () => {
+test('a streamer that restarts while S3 is away plays its predecessor’s cache', async () => {
   const cacheDir = join(studio.root, 'kept');
   const first = await onAir(studio.items, 'first', cacheDir);
   await until('a round', async () => (await seams(first)) >= 3, 30_000);
@@ -131,10 +131,10 @@ test('a streamer that is started again while S3 is away plays what the one befor
   await live(second);
   await until('a round', async () => (await seams(second)) >= 3, 30_000);
   expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
-  expect(await cacheOf(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+  expect(await readCache(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
 }, 120_000);
 
-test('without a Secret that can be read the sentence says what it needs, and no more', async () => {
+test('without a readable Secret the error names its requirement, and no more', async () => {
   const empty = join(studio.root, 'no-credentials');
   await mkdir(dirname(empty), { recursive: true });
   const env = {
@@ -144,7 +144,7 @@ test('without a Secret that can be read the sentence says what it needs, and no 
   const settings = { ...env, LOOPSTREAM_STORAGE_CREDENTIALS_DIR: empty };
   const program = programOf(studio.items.slice(0, 1));
   const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'none'] }, { env: settings });
-  const failure = await until('a failure', async () => (await cacheOf(stream)).failure);
+  const failure = await until('a failure', async () => (await readCache(stream)).failure);
   expect(failure).toBe(
     'The credentials of the S3 storage cannot be read: its Secret needs the keys accessKeyId and secretAccessKey.',
   );

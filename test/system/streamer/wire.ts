@@ -1,24 +1,24 @@
-/** What an RTMP publisher really sent: a proxy in front of a receiver keeps the bytes, and here they are read as messages. */
+/** Captures the bytes of an RTMP publisher through a proxy in front of a receiver, and parses them as messages. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { isAacSequenceHeader, isAvcSequenceHeader, type TagType } from '../../../src/media/rendition/flv.ts';
 
 export interface Wire {
-  /** The receiver's URL by way of the proxy. */
+  /** The receiver's URL through the proxy. */
   url: string;
-  /** How many times someone connected. */
+  /** The number of connections. */
   connections(): number;
-  /** What the first connection has sent so far. */
+  /** The messages of the first connection so far. */
   messages(): Message[];
   close(): Promise<void>;
 }
 
 export interface Message {
-  /** RTMP message types are FLV tag types: 8 sound, 9 pictures; below 8 is the protocol's own. */
+  /** RTMP message types are FLV tag types: 8 sound, 9 pictures; below 8 are the protocol's own. */
   type: number;
   /** 0 to 2^32 - 1. */
   timestampMs: number;
-  /** A decoder's configuration. */
+  /** Whether it is a decoder's configuration. */
   header: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Message {
 const HANDSHAKE_BYTES = 1 + 1536 + 1536;
 const SET_CHUNK_SIZE = 1;
 
-/** `port` and `application` of the receiver on loopback. */
+/** Proxies `port` and `application` of the receiver on loopback. */
 export async function tapWire(port: number, application = 'live'): Promise<Wire> {
   const sent: Buffer[] = [];
   const sockets = new Set<Socket>();
@@ -63,7 +63,7 @@ interface ChunkStream {
   got: number;
 }
 
-/** RTMP 1.0, section 5.3: chunks, put together to messages; what is not complete at the end is left out. */
+/** Parses RTMP 1.0, section 5.3: chunks, joined to messages; an incomplete message at the end is left out. */
 function readMessages(data: Buffer): Message[] {
   const streams = new Map<number, ChunkStream>();
   const messages: Message[] = [];
@@ -94,7 +94,7 @@ function readMessages(data: Buffer): Message[] {
   return messages;
 }
 
-/** Section 5.3.1.2: full, without the stream, only the time, or nothing. Returns where the payload begins. */
+/** Section 5.3.1.2: full, without the stream, only the time, or nothing. Returns the start of the payload. */
 function readChunkHeader(data: Buffer, start: number, format: number, stream: ChunkStream): number {
   let at = start;
   let time = stream.deltaMs;

@@ -10,7 +10,7 @@ import { until } from '../../kit/wait.ts';
 import { type Message, tapWire } from './wire.ts';
 
 const WRAP_MS = 2 ** 32;
-/** From the start until the clock passes the place, and from there until the test has seen enough. */
+/** The time from the start until the clock passes the wrap, and from there until the test has enough. */
 const BEFORE_MS = 4000;
 const AFTER_MS = 4000;
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await studio?.close();
 });
 
-/** Steps between the frames of a track as serial number arithmetic has them (RFC 1982): modulo 2^32. */
+/** Computes the steps between a track's frames in serial number arithmetic (RFC 1982): modulo 2^32. */
 function stepsOnWire(messages: Message[], type: number): number[] {
   const times = messages.filter((m) => m.type === type && !m.header).map((m) => m.timestampMs);
   return times.slice(1).map((t, i) => (t - (times[i] ?? t) + WRAP_MS) % WRAP_MS);

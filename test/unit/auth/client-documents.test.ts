@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise((done) => server.close(done));
 });
 
-/** A port of this machine that counts who comes. */
+/** Listens on a port of this machine and counts connections. */
 async function listen() {
   let came = 0;
   const server = createServer((socket) => {

@@ -53,7 +53,7 @@ describe('turns', () => {
     const others = Array.from({ length: 20 }, (_, n) => readCode(inTurn(asker(`there ${n}`), () => over.promise)));
     over.resolve();
     const count = (codes: (string | false)[], code: string) => codes.filter((one) => one === code).length;
-    // Two are at work and one is still in line with eleven others.
+    // Two requests are at work, and one is still in line with eleven of other accounts.
     expect(count(await Promise.all(flood), 'rate_limited')).toBe(12);
     expect(count(await Promise.all(others), 'server_busy')).toBe(9);
   });

@@ -7,23 +7,23 @@ function clockAt() {
   return clock;
 }
 
-describe('what was found out about a credential', () => {
-  test('is known until it is over, or is to be looked at again, whichever comes first', () => {
+describe('a checked credential in the cache', () => {
+  test('is valid until it expires, or has to be checked again, whichever comes first', () => {
     const clock = clockAt();
     const recent = createCredentialCache<string>(clock);
     recent.keep('looked at again', 'a', { untilMs: 3000, expiresAt: start + 9000 });
     recent.keep('over', 'b', { untilMs: 9000, expiresAt: start + 3000 });
     recent.keep('over already', 'c', { untilMs: 9000, expiresAt: start });
     recent.keep('without end', 'd', { untilMs: 9000, expiresAt: Number.POSITIVE_INFINITY });
-    const known = () => ['looked at again', 'over', 'over already', 'without end'].map((text) => recent.get(text));
-    expect(known()).toEqual(['a', 'b', undefined, 'd']);
+    const listKnown = () => ['looked at again', 'over', 'over already', 'without end'].map((text) => recent.get(text));
+    expect(listKnown()).toEqual(['a', 'b', undefined, 'd']);
     clock.ms = 2999;
-    expect(known()).toEqual(['a', 'b', undefined, 'd']);
+    expect(listKnown()).toEqual(['a', 'b', undefined, 'd']);
     clock.ms = 3000;
-    expect(known()).toEqual([undefined, undefined, undefined, 'd']);
+    expect(listKnown()).toEqual([undefined, undefined, undefined, 'd']);
   });
 
-  test('is looked for once for all who ask at once, and anew for who asks later, or after it was forgotten', async () => {
+  test('is looked up once for concurrent requests, and again for a later one, or after its removal', async () => {
     const recent = createCredentialCache<string>(clockAt());
     const finds: PromiseWithResolvers<string>[] = [];
     const ask = () =>

@@ -14,7 +14,7 @@ beforeEach(async () => {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   const wasUsed = async (token: string) => token === 'spent';
   authMetrics(registry).observe(app, { cookie: 'session', wasUsed });
-  // Answers as it is told.
+  // The responses follow the request's header `x-status`.
   for (const path of [
     '/sign-in/email',
     '/oauth2/token',
@@ -36,7 +36,7 @@ const ask = (path: string, headers: Record<string, string> = {}, form: Record<st
   );
 
 /** Returns the counters above 0. */
-const counted = async () => {
+const readCounters = async () => {
   const lines = (await registry.metrics()).split('\n').filter((line) => /^auth_.* [1-9]\d*$/.test(line));
   return lines.map((line) => line.replace('auth_', ''));
 };
@@ -47,22 +47,22 @@ test('a person is let in where a session begins, and nowhere else', async () => 
   await ask('/sign-in/email');
   for (const status of ['401', '403', '429', '503']) await ask('/sign-in/email', { 'x-status': status });
   await ask('/get-session', { 'x-cookie': 'session=abc' });
-  expect(await counted()).toEqual([
+  expect(await readCounters()).toEqual([
     'sign_ins_total{method="password",outcome="ok"} 1',
     'sign_ins_total{method="password",outcome="refused"} 4',
     'sign_ins_total{method="password",outcome="limited"} 1',
     'sign_ins_total{method="password",outcome="failed"} 1',
   ]);
   await ask('/passkey/verify-authentication', { 'x-cookie': 'session=abc' });
-  expect((await counted()).at(-1)).toBe('sign_ins_total{method="passkey",outcome="ok"} 1');
+  expect((await readCounters()).at(-1)).toBe('sign_ins_total{method="passkey",outcome="ok"} 1');
 });
 
-test('tokens are told by their grant; one that is not known is another one', async () => {
+test('tokens are counted by their grant; an unknown grant counts as another one', async () => {
   await ask('/oauth2/token', {}, { grant_type: 'authorization_code' });
   await ask('/oauth2/token', { 'x-status': '400' }, { grant_type: 'ada@example.com' });
   await ask('/oauth2/register', { 'x-status': '201' });
   await ask('/oauth2/register', { 'x-status': '429' });
-  const lines = await counted();
+  const lines = await readCounters();
   expect(lines).toEqual([
     'tokens_total{grant="authorization_code",outcome="ok"} 1',
     'tokens_total{grant="other",outcome="refused"} 1',
@@ -77,7 +77,7 @@ test('a refresh token that comes a second time is counted where it is refused', 
   await ask('/oauth2/token', { 'x-status': '400' }, { ...form, refresh_token: 'unknown' });
   // A grant in another encoding counts as none.
   await ask('/oauth2/token', { 'x-status': '400' }, { ...form, grant_type: 'authorization_code' });
-  // Too often: it was not looked at.
+  // The rate limit refused it before the check.
   await ask('/oauth2/token', { 'x-status': '429' }, form);
-  expect((await counted()).filter((line) => line.startsWith('refresh_reuse'))).toEqual(['refresh_reuse_total 1']);
+  expect((await readCounters()).filter((line) => line.startsWith('refresh_reuse'))).toEqual(['refresh_reuse_total 1']);
 });

@@ -13,7 +13,7 @@ const document = {
 };
 
 describe('a discovery document', () => {
-  test('is looked for below the issuer', () => {
+  test('is fetched from below the issuer', () => {
     for (const one of [issuer, `${issuer}/`])
       expect(discoveryUrl(one)).toBe(`${issuer}/.well-known/openid-configuration`);
     expect(discoveryUrl(`${issuer}/realms/a`)).toBe(`${issuer}/realms/a/.well-known/openid-configuration`);
@@ -41,7 +41,7 @@ describe('a discovery document', () => {
   });
 });
 
-test('an ID token answers this request, and is for this client', () => {
+test('an ID token must answer this request, and be for this client', () => {
   const expected = { clientId: 'us', nonce: 'n' };
   const good = { sub: 's', nonce: 'n', aud: 'us' };
   expect(() => checkIdToken(good, expected)).not.toThrow();
@@ -66,7 +66,7 @@ describe('a person', () => {
       expect(read({ email: wrong, email_verified: true }, true).email).toBeNull();
   });
 
-  test('has a name of what there is, without what cannot be seen', () => {
+  test('has a name from the available claims, without invisible characters', () => {
     const email = { email: 'ada@example.com', email_verified: true };
     expect(read({ ...email, given_name: 'Ada', family_name: 'Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
     expect(read({ ...email, name: 'Ada  King\u0000 Lovelace' })).toMatchObject({
@@ -79,7 +79,7 @@ describe('a person', () => {
   });
 });
 
-test('who was not let in comes to the page of signing in with a code, and nothing else that was said', () => {
+test('a refused person comes to the sign-in page with a code, and with nothing else from the provider', () => {
   const site = 'https://loop.example';
   expect(findOutsideFailure(`${site}/consent?error=state_mismatch`, site)).toBe(`${site}/sign-in?error=state_mismatch`);
   expect(findOutsideFailure('/sign-in?client_id=a&sig=b&error=access_denied&error_description=call+me', site)).toBe(

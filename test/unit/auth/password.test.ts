@@ -14,7 +14,7 @@ describe('a password', () => {
     expect(findWeakness(password)).toMatch(/10 characters or more/);
   });
 
-  test('one that would take long to hash is refused', () => {
+  test('is refused when it would take long to hash', () => {
     expect(findWeakness('long words '.repeat(30))).toMatch(/at most 256/);
   });
 

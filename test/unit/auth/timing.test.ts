@@ -7,7 +7,7 @@ test('however long it took, the answer comes at the same time, or at the next', 
   expect(251 + computeRemainingMs(251)).toBe(500);
 });
 
-test('what tells nothing is not held', async () => {
+test('a request that reveals nothing is not delayed', async () => {
   let now = 1000;
   const waited: number[] = [];
   const clock = { now: () => new Date(), monotonicMs: () => now };

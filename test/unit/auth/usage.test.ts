@@ -11,7 +11,7 @@ test('when keys were used is written once for many uses of many keys, and for ea
   await usage.flush();
   expect(written).toEqual([['a', 'b']]);
 
-  // Any server may have written it.
+  // The field may be written by any server.
   const before = now;
   now = new Date(before.getTime() + 59_000);
   usage.see('a', before);

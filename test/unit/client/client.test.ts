@@ -23,8 +23,8 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A client of a real server that gives `answers` one after the other, the last of them again and again. */
-async function clientOf(answers: Answer[], options: Partial<ClientOptions> = {}) {
+/** Starts a real server that gives `answers` in turn, and repeats the last one; returns a client of it. */
+async function startClient(answers: Answer[], options: Partial<ClientOptions> = {}) {
   const seen: { line: string; headers: IncomingMessage['headers']; text: string }[] = [];
   const server = createServer(async (request, response) => {
     let text = '';
@@ -60,8 +60,8 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('a call', () => {
-  test('carries the key in its header, escapes ids, and leaves out what is not asked for', async () => {
-    const { client, seen } = await clientOf([json(200, { id: 'x' })]);
+  test('carries the key in its header, escapes ids, and leaves out absent parameters', async () => {
+    const { client, seen } = await startClient([json(200, { id: 'x' })]);
     expect(await client.streams.get('a/b?c')).toEqual({ id: 'x' });
     await client.streams.list({ q: 'a&b' }).page('n=');
     await client.streams.start('s', { wait: 5 });
@@ -75,10 +75,10 @@ describe('a call', () => {
     expect(seen.every(({ headers }) => headers['x-api-key'] === 'lsk_secret')).toBe(true);
   });
 
-  test('asks for an access token anew each time', async () => {
+  test('fetches an access token each time', async () => {
     let count = 0;
     const accessToken = () => `token-${++count}`;
-    const { client, seen } = await clientOf([json(200, {})], { apiKey: undefined as never, accessToken });
+    const { client, seen } = await startClient([json(200, {})], { apiKey: undefined as never, accessToken });
     await client.me();
     await client.me();
     expect(seen.map(({ headers }) => headers.authorization)).toEqual(['Bearer token-1', 'Bearer token-2']);
@@ -86,7 +86,7 @@ describe('a call', () => {
 
   test('is tried again after 429, 5xx and a torn connection, a POST with the same Idempotency-Key each time', async () => {
     const soon = { 'retry-after': '0' };
-    const { client, seen } = await clientOf([
+    const { client, seen } = await startClient([
       problem('rate_limited', {}, soon),
       problem('upstream_unavailable', {}, soon),
       cut,
@@ -102,29 +102,29 @@ describe('a call', () => {
   });
 
   test('waits as long as Retry-After says, and longer; a permanent refusal is not repeated', async () => {
-    const { client, seen } = await clientOf([problem('rate_limited', {}, { 'retry-after': '1' }), json(200, {})]);
+    const { client, seen } = await startClient([problem('rate_limited', {}, { 'retry-after': '1' }), json(200, {})]);
     const since = performance.now();
     await client.me();
     expect(performance.now() - since).toBeGreaterThan(1_000);
-    const refused = await clientOf([problem('stream_not_found')]);
+    const refused = await startClient([problem('stream_not_found')]);
     expect(await failure(refused.client.streams.get('s'))).toBeInstanceOf(problems.StreamNotFound);
     expect([seen.length, refused.seen.length]).toEqual([2, 1]);
   });
 
   test('gives up after its tries, with the last error', async () => {
-    const { client, seen } = await clientOf([problem('shutting_down')], { maxRetries: 1 });
+    const { client, seen } = await startClient([problem('shutting_down')], { maxRetries: 1 });
     expect(await failure(client.me())).toBeInstanceOf(problems.ShuttingDown);
     expect(await failure(client.me({ maxRetries: 0 }))).toBeInstanceOf(ProblemError);
     expect(seen).toHaveLength(3);
   });
 
   test('ends in time when nothing comes, and at once when it is aborted, also in a pause', async () => {
-    const { client } = await clientOf([() => undefined], { timeoutMs: 50, maxRetries: 0 });
+    const { client } = await startClient([() => undefined], { timeoutMs: 50, maxRetries: 0 });
     const error = await failure(client.me());
     expect(error).toBeInstanceOf(ConnectionError);
     expect(error).toMatchObject({ message: 'The loopstream server did not answer in time.', isPassing: true });
 
-    const busy = await clientOf([problem('rate_limited', {}, { 'retry-after': '30' })]);
+    const busy = await startClient([problem('rate_limited', {}, { 'retry-after': '30' })]);
     const stop = new AbortController();
     const call = failure(busy.client.me({ signal: stop.signal }));
     await expect.poll(() => busy.seen.length).toBe(1);
@@ -134,8 +134,8 @@ describe('a call', () => {
     expect(busy.seen).toHaveLength(1);
   });
 
-  test('that deletes is done when the try before it, whose answer was lost, has done it', async () => {
-    const { client, seen } = await clientOf([cut, problem('upload_not_found')]);
+  test('that deletes succeeds when the try before it, whose answer was lost, has deleted', async () => {
+    const { client, seen } = await startClient([cut, problem('upload_not_found')]);
     expect(await client.uploads.delete('upl-1')).toBeUndefined();
     expect(seen).toHaveLength(2);
     expect(await failure(client.uploads.delete('upl-1'))).toBeInstanceOf(problems.UploadNotFound);
@@ -146,7 +146,7 @@ test('a list goes on to its last page, and asks for each only when it is needed'
   const pages = [0, 1, 2].map((n) =>
     json(200, { data: [n * 2, n * 2 + 1], page: { hasMore: n < 2, nextCursor: n < 2 ? `c${n + 1}` : null } }),
   );
-  const { client, seen } = await clientOf(pages);
+  const { client, seen } = await startClient(pages);
   const list = client.destinations.list({ limit: 2 });
   expect(seen).toEqual([]);
   const met: unknown[] = [];
@@ -159,7 +159,7 @@ test('a list goes on to its last page, and asks for each only when it is needed'
 });
 
 describe('an error', () => {
-  test('has a class for each code of the table, with what its document tells', () => {
+  test('has a class for each code of the table, with the content of its document', () => {
     const names = Object.keys(problems);
     expect(names).toHaveLength(Object.keys(ERRORS).length);
     for (const [i, [code, { status, title, fix }]] of Object.entries(ERRORS).entries()) {
@@ -185,7 +185,7 @@ describe('an error', () => {
       status: 409,
     });
     for (const status of [200, 404, 502]) {
-      const { client } = await clientOf([(response) => void response.writeHead(status).end('<html>')], {
+      const { client } = await startClient([(response) => void response.writeHead(status).end('<html>')], {
         maxRetries: 0,
       });
       expect(await failure(client.me())).toMatchObject({ name: 'ProblemError', code: `http_${status}` });
@@ -217,17 +217,17 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
   expect(pauseMs(new LoopstreamError('x'), 0, 0)).toBeUndefined();
 });
 
-/** Not JSON: what is on air, and changes, have no end, resumable uploads (tus) have clients of their own, and so have webhooks. */
+/** Operations without JSON: on-air video and changes have no end, and resumable uploads (tus) and webhooks have clients of their own. */
 const isJson = (path: string): boolean =>
   !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|webhooks\/.*|invoices\/.*\.pdf)$/.test(path);
 
 test('every operation of the description has its function', async () => {
-  const { client, seen } = await clientOf([json(200, { data: [], page: { hasMore: false, nextCursor: null } })]);
+  const { client, seen } = await startClient([json(200, { data: [], page: { hasMore: false, nextCursor: null } })]);
   type Functions = { [name: string]: Functions | ((...args: unknown[]) => unknown) };
   const callAll = async (functions: Functions): Promise<void> => {
     for (const call of Object.values(functions)) {
       if (typeof call !== 'function') await callAll(call);
-      // Whatever the first argument is meant to be, the path then has `{}` in the places of ids and numbers.
+      // Any first argument serves: the path has `{}` in the places of ids and numbers.
       else {
         const made = call('{}', '{}') as Promise<unknown> | { page(): Promise<unknown> };
         await ('page' in made ? made.page() : made);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Cache, type CacheChange, createCache } from '../../../src/kube/cache.ts';
 import { type Thing, thing } from '../../kit/real/kube.ts';
 
-const told = (changes: CacheChange<Thing>[]) =>
+const listUids = (changes: CacheChange<Thing>[]) =>
   changes.map((c) => [c.previous?.metadata.uid ?? null, c.current?.metadata.uid ?? null]);
 const versions = (cache: Cache<Thing>) =>
   Object.fromEntries(cache.list().map((o) => [o.metadata.name, o.metadata.resourceVersion]));
@@ -18,12 +18,12 @@ describe('the cache', () => {
     expect(cache.upsert(thing('b', 9007199254740992n))).toEqual([]);
   });
 
-  test('tells creation, update and deletion once each, whoever brings them first', () => {
+  test('reports creation, update and deletion once each, from any source', () => {
     const cache = createCache<Thing>();
-    expect(told(cache.put(thing('a', 1)))).toEqual([[null, 'uid-a']]);
-    expect(told(cache.upsert(thing('a', 2)))).toEqual([['uid-a', 'uid-a']]);
+    expect(listUids(cache.put(thing('a', 1)))).toEqual([[null, 'uid-a']]);
+    expect(listUids(cache.upsert(thing('a', 2)))).toEqual([['uid-a', 'uid-a']]);
     expect(cache.put(thing('a', 2))).toEqual([]);
-    expect(told(cache.remove(thing('a', 3)))).toEqual([['uid-a', null]]);
+    expect(listUids(cache.remove(thing('a', 3)))).toEqual([['uid-a', null]]);
     expect(cache.remove(thing('a', 3))).toEqual([]);
   });
 
@@ -41,33 +41,33 @@ describe('the cache', () => {
     cache.remove(thing('a', 7));
     expect(cache.upsert(thing('a', 6))).toEqual([]);
     expect(cache.list()).toEqual([]);
-    // Nor when the deletion was only seen as an absence from a list.
+    // The same holds when the deletion was only seen as an absence from a list.
     cache.replace([], '20');
     expect(cache.upsert(thing('a', 15))).toEqual([]);
   });
 
-  test('does not bring back what our own deletion has ended while lists and watch lag behind it', () => {
+  test('does not bring back an object after our own deletion while lists and watch lag behind it', () => {
     const cache = createCache<Thing>();
     cache.replace([thing('a', 1)], '1');
-    expect(told(cache.forget(thing('a', 1)))).toEqual([['uid-a', null]]);
+    expect(listUids(cache.forget(thing('a', 1)))).toEqual([['uid-a', null]]);
     expect(cache.forget(thing('a', 1))).toEqual([]);
     expect(cache.put(thing('a', 2))).toEqual([]);
     expect(cache.replace([thing('a', 3)], '4')).toEqual([]);
     expect(cache.upsert(thing('a', 5))).toEqual([]);
     expect(cache.remove(thing('a', 6))).toEqual([]);
-    // Another one of this name is another one, and has nothing to do with it.
-    expect(told(cache.put(thing('a', 7, 'second')))).toEqual([[null, 'second']]);
+    // An object with the name of a deleted one is another object.
+    expect(listUids(cache.put(thing('a', 7, 'second')))).toEqual([[null, 'second']]);
     expect(cache.forget(thing('a', 7, 'first'))).toEqual([]);
     cache.forget(thing('a', 7, 'second'));
-    // A backup from before the deletion holds it again.
-    expect(told(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
+    // A backup from before the deletion contains it again.
+    expect(listUids(cache.replace([thing('a', 3, 'second')], '4'))).toEqual([[null, 'second']]);
   });
 
-  test('does not bring back what we have created and deleted since a late list was read', () => {
+  test('does not bring back an object that was created and deleted since a late list was read', () => {
     const cache = createCache<Thing>();
     cache.replace([], '1');
     cache.upsert(thing('a', 2));
-    expect(told(cache.forget(thing('a', 3)))).toEqual([['uid-a', null]]);
+    expect(listUids(cache.forget(thing('a', 3)))).toEqual([['uid-a', null]]);
     expect(cache.replace([], '1')).toEqual([]);
     expect(cache.put(thing('a', 2))).toEqual([]);
     expect(cache.remove(thing('a', 3))).toEqual([]);
@@ -79,29 +79,29 @@ describe('the cache', () => {
     cache.upsert(thing('a', 12));
     expect(cache.replace([], '11')).toEqual([]);
     expect(versions(cache)).toEqual({ a: '12' });
-    expect(told(cache.replace([], '13'))).toEqual([['uid-a', null]]);
+    expect(listUids(cache.replace([], '13'))).toEqual([['uid-a', null]]);
   });
 
-  test('lets go of a write of ours that the watch passes without telling it', () => {
+  test('forgets a write of ours that the watch passes without an event', () => {
     const cache = createCache<Thing>();
     cache.replace([], '10');
     cache.upsert(thing('a', 12));
     expect(cache.advance('11')).toEqual([]);
-    expect(told(cache.advance('12'))).toEqual([['uid-a', null]]);
+    expect(listUids(cache.advance('12'))).toEqual([['uid-a', null]]);
   });
 
-  test('tells a deletion and a creation when a name has a new UID', () => {
+  test('reports a deletion and a creation when a name has a new UID', () => {
     const cache = createCache<Thing>();
     cache.replace([thing('a', 1, 'first')], '1');
-    expect(told(cache.replace([thing('a', 9, 'second')], '10'))).toEqual([
+    expect(listUids(cache.replace([thing('a', 9, 'second')], '10'))).toEqual([
       ['first', null],
       [null, 'second'],
     ]);
-    expect(told(cache.put(thing('a', 12, 'third')))).toEqual([
+    expect(listUids(cache.put(thing('a', 12, 'third')))).toEqual([
       ['second', null],
       [null, 'third'],
     ]);
-    // The end of an earlier one does not take its successor along.
+    // The end of an earlier object does not remove its successor.
     expect(cache.remove(thing('a', 11, 'second'))).toEqual([]);
   });
 
@@ -110,10 +110,10 @@ describe('the cache', () => {
     cache.replace([thing('a', 90), thing('b', 95)], '100');
     cache.replace([thing('a', 40)], '50');
     expect(versions(cache)).toEqual({ a: '40' });
-    expect(told(cache.upsert(thing('c', 51)))).toEqual([[null, 'uid-c']]);
+    expect(listUids(cache.upsert(thing('c', 51)))).toEqual([[null, 'uid-c']]);
   });
 
-  test('finds by index what is there now, and survives an index function that throws', () => {
+  test('finds present objects by index, and survives an index function that throws', () => {
     const errors: string[] = [];
     const cache = createCache<Thing>(
       {
@@ -137,8 +137,8 @@ describe('the cache', () => {
 });
 
 /**
- * A history of writes to a server, told to a cache by a watch that breaks, lists that come late and upserts that come at
- * any time: whatever the order, in the end the cache holds what the server holds, and its changes add up to it.
+ * Writes reach a cache by a watch that breaks, by late lists and by upserts at any time. In any order, the cache ends with the server's
+ * content, and its changes add up to it.
  */
 test('the cache equals the server after any interleaving of lists, watches and own writes', () => {
   const step = fc.record({
@@ -153,7 +153,7 @@ test('the cache equals the server after any interleaving of lists, watches and o
       const cache = createCache<Thing>({ uid: (o) => [o.metadata.uid] });
       const view = new Map<string, string>();
       const forgotten = new Set<string>();
-      const hear = (changes: CacheChange<Thing>[]) => {
+      const applyChanges = (changes: CacheChange<Thing>[]) => {
         for (const { key, current, previous } of changes) {
           expect(view.get(key)).toBe(previous?.metadata.uid);
           if (current && previous) expect(current.metadata.uid).toBe(previous.metadata.uid);
@@ -164,15 +164,15 @@ test('the cache equals the server after any interleaving of lists, watches and o
       };
       let version = 1;
       let at = 0;
-      /** A list that was read and is not put in yet: no watch runs meanwhile, but we go on writing. */
+      /** A list was read and not stored yet: no watch runs meanwhile, but our writes go on. */
       let late: { items: ReturnType<typeof thing>[]; version: number; at: number } | undefined;
       const watchOne = () => {
         const event = log[at];
         if (!event) return;
         at++;
-        hear(event.type === 'put' ? cache.put(event.object) : cache.remove(event.object));
+        applyChanges(event.type === 'put' ? cache.put(event.object) : cache.remove(event.object));
       };
-      hear(cache.replace([], '1'));
+      applyChanges(cache.replace([], '1'));
       for (const { what, name, pick } of steps) {
         if (what === 'write') {
           const uid = server.get(name)?.metadata.uid ?? `${name}-${version}`;
@@ -186,28 +186,28 @@ test('the cache equals the server after any interleaving of lists, watches and o
         } else if (what === 'watch') {
           if (!late) watchOne();
         } else if (what === 'list' && late) {
-          hear(cache.replace(late.items, String(late.version)));
+          applyChanges(cache.replace(late.items, String(late.version)));
           at = late.at;
           late = undefined;
         } else if (what === 'list') {
           late = { items: [...server.values()], version, at: log.length };
         } else if (what === 'bookmark' && at > 0 && !late) {
-          hear(cache.advance(log[at - 1]?.object.metadata.resourceVersion ?? '1'));
+          applyChanges(cache.advance(log[at - 1]?.object.metadata.resourceVersion ?? '1'));
         } else if (what === 'upsert') {
-          // Any write so far may be delivered now.
+          // Any earlier write may arrive now.
           const event = log[pick % Math.max(1, log.length)];
-          if (event?.type === 'put') hear(cache.upsert(event.object));
+          if (event?.type === 'put') applyChanges(cache.upsert(event.object));
         } else if (what === 'forget') {
-          // Any deletion so far may be answered now.
+          // Any earlier deletion may be answered now.
           const event = log[pick % Math.max(1, log.length)];
           if (event?.type !== 'remove') continue;
           const changes = cache.forget(event.object);
-          hear(changes);
+          applyChanges(changes);
           for (const { previous } of changes) forgotten.add(previous?.metadata.uid ?? '');
         }
       }
       if (late) {
-        hear(cache.replace(late.items, String(late.version)));
+        applyChanges(cache.replace(late.items, String(late.version)));
         at = late.at;
       }
       while (at < log.length) watchOne();

@@ -165,7 +165,7 @@ describe('a watch', () => {
     });
   });
 
-  test('throws what an ERROR event says, when it is cut, and when nothing comes any more', async () => {
+  test('throws the message of an ERROR event, an interruption, and a silence', async () => {
     handle = (_, response) => void response.end(event('ERROR', { kind: 'Status', code: 410, reason: 'Expired' }));
     expect(await failure(collect())).toMatchObject({ status: 410, reason: 'Expired' });
     handle = (_, response) => void response.end('{"type":"ADDED","object":{"meta');
@@ -248,7 +248,7 @@ describe('kubeconfig', () => {
     await broken.close();
   });
 
-  test('that is wrong says in one sentence what is, and shows nothing of its content', async () => {
+  test('that is wrong has an error of one sentence, which shows nothing of its content', async () => {
     const broken = join(folder, 'broken');
     await writeFile(broken, 'users: [{token: geheim');
     const nowhere = await write('nowhere', { 'current-context': 'c', contexts: [] });

@@ -17,7 +17,7 @@ const held = (version: string, spec: LeaseSpec = {}) => ({
 });
 
 describe('a lease', () => {
-  test('is waited for from the moment it was seen to change, whatever times stand in it', () => {
+  test('is waited for from the moment of its observed change, independent of the times in it', () => {
     const seen = recordSighting(undefined, held('1', { renewTime: '1999-01-01T00:00:00.000000Z' }), 1000);
     expect(waitMs(seen, 'b', 1000, 1)).toBe(15_000);
     expect(waitMs(seen, 'b', 15_999, 1)).toBe(1);
@@ -26,7 +26,7 @@ describe('a lease', () => {
     expect(waitMs(recordSighting(seen, held('2'), 9000), 'b', 16_000, 1)).toBe(8_000);
   });
 
-  test('that was deleted by hand is still waited for, one that was handed back or is ours is not', () => {
+  test('that was deleted by hand is still waited for; one that was handed back, or is ours, is not', () => {
     const seen = recordSighting(undefined, held('1'), 1000);
     expect(waitMs(recordSighting(seen, undefined, 2000), 'b', 2000, 1)).toBe(14_000);
     const back = recordSighting(seen, { version: '2', spec: buildReleasedLease(held('1').spec, NOW) }, 2000);
@@ -35,7 +35,7 @@ describe('a lease', () => {
     expect(waitMs(undefined, 'b', 0, 1)).toBe(0);
   });
 
-  test('tells who took it when and how often it changed hands, in Kubernetes’ MicroTime', () => {
+  test('has its holder, its time and the number of its transitions, in Kubernetes’ MicroTime', () => {
     const first = buildHeldLease('a', undefined, NOW, 15_000);
     const time = '2026-01-02T03:04:05.678000Z';
     expect(first).toEqual({
@@ -56,11 +56,10 @@ describe('a lease', () => {
 });
 
 /**
- * Simulates three processes whose clocks are years apart and run up to a seventh too fast or too slow, and a server
- * that each of them may or may not reach. Each leads only from the success of its write until its deadline after it was
- * sent.
+ * Simulates three processes with clocks that are years apart and run up to a seventh too fast or too slow, and a server that each may fail
+ * to reach. Each leads only from the success of its write until its deadline after it was sent.
  */
-test('no two lead at a time, however clocks differ and whoever is cut off', () => {
+test('no two lead at a time, however clocks differ and whichever process is cut off', () => {
   const turn = fc.record({
     who: fc.nat(2),
     pass: fc.integer({ min: 1, max: 4000 }),

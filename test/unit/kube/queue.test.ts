@@ -59,12 +59,12 @@ describe('the queue', () => {
     queue.add('a');
     await vi.advanceTimersByTimeAsync(0);
     expect(runs.length).toBe(before + 1);
-    // The retry that was due is taken back: the run that succeeded was it.
+    // The pending retry is cancelled: the successful run was that retry.
     await vi.advanceTimersByTimeAsync(120_000);
     expect([runs.length, queue.delayed]).toEqual([before + 1, 0]);
   });
 
-  test('requeues after what a run asks for, and later runs decide anew', async () => {
+  test('requeues after the time that a run returns, and later runs decide again', async () => {
     const runs: number[] = [];
     const queue = createQueue({
       workers: 1,
@@ -147,7 +147,7 @@ test('property: never two runs of a key at once, never more than the workers, an
       fc.integer({ min: 1, max: 4 }),
       async (steps, works, workers) => {
         const inside = new Map<string, number>();
-        /** Key → number of its latest add / of the latest add that a run saw at its begin. */
+        /** Maps a key to the number of its latest add, or of the latest add that a run saw at its begin. */
         const added = new Map<string, number>();
         const seen = new Map<string, number>();
         let most = 0;
@@ -158,7 +158,7 @@ test('property: never two runs of a key at once, never more than the workers, an
           backoff: { baseMs: 5, maxMs: 50 },
           log: silent,
           process: async (key) => {
-            // Each kind of work once, then plain success, so that the property comes to rest.
+            // Each kind of work once, then plain success, so that the property ends.
             const mine = works[calls++];
             inside.set(key, (inside.get(key) ?? 0) + 1);
             if ((inside.get(key) ?? 0) > 1) twice++;

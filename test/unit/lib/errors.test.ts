@@ -18,7 +18,7 @@ beforeAll(async () => {
   docs = listErrorDocs(await describeApi());
 });
 
-test('docs/errors/ is what the code says, a page a code and no other (mend with `make generate`)', async () => {
+test('docs/errors/ matches the code, a page for each code and no other (fix with `make generate`)', async () => {
   const expected = [...apiFiles(await describeApi())].filter(([name]) => name.startsWith('errors/'));
   expect(readdirSync(join(DOCS, 'errors')).sort()).toEqual(expected.map(([name]) => name.slice(7)).sort());
   for (const [name, text] of expected) expect(readFileSync(join(DOCS, name), 'utf8'), name).toBe(text);
@@ -35,7 +35,7 @@ test('docs/errors/ is what the code says, a page a code and no other (mend with 
   );
 });
 
-test('every code says what it means and what to do about it, in sentences', () => {
+test('every code has a meaning and a next step, in sentences', () => {
   for (const { code, meaning, fix, title } of docs) {
     for (const text of [meaning, fix]) expect(text, code).toMatch(/^[A-Z].*\.$/);
     expect(title, code).not.toMatch(/\.$/);
@@ -49,16 +49,16 @@ test('a code that is about operations is answered by some', () => {
 });
 
 test('a code says where it stands when that is not in a problem, or not only there', () => {
-  const placesOf = (code: string) => docs.find((doc) => doc.code === code)?.places;
-  expect(placesOf('media_unreadable')).toEqual(['`error.code` of an upload']);
-  expect(placesOf('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
-  expect(placesOf('dns_failed')).toEqual([
+  const listPlaces = (code: string) => docs.find((doc) => doc.code === code)?.places;
+  expect(listPlaces('media_unreadable')).toEqual(['`error.code` of an upload']);
+  expect(listPlaces('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
+  expect(listPlaces('dns_failed')).toEqual([
     '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
   ]);
   expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);
 });
 
-test('the page that the server shows says what the file in docs/errors says', () => {
+test('the server’s page has the content of the file in docs/errors', () => {
   const words = (text: string) =>
     text
       .replace(/<style>.*<\/style>|<!--.*-->|<[^>]+>|[`#*-]/g, ' ')

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { FairSlots, SlotsFull } from '../../../src/lib/fair-slots.ts';
 
 const nothing = () => undefined;
-const limitOf = async (taking: Promise<unknown>) =>
+const findLimit = async (taking: Promise<unknown>) =>
   taking.then(nothing, (error: unknown) => (error instanceof SlotsFull ? error.limit : error));
 
 describe('places', () => {
   test('are given up to the limit of each owner, and up to all of them', async () => {
     const places = new FairSlots({ total: 3, each: { account: 2, stream: 1 } });
     const first = await places.take({ account: 'a', stream: 's1' });
-    expect(await limitOf(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
+    expect(await findLimit(places.take({ account: 'a', stream: 's1' }))).toBe('stream');
     await places.take({ account: 'a', stream: 's2' });
-    expect(await limitOf(places.take({ account: 'a', stream: 's3' }))).toBe('account');
+    expect(await findLimit(places.take({ account: 'a', stream: 's3' }))).toBe('account');
     await places.take({ account: 'b', stream: 's4' });
-    expect(await limitOf(places.take({ account: 'c', stream: 's5' }))).toBe('total');
+    expect(await findLimit(places.take({ account: 'c', stream: 's5' }))).toBe('total');
     first();
     first();
     expect(places.taken).toBe(2);
@@ -44,28 +44,28 @@ describe('places', () => {
   test('are waited for in a line that has an end, of each and of all, and for a time', async () => {
     const places = new FairSlots({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 2, ms: 20 } });
     await places.take({ address: 'a' });
-    const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(limitOf);
-    expect(await limitOf(places.take({ address: 'a' }))).toBe('address');
-    waiting.push(limitOf(places.take({ address: 'b' })));
+    const waiting = [places.take({ address: 'a' }), places.take({ address: 'a' })].map(findLimit);
+    expect(await findLimit(places.take({ address: 'a' }))).toBe('address');
+    waiting.push(findLimit(places.take({ address: 'b' })));
     expect(await Promise.all(waiting)).toEqual(['address', 'address', 'total']);
   });
 
-  test('are waited for in a line that nobody can fill: whoever has the most in it makes room', async () => {
+  test('are waited for in a line that no account can fill: the account with the most in it makes room', async () => {
     const places = new FairSlots({ total: 1, each: { address: 1 }, waiting: { total: 3, each: 3, ms: 60_000 } });
     const release = await places.take({ address: 'honest' });
     const takeAndLeave = (address: string) => places.take({ address }).then((leave) => leave());
-    const flood = Array.from({ length: 3 }, () => limitOf(takeAndLeave('flood')));
+    const flood = Array.from({ length: 3 }, () => findLimit(takeAndLeave('flood')));
     const one = takeAndLeave('one');
     expect(await flood[2]).toBe('total');
     const two = takeAndLeave('two');
     expect(await flood[1]).toBe('total');
-    expect(await limitOf(places.take({ address: 'three' }))).toBe('total');
+    expect(await findLimit(places.take({ address: 'three' }))).toBe('total');
     release();
     await Promise.all([one, two]);
     expect(await flood[0]).toBeUndefined();
   });
 
-  test('are given up by the owner with the most when one comes who has none', async () => {
+  test('are taken from the owner with the most for an owner without any', async () => {
     const places = new FairSlots({ total: 4, each: { account: 4 }, waiting: { total: 4, each: 4, ms: 60_000 } });
     const asked: number[] = [];
     for (let i = 0; i < 4; i++) {
@@ -77,7 +77,7 @@ describe('places', () => {
     }
     await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3]);
-    // Two against three is as fair as it gets; beyond that nobody is asked.
+    // Two against three is the fairest split; beyond that no place is given up.
     const leave = await places.take({ account: 'newcomer' });
     expect(asked).toEqual([3, 2]);
     const third = places.take({ account: 'newcomer' });

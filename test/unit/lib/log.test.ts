@@ -13,34 +13,34 @@ const SECRETS = [
   'authSecret',
 ].concat(['rpcUrl', 'esploraUrl', 'ratesUrl']);
 const HEADERS = ['authorization', 'x-api-key', 'cookie'];
-const secretOf = (name: string) => `the-secret-of-${name}`;
+const getSecret = (name: string) => `the-secret-of-${name}`;
 
-/** A line for each place in which somebody may log a secret, by the path that keeps it out. */
+/** One line for each place that may log a secret, by the path that redacts it. */
 const LINES: Record<string, object> = Object.fromEntries([
   ...SECRETS.flatMap((name) => [
-    [name, { [name]: secretOf(name) }],
-    [`*.${name}`, { config: { [name]: secretOf(name), rest: 'shown' } }],
+    [name, { [name]: getSecret(name) }],
+    [`*.${name}`, { config: { [name]: getSecret(name), rest: 'shown' } }],
   ]),
   ...HEADERS.map((name) => [
     name.includes('-') ? `headers["${name}"]` : `headers.${name}`,
-    { headers: { [name]: secretOf(name), host: 'shown' } },
+    { headers: { [name]: getSecret(name), host: 'shown' } },
   ]),
 ]);
 
-function logged(line: object): string {
+function log(line: object): string {
   const chunks: string[] = [];
   createLogger('test', 'info', { write: (chunk) => void chunks.push(chunk) }).info(line, 'a line');
   return chunks.join('');
 }
 
 test.each(Object.entries(LINES))('%s is in no line', (_path, line) => {
-  const text = logged(line);
+  const text = log(line);
   expect(text).not.toContain('the-secret-of-');
   expect(text).toContain('[redacted]');
   expect(JSON.parse(text)).toMatchObject({ role: 'test', msg: 'a line' });
 });
 
-test('each path that is kept out has been tried, and what is no secret is shown', () => {
+test('each redacted path has been tried, and other fields are shown', () => {
   expect(Object.keys(LINES).sort()).toEqual([...REDACTED].sort());
-  expect(logged({ config: { rest: 'shown' } })).toContain('shown');
+  expect(log({ config: { rest: 'shown' } })).toContain('shown');
 });

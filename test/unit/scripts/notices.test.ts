@@ -1,4 +1,4 @@
-/** Notices of the packages of others: all that a bundle has in it, each with the text of its licence. */
+/** Tests the notices of bundled packages: all packages of a bundle, each with the text of its licence. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { buildApp } from '../../../scripts/build-app.ts';

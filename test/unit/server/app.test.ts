@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const app of open.splice(0)) await app.close();
 });
 
-/** A server that everybody may ask, with these scopes. */
+/** Starts a server for any client, with these scopes. */
 async function server(options: { me?: () => unknown; scopes?: Scope[]; stopping?: AbortSignal; prefix?: string } = {}) {
   const { prefix = 'service', scopes = ['read'], ...rest } = options;
   const principal: Principal = { accountId: 'a', userId: 'a', scopes: new Set(scopes), via: 'key' };
@@ -74,7 +74,7 @@ describe('security headers', () => {
     }
   });
 
-  test('a page tells browsers to guess no types, to frame it nowhere and to tell nobody of it', async () => {
+  test('a page forbids browsers to guess types, to frame it and to send a referrer', async () => {
     const headersOf = await servedAt('http://127.0.0.1:8080');
     for (const url of PAGES) {
       const headers = await headersOf(url);
@@ -95,7 +95,7 @@ describe('security headers', () => {
     }
   });
 
-  test('only what is public over TLS asks for nothing but TLS from then on (RFC 6797)', async () => {
+  test('only a server that is public over TLS requires TLS from then on (RFC 6797)', async () => {
     const [overTlsOf, headersOf] = [
       await servedAt('https://loops.example.com'),
       await servedAt('http://loops.example.com'),
@@ -109,8 +109,8 @@ describe('security headers', () => {
   });
 });
 
-describe('what a page may load', () => {
-  const policyOf = async (app: FastifyInstance, url: string) => {
+describe('the sources that a page may load', () => {
+  const readPolicy = async (app: FastifyInstance, url: string) => {
     const header = String((await app.inject(url)).headers['content-security-policy']);
     return Object.fromEntries(header.split(';').map((part) => part.split(/ (.*)/)));
   };
@@ -131,13 +131,13 @@ describe('what a page may load', () => {
   test('the page: nothing inline and nothing from elsewhere', async () => {
     const app = await server();
     for (const url of ['/', '/streams/str-1', '/docs-not'])
-      expect(await policyOf(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
+      expect(await readPolicy(app, url), url).toEqual({ ...own, 'media-src': "'self' blob:" });
   });
 
   test('only Swagger UI may add styles and data: images, and no page may run a script that is inline', async () => {
     const app = await server();
     for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js'])
-      expect(await policyOf(app, url), url).toEqual({
+      expect(await readPolicy(app, url), url).toEqual({
         ...own,
         'style-src': "'self' 'unsafe-inline'",
         'img-src': "'self' data:",
@@ -151,7 +151,7 @@ describe('what a page may load', () => {
       const { body } = await app.inject(url);
       const style = /<style>(.*)<\/style>/.exec(body)?.[1] ?? '';
       const hash = createHash('sha256').update(style).digest('base64');
-      expect(await policyOf(app, url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
+      expect(await readPolicy(app, url), url).toEqual({ ...nothing, 'style-src': `'sha256-${hash}'` });
     }
   });
 });
@@ -197,16 +197,16 @@ describe('errors', () => {
     }
   });
 
-  test('what Fastify refuses is the client’s error, also where nobody has thought of it', () => {
+  test('Fastify’s refusals are the client’s error, also unforeseen ones', () => {
     const theirs = (code: string, statusCode: number) => Object.assign(new Error(secret), { code, statusCode });
-    const codeOf = (error: unknown) => toAppError(error).code;
-    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
-    expect(codeOf(theirs('FST_ERR_OF_TOMORROW', 418))).toBe('malformed_request');
-    expect(codeOf(theirs('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415))).toBe('unsupported_media_type');
-    expect(codeOf(theirs('FST_ERR_CTP_BODY_TOO_LARGE', 413))).toBe('payload_too_large');
-    expect(codeOf(theirs('FST_ERR_BAD_URL', 400))).toBe('route_not_found');
+    const getCode = (error: unknown) => toAppError(error).code;
+    expect(getCode(theirs('FST_ERR_OF_TOMORROW', 400))).toBe('malformed_request');
+    expect(getCode(theirs('FST_ERR_OF_TOMORROW', 418))).toBe('malformed_request');
+    expect(getCode(theirs('FST_ERR_CTP_INVALID_MEDIA_TYPE', 415))).toBe('unsupported_media_type');
+    expect(getCode(theirs('FST_ERR_CTP_BODY_TOO_LARGE', 413))).toBe('payload_too_large');
+    expect(getCode(theirs('FST_ERR_BAD_URL', 400))).toBe('route_not_found');
     for (const ours of [theirs('FST_ERR_REP_INVALID', 500), theirs('SOME_LIBRARY', 404), new Error(secret)])
-      expect(codeOf(ours)).toBe('internal');
+      expect(getCode(ours)).toBe('internal');
   });
 
   test('a request id that is given comes back, a strange one does not', async () => {
@@ -222,7 +222,7 @@ describe('traces (W3C Trace Context)', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
   const parent = `00-${trace}-00f067aa0ba902b7-01`;
 
-  test('one that comes stands in every line that is logged of the request, and is handed to what is asked of others', async () => {
+  test('a given one is in every log line of the request, and in requests to others', async () => {
     let handedOn: unknown;
     const me = async () => {
       await new Promise(setImmediate);
@@ -253,7 +253,7 @@ describe('traces (W3C Trace Context)', () => {
     expect(answer.headers['x-request-id']).toBe('long');
   });
 
-  test('what lets a client in stands in no line, whichever header it came in', async () => {
+  test('credentials are in no log line, whichever header held them', async () => {
     const { app, logs } = await buildTestServer({
       me: () => {
         throw new Error('for the log');
@@ -268,7 +268,7 @@ describe('traces (W3C Trace Context)', () => {
     expect(logs()).not.toContain(secret);
   });
 
-  test('one that cannot be read is as good as none', () => {
+  test('an unreadable one counts as none', () => {
     const none = '0'.repeat(16);
     expect(readTrace({ traceparent: parent })?.traceId).toBe(trace);
     expect(readTrace({ traceparent: `cc-${trace}-00f067aa0ba902b7-01-what-comes` })?.traceId).toBe(trace);

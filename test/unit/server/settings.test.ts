@@ -73,7 +73,7 @@ describe('the settings of the API server', () => {
     expect(() => api('CURRENCY', 'usd')).toThrow(/LOOPSTREAM_CURRENCY/);
   });
 
-  test('who sends invoices is JSON, here or in a file', () => {
+  test('the seller of the invoices is JSON, inline or in a file', () => {
     const seller = '{"name":"Loops","address":["Dublin"],"country":"IE"}';
     expect(apiConfig(required).seller).toBeUndefined();
     expect(api('SELLER', seller).seller).toEqual({ text: seller });
@@ -103,7 +103,7 @@ describe('the settings of the API server', () => {
     expect(() => api('CRYPTO_QUOTE_SECONDS', '59')).toThrow(/LOOPSTREAM_CRYPTO_QUOTE_SECONDS/);
   });
 
-  test('each time-out has a default, and is told in seconds', () => {
+  test('each time-out has a default, and is given in seconds', () => {
     const defaults = {
       headersMs: 15_000,
       bodyMs: 30_000,
@@ -135,7 +135,7 @@ describe('the settings about people', () => {
     return join(dir, name);
   };
 
-  test('limits are whole numbers of at least one, and strangers may sign up unless told otherwise', () => {
+  test('limits are whole numbers of at least one, and strangers may sign up by default', () => {
     const { authLimits, unusedClientDays, signUp } = apiConfig(required);
     expect({ ...authLimits, unusedClientDays, signUp }).toEqual({
       attempts: 20,

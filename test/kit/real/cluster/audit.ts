@@ -1,4 +1,4 @@
-/** What the service accounts of a namespace asked of kube-apiserver, by its audit log. */
+/** Reads kube-apiserver's audit log: the requests of a namespace's service accounts. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,12 +9,12 @@ interface Line {
   annotations?: Record<string, string>;
 }
 
-/** A right in words: `verb resource/subresource.group`. */
+/** Returns a right in words: `verb resource/subresource.group`. */
 export const rightOf = (verb: string, resource: string, group = ''): string =>
   `${verb} ${[resource, group].filter(Boolean).join('.')}`;
 
 export interface Asked {
-  /** What the authorizer allowed, whatever admission (a quota, Pod Security) said of it afterwards. */
+  /** Rights that the authorizer allowed, whatever admission (a quota, Pod Security) decided afterwards. */
   used: Set<string>;
   refused: Set<string>;
 }
@@ -35,9 +35,9 @@ export function clusterAudit(dir: string, namespace: string) {
   );
   const prefix = `system:serviceaccount:${namespace}:`;
   return {
-    /** For kube-apiserver. The file must not be exchanged for another one while it is read. */
+    /** Arguments of kube-apiserver. The file must not be rotated while it is read. */
     args: [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`, '--audit-log-maxsize=4096'],
-    /** By the service account's name, until now. Who has asked for no resource is not there. */
+    /** Requests so far by the service account's name. An account without a request for a resource is absent. */
     asked(): Map<string, Asked> {
       const all = new Map<string, Asked>();
       for (const text of readFileSync(log, 'utf8').split('\n')) {

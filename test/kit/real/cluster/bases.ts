@@ -1,4 +1,4 @@
-/** What the project's Dockerfile starts from, with no registry: a Debian with what it needs, and the same with Node and npm. */
+/** Makes the base images of the project's Dockerfile without a registry: a Debian with its packages, and the same with Node and npm. */
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { type Buildah, imageOf } from './buildah.ts';
 import { must } from './command.ts';
 
 const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
-/** What no program reads at run time. */
+/** Paths that no program reads at run time. */
 const NEEDLESS = [
   'var/cache/apt',
   'var/lib/apt/lists',
@@ -20,12 +20,12 @@ const NEEDLESS = [
 const NPM = 'npm@11.19.1';
 const NPM_TIMEOUT_MS = 3 * 60_000;
 
-const hashOf = (...what: unknown[]): string =>
+const hash = (...what: unknown[]): string =>
   createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
 
-/** Their names tell what they are made of. */
-export const BASE_IMAGE = `localhost/loopstream-base:${hashOf(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
-export const BUILDER_IMAGE = `localhost/loopstream-builder:${hashOf(BASE_IMAGE, NPM, process.version)}`;
+/** The names contain a hash of the contents. */
+export const BASE_IMAGE = `localhost/loopstream-base:${hash(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
+export const BUILDER_IMAGE = `localhost/loopstream-builder:${hash(BASE_IMAGE, NPM, process.version)}`;
 
 /** Makes the images that are missing. */
 export async function ensureBases(tool: Buildah, dir: string, onProgress: (step: string) => void): Promise<void> {
@@ -57,7 +57,7 @@ async function debian(root: string): Promise<void> {
   }
 }
 
-/** Where the official image of Node has them: the Node that runs this, and its npm, which the package of Node lacks. */
+/** The paths are those of the official Node image: the Node that runs this, and its npm, which the package of Node lacks. */
 async function node(root: string): Promise<void> {
   const bin = join(root, 'usr/local/bin');
   const lib = join(root, 'usr/local/lib');

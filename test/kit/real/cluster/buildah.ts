@@ -1,4 +1,4 @@
-/** buildah with a storage of its own. */
+/** Runs buildah with a storage of its own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
@@ -9,11 +9,11 @@ const TIMEOUT_MS = 45 * 60_000;
 export interface Buildah {
   buildah: (args: string[]) => Promise<string>;
   has: (name: string) => Promise<boolean>;
-  /** For what asks whether an image is signed: that is for images that come from elsewhere. */
+  /** The policy about signed images, which matters for images from elsewhere only. */
   policy: string;
 }
 
-/** All it keeps is in that directory; what a RUN caches too, which goes where temporary files go. */
+/** The directory holds all its data; a RUN's caches go where temporary files go. */
 export function buildahIn(imagesDir: string): Buildah {
   const place = ['--root', join(imagesDir, 'storage'), '--runroot', join(imagesDir, 'run')];
   const policy = join(imagesDir, 'policy.json');
@@ -29,7 +29,7 @@ export function buildahIn(imagesDir: string): Buildah {
   return { buildah, has, policy };
 }
 
-/** An image of what is in a folder, on another image or on none. */
+/** Makes an image from a folder, on another image or on none. */
 export async function imageOf(
   { buildah }: Buildah,
   folder: string,

@@ -1,6 +1,6 @@
 /**
- * Each node has a cgroup, and whatever it starts is born in it: containerd's shims, which outlive containerd, and what runs
- * in containers. So nothing of a node can be lost sight of. Version 1 has a tree for each controller, version 2 one for all.
+ * Gives each node a cgroup, in which all its processes are born: containerd's shims, which outlive containerd, and the containers'
+ * processes. So no process of a node gets lost. Version 1 has a tree for each controller, version 2 one for all.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,18 +9,18 @@ import { signal } from '../../../../tools/process/identity.ts';
 
 const ROOT = '/sys/fs/cgroup';
 const CONTROLLERS = ['cpu', 'cpuacct', 'cpuset', 'memory', 'devices', 'freezer', 'blkio', 'pids', 'hugetlb', 'systemd'];
-/** For containerd and kubelet; the pods' own are beside it. */
+/** The cgroup of containerd and kubelet; the pods' own are beside it. */
 const SYSTEM = 'system';
 
 export const isCgroupV1 = (): boolean => !existsSync(join(ROOT, 'cgroup.controllers'));
 const trees = (): string[] =>
   isCgroupV1() ? CONTROLLERS.map((name) => join(ROOT, name)).filter((dir) => existsSync(dir)) : [ROOT];
-/** The tree by which processes are found again. */
+/** The tree that finds processes again. */
 const register = (): string => (isCgroupV1() ? join(ROOT, 'pids') : ROOT);
 
 /**
- * What a node has of the processors beside others, in the units of each version. By default all of a node together would
- * have as much as any one process of other tests, although nothing waits for those: it gets as much as eight.
+ * A node's weight beside other processes, in the units of each version. By default a whole node would weigh as much as any one process of
+ * other tests, although nothing waits for those: it weighs as much as eight.
  */
 const WEIGHTS = { 'cpu.shares': '8192', 'cpu.weight': '800' };
 
@@ -33,7 +33,7 @@ export function makeCgroup(id: string): void {
   mkdirSync(join(register(), id, SYSTEM), { recursive: true });
 }
 
-/** The file that a process writes its own number into, before it becomes containerd or kubelet. */
+/** A process writes its own id into this file before it becomes containerd or kubelet. */
 export const systemCgroupFile = (id: string): string => join(register(), id, SYSTEM, 'cgroup.procs');
 
 const folders = (dir: string): string[] => {
@@ -47,13 +47,13 @@ function members(id: string): number[] {
     try {
       return readFileSync(join(dir, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
     } catch {
-      // A cgroup that went away has nobody in it.
+      // A removed cgroup has no processes.
       return [];
     }
   });
 }
 
-/** Kills all of it and waits until nothing is left. */
+/** Kills all its processes and waits until none is left. */
 export async function endCgroup(id: string): Promise<void> {
   for (let round = 0; round < 200; round += 1) {
     const pids = members(id);
@@ -65,6 +65,6 @@ export async function endCgroup(id: string): Promise<void> {
 }
 
 export function removeCgroup(id: string): void {
-  // Where both versions are mounted, runc makes the node's cgroup in version 2's tree as well.
+  // runc makes the node's cgroup in version 2's tree as well where both versions are mounted.
   for (const dir of [...trees(), join(ROOT, 'unified')].flatMap((tree) => folders(join(tree, id)))) rmdirSync(dir);
 }

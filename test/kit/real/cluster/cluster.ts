@@ -1,6 +1,6 @@
 /**
- * A real Kubernetes on this machine: the control plane on a bridge's address, two nodes with containerd, kubelet and
- * kube-proxy, DNS in pods. Gone without a trace after `stop`, or at the latest when the next one starts.
+ * Runs a real Kubernetes on this machine: the control plane on a bridge's address, two nodes with containerd, kubelet and kube-proxy, DNS
+ * in pods. `stop` removes every trace; after a crash the next start does.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ import { makeNetwork } from './network.ts';
 import { type ClusterNode, giveImages, type NodeOptions, startNode } from './node.ts';
 import { ensureClusterPrograms, MACHINE_PROGRAMS } from './programs.ts';
 
-/** A containerd for as long as it takes to import images, in no network and no cgroup of its own. */
+/** Imports images with a temporary containerd, without a network or a cgroup. */
 export async function importImages(layout: ClusterLayout, root: string, archives: { file: string; names: string[] }[]) {
   const dir = join(layout.stateDir, 'import');
   const node = { ...(layout.nodes[0] as ClusterLayout['nodes'][0]), dir, runDir: join(layout.runDir, 'import') };
@@ -58,7 +58,7 @@ export async function importImages(layout: ClusterLayout, root: string, archives
   }
 }
 
-/** Everything but the nodes' own parts; `hold` keeps other runs out until it is let go. */
+/** Starts everything except the nodes' own parts, and locks other runs out until its release. */
 async function hold(layout: ClusterLayout): Promise<() => Promise<void>> {
   const released = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -75,21 +75,21 @@ async function hold(layout: ClusterLayout): Promise<() => Promise<void>> {
 }
 
 export interface ClusterOptions {
-  /** The namespace whose service accounts' requests are kept. */
+  /** The namespace whose service accounts' requests are audited. */
   audited: string;
   onProgress?: (step: string) => void;
-  /** Told as soon as the machine has the address at which pods find what is outside of the cluster. */
+  /** Called as soon as the machine has the address at which pods find services outside the cluster. */
   onAddress?: (address: string) => void;
 }
 
 const planeArgs = (auditArgs: string[]) => ({
-  // Some clusters ask whether who makes an owner reference that blocks may do so; what works here works there.
+  // Some clusters require a right for an owner reference that blocks; a pass here is a pass there.
   'kube-apiserver': ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...auditArgs],
-  // The tests wait until a node that says nothing is given up.
+  // The tests wait until a silent node counts as lost.
   'kube-controller-manager': [`--node-monitor-grace-period=${NODE_GRACE}`, '--node-monitor-period=1s'],
 });
 
-/** Both nodes, side by side but for their kubelets. */
+/** Starts both nodes side by side, except for their kubelets. */
 async function startNodes(
   options: Omit<NodeOptions, 'node'>,
   images: Promise<{ store: string }>,
@@ -99,7 +99,7 @@ async function startNodes(
   const nodes = await Promise.all(
     options.layout.nodes.map(async (node) => {
       mkdirSync(node.dir, { recursive: true });
-      // Names outside of the cluster are for the machine, not for its pods.
+      // Names outside the cluster are for the machine, not for its pods.
       writeFileSync(join(node.dir, 'resolv.conf'), '');
       await giveImages(store, node);
       return startNode({ ...options, node });
@@ -122,7 +122,7 @@ export async function startCluster({ audited, onProgress = () => {}, onAddress }
   let images: ReturnType<typeof ensureImageStore> | undefined;
   const stop = async () => {
     await plane?.stop();
-    // What is being built is not taken away from under the builder.
+    // An image that is still being built keeps its builder's files.
     await Promise.allSettled([images]);
     await takeDown(layout);
     await letGo();

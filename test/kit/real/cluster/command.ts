@@ -1,16 +1,16 @@
-/** Commands of the machine (ip, mount, buildah …), which must succeed. */
+/** Runs commands of the machine (ip, mount, buildah …) that must succeed. */
 import { accessSync, constants } from 'node:fs';
 import { environment } from '../../../../src/settings/environment.ts';
 import { type CommandOptions, run } from '../../../../tools/process/run.ts';
 
-/** What it printed. Throws what it complained of. */
+/** Returns the output. Throws the command's complaint. */
 export async function must(command: string, args: readonly string[], options: Partial<CommandOptions> = {}) {
   const { ok, stdout, stderr } = await run(command, args, { env: environment(), timeoutMs: 60_000, ...options });
   if (!ok) throw new Error(`${command} ${args.join(' ')}: ${stderr.trim().slice(-2000)}`);
   return stdout;
 }
 
-/** The same where failure is no harm, e.g. of what is not there to be removed. */
+/** Ignores a failure, e.g. of removing a missing thing. */
 export const may = async (command: string, args: readonly string[]): Promise<boolean> =>
   (await run(command, args, { env: environment(), timeoutMs: 60_000 })).ok;
 

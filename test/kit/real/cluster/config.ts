@@ -1,11 +1,11 @@
-/** The configuration files of a node, and the objects that a cluster has from its installer. Pure: no I/O, no clock. */
+/** Builds the configuration files of a node, and the objects that an installer gives a cluster. Pure: no I/O, no clock. */
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type ClusterLayout, DNS_ADDRESS, type NodeLayout } from './layout.ts';
 
 /**
- * How often a node says that it is there, and after how long it is given up. By default that is 10 s and 50 s: five times as
- * long here too, so that a node that is busy is believed as long as anywhere.
+ * The interval of a node's reports, and the time after which it counts as lost. The defaults are 10 s and 50 s: five times as long here
+ * too, so that a busy node is trusted as long as anywhere.
  */
 const HEARTBEAT = '4s';
 export const NODE_GRACE = '20s';
@@ -97,7 +97,7 @@ export const kubeProxyConfig = (node: NodeLayout, kubeconfig: string, layout: Cl
     bindAddress: node.address,
     clientConnection: { kubeconfig },
     clusterCIDR: layout.range,
-    // A pod may be called by its neighbour on the bridge by way of a Service; the answer has to come back the same way.
+    // A pod may call its neighbour on the bridge through a Service; the answer has to return the same way.
     iptables: { masqueradeAll: true },
     conntrack: { maxPerCore: 0, min: 0 },
     oomScoreAdj: 0,

@@ -1,6 +1,6 @@
 /**
- * Takes the cluster away, whatever state it is in: after a run, after Ctrl-C, and before the next run when one was killed.
- * Everything is found by names and records of the cluster's own.
+ * Removes the cluster, whatever its state: after a run, after Ctrl-C, and before the next run when one was killed. It finds everything by
+ * the cluster's own names and records.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { may } from './command.ts';
 import { type ClusterLayout, clusterLayout, STATE_PATH } from './layout.ts';
 import { removeNetwork } from './network.ts';
 
-/** Settings of the kernel that kubelet changes for the whole machine. */
+/** Kernel settings that kubelet changes for the whole machine. */
 const TUNED = [
   'vm/overcommit_memory',
   'vm/panic_on_oom',
@@ -23,7 +23,7 @@ const TUNED = [
 ];
 const settingsFile = (stateDir: string) => join(stateDir, 'kernel-settings.json');
 
-/** Before anything is started: what the next run has to know when this one does not come to its end. */
+/** Records, before anything starts, all that the next run needs when this one is killed. */
 export function claimMachine({ stateDir, runDir, ownerFile }: ClusterLayout): void {
   for (const dir of [stateDir, runDir]) mkdirSync(dir, { recursive: true });
   writeFileSync(ownerFile, stateDir);
@@ -37,7 +37,7 @@ function restoreKernelSettings(stateDir: string): void {
   for (const [name, value] of Object.entries(values)) writeFileSync(join('/proc/sys', name), value);
 }
 
-/** Deepest first, until none is left: kubelet's and containerd's mounts lie upon each other. */
+/** Unmounts the deepest first, until none is left: kubelet's and containerd's mounts lie upon each other. */
 async function unmountBelow(dirs: string[]): Promise<void> {
   for (let round = 0; round < 5; round += 1) {
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
@@ -51,7 +51,7 @@ async function unmountBelow(dirs: string[]): Promise<void> {
   }
 }
 
-/** kubelet links each container's log here, wherever the log itself is. */
+/** kubelet links each container's log in this folder, wherever the log itself is. */
 function removeLogLinks(stateDir: string): void {
   const dir = '/var/log/containers';
   if (!existsSync(dir)) return;
@@ -60,12 +60,12 @@ function removeLogLinks(stateDir: string): void {
     try {
       if (readlinkSync(link).startsWith(stateDir)) rmSync(link);
     } catch {
-      // What is no link is none of ours.
+      // A file that is no link belongs to others.
     }
   }
 }
 
-/** A shim's socket is in a place that all containerds of a machine share; its bundle says which one it is. */
+/** All containerds of a machine share the place of the shims' sockets; a shim's bundle identifies its own. */
 function removeShimSockets({ nodes, runDir }: ClusterLayout): void {
   for (const dir of [...nodes.map((node) => node.runDir), join(runDir, 'import')]) {
     const tasks = join(dir, 'containerd/io.containerd.runtime.v2.task/k8s.io');
@@ -80,13 +80,13 @@ function removeShimSockets({ nodes, runDir }: ClusterLayout): void {
   }
 }
 
-/** This cache's state directory, and that of a run before which had another cache and did not come to its end. */
+/** Returns this cache's state directory, and that of a killed run with another cache. */
 function stateDirs({ stateDir, ownerFile }: ClusterLayout): string[] {
   const owner = existsSync(ownerFile) ? readFileSync(ownerFile, 'utf8') : stateDir;
   return owner === stateDir || !owner.endsWith(STATE_PATH) ? [stateDir] : [stateDir, owner];
 }
 
-/** Safe to repeat. For whoever holds the lock. */
+/** Safe to repeat. The caller holds the lock. */
 export async function takeDown(layout: ClusterLayout): Promise<void> {
   const dirs = stateDirs(layout);
   for (const dir of dirs) await sweepLeftovers(dir);
@@ -102,7 +102,7 @@ export async function takeDown(layout: ClusterLayout): Promise<void> {
   for (const dir of [layout.runDir, ...dirs]) rmSync(dir, { recursive: true, force: true });
 }
 
-/** After a run that may have been interrupted. One that another has begun in the meantime is let alone. */
+/** Cleans up after an interrupted run, and leaves a cluster that another run has started since. */
 async function takeDownOurs(layout: ClusterLayout): Promise<void> {
   const signal = AbortSignal.timeout(20_000);
   try {

@@ -1,6 +1,6 @@
 /**
- * Images with no registry: what the project's own Dockerfile makes, and two small ones of one program each. Layers are kept
- * from run to run, so that only what changed is made anew.
+ * Makes images without a registry: the project's own Dockerfile, and two small ones of one program each. It keeps layers from run to run,
+ * so that only changes cost time.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -28,14 +28,14 @@ import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
 import type { ClusterLayout } from './layout.ts';
 import { ensureClusterPrograms } from './programs.ts';
 
-/** By these names the chart's image is in every node: an upgrade goes from the one to the other. */
+/** Every node has the chart's image under these names: an upgrade goes from one to the other. */
 export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const MAX_LAYERS = 60;
 
 type Progress = (step: string) => void;
 
-/** Images of a single program that needs nothing else; their names hold the program's hash. */
+/** Makes images of a single static program; their names contain the program's hash. */
 async function ensureSmall(tool: Buildah, dir: string, program: string, file: string): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(program)).digest('hex').slice(0, 16);
   const name = `localhost/loopstream-${file}:${hash}`;
@@ -50,9 +50,9 @@ async function ensureSmall(tool: Buildah, dir: string, program: string, file: st
 }
 
 /**
- * What the machine says about getting packages goes along, for the build only: behind a proxy that signs with an authority
- * of its own, npm in the container would trust nobody. So do the packages that are installed here, which npm looks over and
- * keeps: to unpack them took two thirds of a build. What it changes of them is seen by the build alone (`O`).
+ * The build gets the machine's settings for packages: behind a proxy with an authority of its own, npm in the container would trust no
+ * certificate. It gets the installed packages too, since unpacking them took two thirds of a build; npm verifies and keeps them. Its
+ * changes to them stay in the build (`O`).
  */
 async function buildMounts(dir: string): Promise<string[]> {
   const ask = async (key: string) => (await run('npm', ['config', 'get', key], { env: environment() })).stdout.trim();
@@ -66,13 +66,10 @@ async function buildMounts(dir: string): Promise<string[]> {
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
-/** What the Dockerfile cannot see, of the files right at the project's root. */
+/** The files at the project's root that the Dockerfile cannot see. */
 const ignoredFiles = () => new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
 
-/**
- * The project with one time on all its files: buildah takes up a layer that it has only when the times are the same too,
- * which those of a fresh clone never are.
- */
+/** Copies the project with one time on all its files: buildah reuses a layer only with equal times, and a fresh clone's times differ. */
 function buildContext(dir: string): string {
   const context = join(dir, 'context');
   rmSync(context, { recursive: true, force: true });
@@ -87,7 +84,7 @@ async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progr
   onProgress('building the image from the Dockerfile');
   const name = 'localhost/loopstream:latest';
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
-  // Each change leaves layers behind that nothing is made of any more; now and then all but the images themselves goes.
+  // Each change leaves unused layers behind; now and then all but the images themselves are removed.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
   const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
@@ -95,7 +92,7 @@ async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progr
   return name;
 }
 
-/** What takes a minute the first time and asks for the network, so that it is done beside builds. */
+/** Makes the base images, which takes a minute the first time and needs the network, so that it runs beside builds. */
 export async function ensureImageBases({ imagesDir, lockFile }: ClusterLayout, onProgress: Progress): Promise<void> {
   mkdirSync(imagesDir, { recursive: true });
   const tool = buildahIn(imagesDir);
@@ -107,7 +104,7 @@ interface ImageStore {
   imageBytes: number;
 }
 
-/** Of all that the images are made of, whatever times its files have. */
+/** Hashes all sources of the images, whatever times their files have. */
 function sourceHash(programs: string[]): string {
   const hash = createHash('sha256').update(JSON.stringify([BUILDER_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
   for (const file of programs) hash.update(readFileSync(file));
@@ -124,9 +121,9 @@ function sourceHash(programs: string[]): string {
 }
 
 /**
- * A directory with the images as containerd keeps them, to be given to nodes (`giveImages`). `fill` is handed an empty
- * directory for containerd's root and the archives to import with the names they go by. Where nothing has changed since the
- * last one was made, it is that one: the builder takes its time to say the same.
+ * Makes a directory with the images as containerd keeps them, to be given to nodes (`giveImages`). `fill` gets an empty directory for
+ * containerd's root, and the archives to import with their names. An unchanged source reuses the last directory: the builder takes long to
+ * find that out.
  */
 export async function ensureImageStore(
   imagesDir: string,
@@ -168,8 +165,8 @@ async function makeImageStore(
     names: string[] | null;
     size: string;
   }[];
-  const idOf = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
-  const ids = images.map(({ from, names }) => [idOf(from), names]);
+  const findId = (name: string) => listed.find(({ names }) => names?.includes(name))?.id ?? name;
+  const ids = images.map(({ from, names }) => [findId(from), names]);
   const hash = createHash('sha256').update(JSON.stringify(ids)).digest('hex').slice(0, 16);
   const store = join(imagesDir, 'store', hash);
   if (!existsSync(store)) {
@@ -181,7 +178,7 @@ async function makeImageStore(
     for (const [index, { from, names }] of images.entries()) {
       const file = join(imagesDir, `${index}.tar`);
       rmSync(file, { force: true });
-      // Not compressed: it is read once, and on the same disk.
+      // Compression is useless: the archive is read once, on the same disk.
       await tool.buildah([
         'push',
         '--quiet',
@@ -196,10 +193,10 @@ async function makeImageStore(
     for (const { file } of archives) rmSync(file);
     renameSync(root, store);
   }
-  return { store, imageBytes: await bytesOf(tool, 'localhost/loopstream:latest') };
+  return { store, imageBytes: await measureImage(tool, 'localhost/loopstream:latest') };
 }
 
-async function bytesOf({ buildah }: Buildah, name: string): Promise<number> {
+async function measureImage({ buildah }: Buildah, name: string): Promise<number> {
   const container = (await buildah(['from', '--pull-never', name])).trim();
   try {
     const root = (await buildah(['mount', container])).trim();

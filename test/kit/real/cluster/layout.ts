@@ -1,50 +1,50 @@
 /**
- * Where everything of the test cluster is and what it is called. One cluster at a time has a machine: the names are fixed, so
- * that whatever a run leaves behind is found by the next one. Pure: no I/O, no clock.
+ * Names and locates everything of the test cluster. A machine has one cluster at a time: the names are fixed, so that the next run finds
+ * the leftovers of a crash. Pure: no I/O, no clock.
  */
 import { join, resolve } from 'node:path';
 
 export interface NodeLayout {
   name: string;
-  /** Of its network namespace, of the host's end of its cable, and of its cgroup. */
+  /** The id of its network namespace, of the host's end of its cable, and of its cgroup. */
   id: string;
   address: string;
   podCidr: string;
   podGateway: string;
   /** containerd's content, kubelet's volumes, logs. */
   dir: string;
-  /** Sockets and mounts: their paths have to be short. */
+  /** Sockets and mounts, whose paths have to be short. */
   runDir: string;
 }
 
 export interface ClusterLayout {
-  /** Images and what is made of them, kept from run to run. */
+  /** Images and their sources, kept from run to run. */
   imagesDir: string;
-  /** Of one run: on the same file system as `imagesDir`, since files of images are linked. */
+  /** The state of one run, on the same file system as `imagesDir`, since image files are hard links. */
   stateDir: string;
   runDir: string;
-  /** Of the machine, not of the cache: names and addresses are the same for everybody. */
+  /** The lock of the machine, not of the cache: names and addresses are the same for every cache. */
   lockFile: string;
-  /** Tells the run after a crash which state directory the one before had. */
+  /** Names the previous run's state directory after a crash. */
   ownerFile: string;
   bridge: string;
   /** The host's address on the bridge: the API server, the database, the receiver and the rest of the outside world. */
   gateway: string;
-  /** An address that is public as far as policies can tell (RFC 5737), and leads to the host. */
+  /** An address that policies take for public (RFC 5737), and that leads to the host. */
   internet: string;
   /** All of these addresses must be free on the machine. */
   range: string;
   nodes: NodeLayout[];
 }
 
-/** As kube-apiserver is told by `tools/control-plane/flags.ts`. */
+/** Matches `tools/control-plane/flags.ts`. */
 export const SERVICE_CIDR = '10.96.0.0/16';
 export const DNS_ADDRESS = '10.96.0.10';
-/** Where a cloud's metadata service is; here one listens on each node. */
+/** The address of a cloud's metadata service; here a server listens on it on each node. */
 export const METADATA_ADDRESS = '169.254.169.254';
 export const RANGE_PREFIX = '10.213.';
 
-/** Of the state directory, in any cache. */
+/** The state directory's path in any cache. */
 export const STATE_PATH = 'cluster/run';
 
 export function clusterLayout(cacheDir: string): ClusterLayout {

@@ -1,4 +1,4 @@
-/** On what it was measured. */
+/** Describes the machine of a measurement. */
 import { cpus, release as kernel, totalmem } from 'node:os';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { ETCD_VERSION, KUBERNETES_VERSION } from '../../../../tools/control-plane/programs.ts';

@@ -1,13 +1,12 @@
 /**
- * The cluster's network: a bridge, and for each node a network namespace with a cable to it. Services and pods are routed
- * to from the host, so that a test is a client like any other. Rules of iptables are made in the nodes' namespaces alone
- * and go away with them.
+ * Builds the cluster's network: a bridge, and for each node a network namespace with a cable to it. The host routes to Services and pods,
+ * so that a test is a client like any other. All iptables rules are in the nodes' namespaces and go away with them.
  */
 import { ConfigError } from '../../../../src/settings/settings.ts';
 import { may, must } from './command.ts';
 import { type ClusterLayout, METADATA_ADDRESS, RANGE_PREFIX, SERVICE_CIDR } from './layout.ts';
 
-/** ConfigError when the machine uses these addresses for something else. */
+/** Throws a ConfigError when the machine uses these addresses for something else. */
 export async function makeNetwork(layout: ClusterLayout): Promise<void> {
   const { bridge, gateway, internet, nodes } = layout;
   const routes = await must('ip', ['-4', 'route', 'show', 'table', 'all']);
@@ -33,12 +32,12 @@ export async function makeNetwork(layout: ClusterLayout): Promise<void> {
     }
   }
   for (const { podCidr, address } of nodes) await must('ip', ['route', 'add', podCidr, 'via', address]);
-  // By way of whichever node: each has the rules of kube-proxy.
+  // Any node serves as the gateway: each has the rules of kube-proxy.
   const [first] = nodes;
   if (first) await must('ip', ['route', 'add', SERVICE_CIDR, 'via', first.address]);
 }
 
-/** Safe to repeat; what is not there is no harm. The routes go with the bridge. */
+/** Safe to repeat: missing parts are no error. The routes go with the bridge. */
 export async function removeNetwork({ bridge, nodes }: ClusterLayout): Promise<void> {
   for (const { id } of nodes) {
     await may('ip', ['netns', 'delete', id]);

@@ -1,4 +1,6 @@
-/** A real node: containerd, kubelet, kube-proxy and what enforces NetworkPolicies, in a network namespace and a cgroup of their own. */
+/**
+ * Runs a real node: containerd, kubelet, kube-proxy and an enforcer of NetworkPolicies, in a network namespace and a cgroup of their own.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
@@ -17,11 +19,11 @@ export interface ClusterNode {
   layout: NodeLayout;
   /** Resolves when the part is up. */
   start(part: Part): Promise<void>;
-  /** SIGKILL, as a crash would have it. What runs in containers goes on. */
+  /** Kills the part with SIGKILL, as in a crash. Containers go on. */
   kill(part: Part): Promise<void>;
-  /** SIGKILL to all that runs on it, as if its power were gone. Its kernel stays, and so ends the connections at once. */
+  /** Kills every process of the node with SIGKILL, as a power cut does, except that its kernel ends the connections at once. */
   cutPower(): Promise<void>;
-  /** Starts what makes it a node again. */
+  /** Starts all parts of the node. */
   boot(): Promise<void>;
 }
 
@@ -73,15 +75,15 @@ const commands = (
 });
 
 /**
- * Starts all but kubelet: the socket for device plug-ins has a fixed path, and of two kubelets that make it at once one ends.
- * The node's images are in `node.dir` already.
+ * Starts all parts except kubelet: the socket for device plug-ins has a fixed path, and of two kubelets that make it at once one ends.
+ * `node.dir` has the images already.
  */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const { layout, node } = options;
   const { nodeConfig = '', enforcerConfig = '' } = await writeFiles(options);
   const lines = commands(options, nodeConfig, enforcerConfig);
   const children = new Map<Part, Child>();
-  // The mount namespace stays the host's: `ip netns exec` would give another /sys, without cgroups.
+  // The mount namespace is the host's: `ip netns exec` would give another /sys, without cgroups.
   const enter = `echo $$ > ${systemCgroupFile(node.id)}; exec nsenter --net=/run/netns/${node.id} "$@"`;
   const { PATH = '' } = environment();
   const env = { PATH: `${PATH}:/usr/local/sbin:/usr/sbin:/sbin`, HOME: node.dir, TMPDIR: '/tmp' };
@@ -118,13 +120,13 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const kill = async (part: Part) => {
     const child = children.get(part);
     if (!child) return;
-    // Its own process alone: shims have a group of their own, and outlive containerd by design.
+    // The signal goes to its own process alone: shims have a group of their own, and outlive containerd by design.
     process.kill(child.pid, 'SIGKILL');
     await child.exited;
     children.delete(part);
   };
   const cutPower = async () => {
-    // kubelet first: it must not get to say what became of the rest.
+    // kubelet ends first, so that it cannot report the end of the others.
     for (const part of ['kubelet', 'containerd', 'kube-proxy', 'enforcer'] as const) await kill(part);
     await endCgroup(node.id);
   };
@@ -136,7 +138,7 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   return { layout: node, start, kill, cutPower, boot };
 }
 
-/** Files of images are linked, not copied: only the databases are written to. */
+/** Image files are hard links: only the databases are written to. */
 export async function giveImages(store: string, node: NodeLayout): Promise<void> {
   mkdirSync(node.dir, { recursive: true });
   const target = join(node.dir, 'containerd');

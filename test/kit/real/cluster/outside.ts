@@ -1,6 +1,6 @@
 /**
- * What is outside of the cluster: PostgreSQL, S3, an RTMP receiver and a web server with a film. They listen on loopback;
- * on the bridge they are reached through forwarders, of which one also keeps the times at which media came.
+ * Starts the services outside the cluster: PostgreSQL, S3, an RTMP receiver and a web server with a film. They listen on loopback. Pods
+ * reach them on the bridge through forwarders, one of which records the times of media.
  */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
@@ -15,11 +15,11 @@ import { startTestPostgres } from '../postgres.ts';
 import { startRtmpServer } from '../rtmp.ts';
 import { startS3Server } from '../s3-server.ts';
 
-/** RTMP's handshake and commands come before media; whoever has sent this much sends media. */
+/** RTMP's handshake and commands precede media; a client that has sent this much sends media. */
 const BEFORE_MEDIA_BYTES = 8192;
 const RESOLUTION_MS = 5;
 
-/** Hands TCP connections on, byte by byte. `onData` hears of what clients send. */
+/** Forwards TCP connections byte by byte. `onData` gets the clients' data. */
 async function forward(host: string, target: number, onData?: (total: number) => void) {
   const open = new Set<Socket>();
   const server = createServer((client) => {
@@ -52,7 +52,7 @@ async function forward(host: string, target: number, onData?: (total: number) =>
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-/** When media came, in milliseconds of `performance.now()`. */
+/** Records the arrival of media, in milliseconds of `performance.now()`. */
 export function createMeter() {
   const times: number[] = [];
   return {
@@ -60,10 +60,10 @@ export function createMeter() {
       const now = performance.now();
       if (total > BEFORE_MEDIA_BYTES && now - (times.at(-1) ?? 0) > RESOLUTION_MS) times.push(now);
     },
-    /** The longest time without media since `from`, and how long ago media last came. */
+    /** Returns the longest time without media since `from`, and the time since the last media. */
     silence: (from: number) => {
       const now = performance.now();
-      // What came last before counts, for that is when a silence begins.
+      // The last media before `from` counts, since a silence begins there.
       const begin = Math.max(
         0,
         times.findLastIndex((time) => time <= from),
@@ -75,7 +75,7 @@ export function createMeter() {
       const current = now - (times.at(-1) ?? from);
       return { longestMs: Math.max(longest, current), currentMs: current };
     },
-    /** How long media has come without a pause of a second or more. */
+    /** Returns for how long media has come without a pause of a second or more. */
     steadyMs: () => {
       const now = performance.now();
       let since = now;
@@ -87,7 +87,7 @@ export function createMeter() {
 export type Meter = ReturnType<typeof createMeter>;
 
 export interface Outside {
-  /** By the name of a Service that leads there. */
+  /** Ports by the name of a Service that leads there. */
   ports: Record<'postgres' | 's3' | 'receiver' | 'watched' | 'films', number>;
   databaseUrl(host: string): string;
   s3: { bucket: string; accessKeyId: string; secretAccessKey: string };
@@ -127,7 +127,7 @@ export async function startOutside(host: string): Promise<Outside> {
     postgres: await forward(host, Number(database.port)),
     s3: await forward(host, Number(new URL(s3.endpoint).port)),
     receiver: await forward(host, receiver.port),
-    // The same receiver, for the stream that is measured: what others send must not hide its silence.
+    // The same receiver for the measured stream: other streams must not hide its silence.
     watched: await forward(host, receiver.port, meter.onData),
   };
   return {

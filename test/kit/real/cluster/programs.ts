@@ -1,4 +1,4 @@
-/** What a real node needs on the machine, and whether this machine can have one at all. */
+/** Checks whether this machine can run real nodes, and names the programs they need. */
 import { ensureBinaries } from '../../../../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../../tools/control-plane/programs.ts';
 import type { NeededProgram } from '../../../../tools/process/preflight.ts';
@@ -6,7 +6,7 @@ import { ensureEnforcer, ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
 import { isWritable, may } from './command.ts';
 
-/** Why this machine cannot run the cluster, in one sentence; undefined when it can. */
+/** Returns the reason why this machine cannot run the cluster, as a sentence; undefined when it can. */
 export async function whyNot(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'a real node needs Linux';
   if (process.getuid?.() !== 0) return 'a real node needs root (containers, network namespaces)';
@@ -21,7 +21,7 @@ export async function whyNot(): Promise<string | undefined> {
   return mounts ? undefined : 'this machine lets nobody mount file systems';
 }
 
-/** Programs of the machine. */
+/** Programs that the machine must have. */
 export const MACHINE_PROGRAMS: readonly NeededProgram[] = [
   { command: 'containerd', aptPackage: 'containerd' },
   { command: 'runc', aptPackage: 'runc' },
@@ -33,7 +33,7 @@ export const MACHINE_PROGRAMS: readonly NeededProgram[] = [
   { command: 'buildah', aptPackage: 'buildah' },
 ];
 
-/** Absolute paths of what is built from Go modules; the control plane's and the nodes' programs in one go. */
+/** Builds the Go programs of the control plane and the nodes in one go; returns absolute paths. */
 export async function ensureClusterPrograms(onProgress?: (step: string) => void) {
   const kubernetes = await ensureBinaries({ ...binariesOptions(), onProgress }, [
     ...PROGRAM_KEYS,

@@ -1,4 +1,4 @@
-/** The chart installed on the real cluster, and a client of its API outside of it. */
+/** Installs the chart on the real cluster, and makes a client of its API outside it. */
 import { Resolver } from 'node:dns/promises';
 import { CHART } from '../../../../tools/generate/chart/generate.ts';
 import { until } from '../../wait.ts';
@@ -9,11 +9,11 @@ import { IMAGE_REPOSITORY } from './images.ts';
 import { DNS_ADDRESS } from './layout.ts';
 import type { Outside } from './outside.ts';
 
-/** Of the release, and of its streams. */
+/** The name of the release, and of its streams. */
 export const SERVICE = 'loopstream';
 export const NAMESPACE = 'loopstream-streams';
 const OUTSIDE = 'outside';
-const hostOf = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
+const getHost = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
 
 export interface Answer<T> {
   status: number;
@@ -43,10 +43,10 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
   const [helm4, helm3] = helms;
   if (!helm4 || !helm3) throw new Error('no Helm');
   const credentials = {
-    url: outside.databaseUrl(hostOf('postgres')),
+    url: outside.databaseUrl(getHost('postgres')),
     auth: 'a-secret-that-nobody-can-guess-0123456789',
   };
-  /** What is outside of the cluster has an address that policies take for a private one. */
+  /** The policies take the addresses outside the cluster for private ones. */
   const egress = (...names: (keyof Outside['ports'])[]) => ({
     to: [{ ipBlock: { cidr: `${cluster.layout.gateway}/32` } }],
     ports: names.map((name) => ({ port: outside.ports[name], protocol: 'TCP' })),
@@ -57,13 +57,13 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     api: { auth: { secret: credentials.auth } },
     database: { url: credentials.url },
     networkPolicy: { mediaAlsoTo: [egress('receiver', 'watched', 'films')], storageTo: [egress('s3')] },
-    // A test has the operator make pods of an image that is nowhere.
+    // A test makes the operator use an image that does not exist.
     policies: { images: [`${cluster.layout.gateway}:1/loopstream`] },
     storage: {
       type: 's3',
       s3: {
         bucket: outside.s3.bucket,
-        endpoint: `http://${hostOf('s3')}:${outside.ports.s3}`,
+        endpoint: `http://${getHost('s3')}:${outside.ports.s3}`,
         region: 'us-east-1',
         forcePathStyle: true,
         accessKeyId: outside.s3.accessKeyId,
@@ -71,8 +71,8 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       },
     },
   });
-  /** Helm's commands for the release; each throws what Helm says when it fails, and ends when all is ready. */
-  const commandsOf = (helm: Helm) => {
+  /** Returns Helm's commands for the release. Each ends when all is ready, and throws Helm's message when it fails. */
+  const buildCommands = (helm: Helm) => {
     const run = async (args: string[], given?: Values, namespace = SERVICE) => {
       const { ok, stderr } = await helm.run([...args, '--namespace', namespace], given);
       if (!ok) throw new Error(`${stderr}\n${await service('get', 'pods,events')}`);
@@ -89,10 +89,10 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
       uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
     };
   };
-  const [four, three] = [commandsOf(helm4), commandsOf(helm3)];
+  const [four, three] = [buildCommands(helm4), buildCommands(helm3)];
   await four.install(values('1'));
 
-  // As a pod would: the name from the cluster's DNS, the address through kube-proxy.
+  // Resolves as a pod does: the name from the cluster's DNS, the address through kube-proxy.
   const resolver = new Resolver({ timeout: 2000, tries: 5 });
   resolver.setServers([DNS_ADDRESS]);
   let address = '';
@@ -126,16 +126,16 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     get address() {
       return address;
     },
-    /** A release that is installed anew has a Service with another address. */
+    /** A new installation's Service has another address. */
     findService,
     call,
     inside,
     service,
     kubectl,
     urls: {
-      film: `http://${hostOf('films')}:${outside.ports.films}/film.mp4`,
-      receiver: `rtmp://${hostOf('receiver')}:${outside.ports.receiver}/live`,
-      watched: `rtmp://${hostOf('watched')}:${outside.ports.watched}/live`,
+      film: `http://${getHost('films')}:${outside.ports.films}/film.mp4`,
+      receiver: `rtmp://${getHost('receiver')}:${outside.ports.receiver}/live`,
+      watched: `rtmp://${getHost('watched')}:${outside.ports.watched}/live`,
     },
     upgrade: (tag: string, operator?: Values) => four.upgrade(values(tag, operator)),
     helms: { four, three },

@@ -1,11 +1,11 @@
-/** Measurements of the cluster's tests, and the table that is made of them. */
+/** Collects measurements of the cluster's tests, and makes a table of them. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const FILE = join(import.meta.dirname, '../../../cluster/README.md');
 const [BEGIN, END] = ['<!-- measured: begin -->', '<!-- measured: end -->'];
 
-/** As the formatter would have it: columns of one width. */
+/** The columns have one width, as the formatter wants. */
 function table([head = [], ...body]: string[][]): string {
   const widths = head.map((_, column) => Math.max(...[head, ...body].map((row) => [...(row[column] ?? '')].length)));
   const line = (cells: string[]) => `| ${cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`;
@@ -16,10 +16,10 @@ export function createResults() {
   const rows: [string, string, string][] = [];
   return {
     add: (what: string, measured: string, meaning: string) => void rows.push([what, measured, meaning]),
-    /** For whoever watches. */
+    /** The table as text, for a terminal. */
     text: () =>
       rows.map(([what, measured, meaning]) => `  ${what}: ${measured}${meaning && ` (${meaning})`}\n`).join(''),
-    /** Puts the table into README.md, in the place of the one before. */
+    /** Replaces the table in README.md. */
     write: (machine: string) => {
       const text = `${machine}\n\n${table([['what', 'measured', 'how it went on'], ...rows])}\n`;
       const [before = '', rest = ''] = readFileSync(FILE, 'utf8').split(BEGIN);

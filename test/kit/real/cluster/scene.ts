@@ -1,4 +1,4 @@
-/** One installation on the real cluster, and what its tests do with it again and again. */
+/** Sets up one installation on the real cluster, and the steps that its tests repeat. */
 import { describe, expect } from 'vitest';
 import { until } from '../../wait.ts';
 import { type Cluster, startCluster } from './cluster.ts';
@@ -7,9 +7,9 @@ import { installRelease, type Release, SERVICE } from './release.ts';
 import { createResults, type Results } from './results.ts';
 import type { WatchedStream } from './stream.ts';
 
-/** Two cores that run a whole cluster beside other tests are slow now and then. */
+/** Two cores that run a whole cluster beside other tests are slow at times. */
 export const PATIENCE_MS = 150_000;
-/** The bar of 5 s is held against the table; a machine that is busy with other tests may take three times as long. */
+/** The table is held to 5 s; a machine that is busy with other tests may take three times as long. */
 const MAX_GAP_MS = 15_000;
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
@@ -51,14 +51,14 @@ export async function openScene(): Promise<Scene> {
     results.add('image, unpacked', `${Math.round(cluster.imageBytes / 2 ** 20)} MiB`, '');
     return { cluster, outside, release, results, close };
   } catch (error) {
-    // Where there never was an address, nothing was started at it.
+    // Without an address no part has started there.
     address.reject(error);
     await close();
     throw error;
   }
 }
 
-/** A stream with a destination of its own, made through the API; what comes to `urls.watched` is measured. */
+/** Creates a stream with a destination of its own through the API; media to `urls.watched` is measured. */
 export async function createStream(
   { release }: Scene,
   rtmpKey: string,
@@ -86,11 +86,11 @@ export const ready = ({ release }: Scene, id: string): Promise<boolean> =>
     PATIENCE_MS,
   );
 
-/** Tests that follow upon each other, beside those of the neighbours that are made the same way. */
+/** Runs tests in sequence, beside those of other groups of this kind. */
 export const sideBySide = (name: string, tests: () => void) =>
   describe(name, { concurrent: true }, () => void describe('in turn', { concurrent: false }, tests));
 
-/** A trouble that must not be seen on air: the same pod, which nothing has started anew, and no gap. */
+/** Expects a fault to be invisible on air: the same pod, no restart, no gap. */
 export async function unseen({ results }: Scene, stream: WatchedStream, what: string, trouble: () => Promise<unknown>) {
   const before = await stream.pod();
   const gap = await stream.gap(trouble);
@@ -101,7 +101,7 @@ export async function unseen({ results }: Scene, stream: WatchedStream, what: st
   expect(gap).toBeLessThan(MAX_GAP_MS);
 }
 
-/** A trouble that takes the pod away: another one is on air, and there never were two. */
+/** Expects a fault to replace the pod: another one is on air, and never two at once. */
 export async function replaced(
   { results }: Scene,
   stream: WatchedStream,

@@ -1,4 +1,4 @@
-/** The stream that the tests look at: its pod, and the gap that a trouble leaves at the receiver. */
+/** Provides the observed stream: its pod, and the gap that a fault leaves at the receiver. */
 import { until } from '../../wait.ts';
 import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
@@ -21,7 +21,7 @@ interface PodFacts {
   };
 }
 
-/** Pods of the streams' namespace by their labels. Asked for often, and so not by a program. */
+/** Returns pods of the streams' namespace by their labels. Tests call it often, so it starts no program. */
 export async function podsOf<T = PodFacts>({ kube }: Cluster, labels: string): Promise<T[]> {
   const { status, text } = await kube.raw(
     'GET',
@@ -44,7 +44,7 @@ export function watchStream(cluster: Cluster, meter: Meter, id: string) {
     if (!found) throw new Error(`no node ${spec.nodeName}`);
     return found;
   };
-  /** Longest silence in milliseconds, from before the trouble until the stream has been steadily on air again. */
+  /** Returns the longest silence in milliseconds, from before the fault until the stream is steadily on air again. */
   const gap = async (trouble: () => Promise<unknown>): Promise<number> => {
     await until('the stream is steadily on air', () => meter.steadyMs() > 3000, RECOVERY_MS);
     const from = performance.now();
@@ -57,7 +57,7 @@ export function watchStream(cluster: Cluster, meter: Meter, id: string) {
     );
     return meter.silence(from).longestMs;
   };
-  /** Nothing runs any more of a pod that was this stream's. */
+  /** Waits until no process of that pod runs any more. */
   const gone = (uid: string) =>
     until('the pod is gone', async () => (await pods()).every(({ metadata }) => metadata.uid !== uid), RECOVERY_MS);
   return { id, pod, gone, nodeOf, gap };

@@ -1,5 +1,5 @@
-// Enforces NetworkPolicies on a node that has the CNI's bridge plugin alone: the firewall of kube-router without its router
-// and its proxy, which are most of what it is compiled of.
+// Command enforcer enforces NetworkPolicies on a node that has the CNI's bridge plugin alone. It is kube-router's firewall without the
+// router and the proxy, which are most of kube-router's compile time.
 package main
 
 import (

@@ -1,6 +1,6 @@
 /**
- * What is asked of a Docker engine directly, over its socket: whether it is there, its images, containers by their label, and
- * what a test does to one that runs. Nothing of a library is loaded for it, since every worker asks whether there is an engine.
+ * Talks to a Docker engine over its socket: whether it runs, its images, containers by label, and faults of a running container. It loads
+ * no library, since every worker asks for an engine.
  */
 import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -21,7 +21,7 @@ interface Question {
   timeoutMs?: number;
 }
 
-/** Rejects when nobody answers; an answer that says no is an answer. */
+/** Sends a request. Rejects when the engine does not answer; an error status is an answer. */
 export async function ask(
   socket: string,
   method: string,
@@ -31,7 +31,7 @@ export async function ask(
   const { body, timeoutMs = TIMEOUT_MS } = question;
   const headers = body ? { 'content-type': 'application/x-tar' } : {};
   const signal = AbortSignal.timeout(timeoutMs);
-  // A connection of its own: one that is kept would outlive an engine that is started anew on the same socket.
+  // Each request has a connection of its own: a kept one would outlive an engine that restarts on the same socket.
   const sent = request({ socketPath: socket, method, path, headers, signal, agent: false });
   const answered = Promise.withResolvers<EngineAnswer>();
   sent.once('error', answered.reject);
@@ -44,7 +44,7 @@ export async function ask(
   return answered.promise;
 }
 
-/** The same where any answer but a yes is an error, which says what the engine said. */
+/** Sends a request; any status but 2xx is an error with the engine's message. */
 export async function demand(socket: string, method: string, path: string, question?: Question): Promise<Buffer> {
   const { status, content } = await ask(socket, method, path, question);
   if (status >= 400) throw new Error(`the engine refused ${method} ${path}: ${content.toString().trim().slice(-500)}`);
@@ -54,7 +54,7 @@ export async function demand(socket: string, method: string, path: string, quest
 export const demandJson = async <T>(socket: string, path: string): Promise<T> =>
   JSON.parse(String(await demand(socket, 'GET', path))) as T;
 
-/** `demand` for who cannot await. */
+/** A synchronous `demand`. */
 export const demandNow = (socket: string, method: string, path: string): void =>
   void execFileSync(process.execPath, [import.meta.filename, socket, method, path], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -75,7 +75,7 @@ export async function importImage(socket: string, name: string, archive: string)
   const query = new URLSearchParams({ fromSrc: '-', repo, tag });
   const body = createReadStream(archive);
   const said = await demand(socket, 'POST', `/images/create?${query}`, { body, timeoutMs: 10 * TIMEOUT_MS });
-  // What goes wrong on the way is told at the end of an answer that began well.
+  // The engine reports an error at the end of an answer that began well.
   if (!(await hasImage(socket, name))) throw new Error(`the engine did not take ${archive}: ${String(said).trim()}`);
 }
 

@@ -1,4 +1,4 @@
-/** One container of the tests' servers, started by testcontainers, which is loaded only when there is an engine to use. */
+/** Runs one container of the tests' servers with testcontainers, which is loaded only when there is an engine. */
 import type { StartedTestContainer } from 'testcontainers';
 import { demand, demandJson, demandNow } from './api.ts';
 import { ownerLabel, removeContainer } from './containers.ts';
@@ -6,29 +6,29 @@ import { testEngine } from './find.ts';
 import { SERVERS_IMAGE } from './image.ts';
 
 export interface ContainerSpec {
-  /** Others on the machine can read it: never a secret. */
+  /** Other users of the machine can read it: never a secret. */
   command: string[];
   /** A user of the image. */
   user: string;
-  /** Copied into the container before it starts; readable there by everybody. */
+  /** Files to copy into the container before its start, readable by every user there. */
   files: Record<string, string>;
-  /** Directories in memory, for everybody to write to. */
+  /** Directories in memory, writable by every user. */
   inMemory?: string[];
 }
 
 export interface Container {
-  /** At once and without a word, as a crash would. What it had on disk is there when it starts again. */
+  /** Kills it at once, as in a crash. A restart finds its files again. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Nothing in it runs any more, until `unpause`. Both have happened when they return. */
+  /** Stops all its processes until `unpause`. Both take effect before they return. */
   pause(): void;
   unpause(): void;
-  /** Throws its last words when it has ended. */
+  /** Throws its last output when it has ended. */
   check(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** The library reads these when it is loaded. What it starts is removed by us, and found on our own loopback address. */
+/** The library reads these variables when it is loaded. Our own code removes the containers, and uses our own loopback address. */
 async function library(socket: string) {
   process.env.DOCKER_HOST = `unix://${socket}`;
   process.env.TESTCONTAINERS_RYUK_DISABLED = 'true';
@@ -36,7 +36,7 @@ async function library(socket: string) {
   return import('testcontainers');
 }
 
-/** Resolves when it runs; whether its server answers is for the caller to ask. */
+/** Resolves when the container runs; the caller checks its server. */
 export async function runContainer({ command, user, files, inMemory = [] }: ContainerSpec): Promise<Container> {
   const engine = await testEngine();
   if ('whyNot' in engine) throw new Error(`no containers: ${engine.whyNot}`);
@@ -68,7 +68,7 @@ function controls(socket: string, started: StartedTestContainer): Container {
     async check() {
       if (await isRunning()) return;
       const logged = await demand(socket, 'GET', `/containers/${id}/logs?stdout=true&stderr=true&tail=5`);
-      throw new Error(`the container ended: ${linesOf(logged).join(' ')}`);
+      throw new Error(`the container ended: ${parseLines(logged).join(' ')}`);
     },
     remove: () => removeContainer(socket, id),
   };
@@ -77,8 +77,8 @@ function controls(socket: string, started: StartedTestContainer): Container {
 const HEADER_BYTES = 8;
 const LENGTH_AT = 4;
 
-/** An engine sends what a container wrote in frames: which stream it was, how many bytes follow, and these. */
-function linesOf(logged: Buffer): string[] {
+/** An engine sends a container's output in frames: the stream's number, the length, and the bytes. */
+function parseLines(logged: Buffer): string[] {
   const lines: string[] = [];
   for (let at = 0; at + HEADER_BYTES <= logged.length; ) {
     const end = at + HEADER_BYTES + logged.readUInt32BE(at + LENGTH_AT);

@@ -1,7 +1,6 @@
 /**
- * The containers of the tests' servers, as the engine lists them. Each says in a label which process has started it and who
- * that one's parent is: a worker is ended without being asked, so that what it has started is removed by its run, or after a
- * run that was killed by the next one.
+ * Lists and removes the containers of the tests' servers. A label of each names the process that started it, and that process's parent. A
+ * worker ends without a warning, so its run removes its containers; after a killed run the next run does.
  */
 import { identify, isAlive, type ProcessIdentity } from '../../../../tools/process/identity.ts';
 import { ask, demandJson } from './api.ts';
@@ -10,20 +9,20 @@ import { ensureServersImage } from './image.ts';
 
 const LABEL = 'loopstream.test.owner';
 const NOT_THERE = 404;
-/** It is being removed already. */
+/** The engine is already removing it. */
 const CONFLICT = 409;
 
 interface Owner extends ProcessIdentity {
   parent: ProcessIdentity;
 }
 
-const known = (pid: number): ProcessIdentity => identify(pid) ?? { pid, startTicks: '', bootId: '' };
+const identifyOrKeep = (pid: number): ProcessIdentity => identify(pid) ?? { pid, startTicks: '', bootId: '' };
 
 export const ownerLabel = (): Record<string, string> => ({
-  [LABEL]: JSON.stringify({ ...known(process.pid), parent: known(process.ppid) } satisfies Owner),
+  [LABEL]: JSON.stringify({ ...identifyOrKeep(process.pid), parent: identifyOrKeep(process.ppid) } satisfies Owner),
 });
 
-/** Removes those of owners that are meant, running or not. */
+/** Removes the containers of the selected owners, running or not. */
 export async function removeContainers(socket: string, isMeant: (owner: Owner) => boolean): Promise<void> {
   const query = new URLSearchParams({ all: 'true', filters: JSON.stringify({ label: [LABEL] }) });
   const listed = await demandJson<{ Id: string; Labels: Record<string, string> }[]>(
@@ -40,13 +39,13 @@ export async function removeContainer(socket: string, id: string): Promise<void>
 }
 
 const isMine = ({ pid, startTicks, bootId }: ProcessIdentity): boolean => {
-  const me = known(process.pid);
+  const me = identifyOrKeep(process.pid);
   return pid === me.pid && startTicks === me.startTicks && bootId === me.bootId;
 };
 
 /**
- * Around the run of a project, whose workers are children of this process: clears what runs before have left and gives the
- * engine the image. Resolves to which way the servers run, and to what has to be done in the end.
+ * Wraps a project's run, whose workers are children of this process: removes earlier runs' leftovers and gives the engine the image.
+ * Resolves to the way in which the servers run, and the clean-up.
  */
 export async function aroundContainers(cacheDir: string): Promise<{ told: string; end(): Promise<void> }> {
   const processes = (why: string) => {

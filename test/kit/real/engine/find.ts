@@ -1,6 +1,6 @@
 /**
- * Which way the tests' Postgres and Redis run: in containers where a Docker engine answers that can be used, otherwise as
- * processes. LOOPSTREAM_TEST_SERVERS=processes or =containers says it for all; with `containers`, no engine is an error.
+ * Chooses where the tests' Postgres and Redis run: in containers where a usable Docker engine answers, otherwise as processes.
+ * LOOPSTREAM_TEST_SERVERS=processes or =containers decides for all; with `containers`, a missing engine is an error.
  */
 import { hostname } from 'node:os';
 import { answers, demandJson, hasImage } from './api.ts';
@@ -11,7 +11,7 @@ export type Way = 'processes' | 'containers';
 const DEFAULT_HOST = 'unix:///var/run/docker.sock';
 const SCHEME = 'unix://';
 
-/** As the engine tells of itself (`GET /info`). */
+/** The engine's facts (`GET /info`). */
 export interface EngineInfo {
   Name: string;
   OSType: string;
@@ -20,8 +20,8 @@ export interface EngineInfo {
 }
 
 /**
- * Why the servers cannot run there. They listen on this machine's loopback address, which only an engine that shares our
- * network can give them: whoever published their ports instead would offer them to the machine's neighbours.
+ * Returns why the servers cannot run on that engine. They listen on this machine's loopback address, so the engine must share our network:
+ * published ports would be open to the machine's neighbours.
  */
 export function whyOutOfReach(info: EngineInfo, ourName: string): string | undefined {
   if (info.OSType !== 'linux') return 'its containers are not of Linux';
@@ -33,7 +33,7 @@ export function whyOutOfReach(info: EngineInfo, ourName: string): string | undef
 
 type Found = { socket: string } | { whyNot: string };
 
-/** The engine that answers, whether it has the image or not. */
+/** Finds the engine that answers, with or without the image. */
 export async function findEngine(host = process.env.DOCKER_HOST || DEFAULT_HOST): Promise<Found> {
   if (!host.startsWith(SCHEME)) return { whyNot: `${host} may be another machine` };
   const socket = host.slice(SCHEME.length);
@@ -51,13 +51,13 @@ async function look(): Promise<Found> {
 
 let found: Promise<Found> | undefined;
 
-/** The engine to use, or why there is none. Looked for once in a process. */
+/** Returns the engine to use, or the reason why there is none. A process looks for it once. */
 export const testEngine = (): Promise<Found> => {
   found ??= look();
   return found;
 };
 
-/** Of servers that nobody has said more about. */
+/** Chooses for servers without a way of their own. */
 export async function chosenWay(): Promise<Way> {
   const engine = await testEngine();
   if ('socket' in engine) return 'containers';

@@ -1,7 +1,7 @@
 /**
- * The image of the tests' servers, with no registry: a Debian with Redis, Postgres, and a database cluster that
- * only has to be copied, since making one takes a second of the processor's time. It is kept in the cache as an archive of its
- * files, from which any engine makes the image; its name tells what it is made of.
+ * Makes the image of the tests' servers without a registry: a Debian with Redis, Postgres and a prepared database cluster. A copy of the
+ * cluster saves a second of processor time. The cache keeps the image as an archive, from which any engine makes it; its name is a hash of
+ * its sources.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ import { engineDir } from './layout.ts';
 
 const PACKAGES = ['redis-server', 'postgresql-15'];
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';
-/** In the image; its superuser has a password that nobody knows. */
+/** The image's database cluster; its superuser has an unknown password. */
 export const PREPARED_CLUSTER = '/var/lib/postgresql/prepared';
-/** As `tools/local/postgres.ts` makes a cluster; small files of its log, so that little has to be copied. */
+/** The options of `tools/local/postgres.ts`; small log files, so that a copy is small. */
 const INITDB = ['-U', 'postgres', '--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--wal-segsize=1'];
 const PREPARATION = 'create database loopstream\n';
 const PASSWORD_FILE = '/tmp/password';
-/** What no server reads at run time, the compiler of long queries among it, and the cluster that the package makes. */
+/** Paths that no server reads at run time: the compiler of long queries among them, and the package's own database cluster. */
 const NEEDLESS = [
   'tmp/password',
   'usr/lib/llvm-14',
@@ -44,8 +44,8 @@ export const SERVERS_IMAGE = `loopstream-test-servers:${HASH}`;
 const archiveIn = (cacheDir: string): string => join(engineDir(cacheDir), `servers-${HASH}.tar`);
 
 /**
- * Runs a program of the new Debian where it sees no network and ends with whoever started it: the package of Postgres starts
- * a server when it is installed, on a port of the machine.
+ * Runs a program of the new Debian without a network, in the caller's lifetime. The package of Postgres starts a server on a port of the
+ * machine when it is installed.
  */
 const inside = (root: string, command: string[], { user = 'root', input = '' } = {}): Promise<string> =>
   must(
@@ -65,7 +65,7 @@ async function prepareCluster(root: string): Promise<void> {
   });
 }
 
-/** Makes the archive unless it is there: a minute or two. */
+/** Makes the archive unless it is there, in a minute or two. */
 export async function ensureServersArchive(cacheDir: string, onProgress: (step: string) => void): Promise<void> {
   const archive = archiveIn(cacheDir);
   if (existsSync(archive)) return;
@@ -84,7 +84,7 @@ export async function ensureServersArchive(cacheDir: string, onProgress: (step: 
   });
 }
 
-/** Gives an engine the image unless it has it. Why it could not, when there is no archive. */
+/** Gives an engine the image unless it has it. Returns the reason when there is no archive. */
 export async function ensureServersImage(socket: string, cacheDir: string): Promise<string | undefined> {
   if (await hasImage(socket, SERVERS_IMAGE)) return undefined;
   const archive = archiveIn(cacheDir);

@@ -1,7 +1,7 @@
 /**
- * Keeps an engine for the tests' servers, until the other end of its standard input is closed (`test:engine` in package.json).
- * Its first line is the engine's address, unix://…, or why there is none; a file named as its argument gets the same line.
- * An engine that answers already is used as it is and left alone; otherwise one of our own is started, and ended in the end.
+ * Keeps an engine for the tests' servers, until its standard input closes (`test:engine` in package.json). Its first line is the engine's
+ * address, unix://…, or the reason why there is none; the file named by its argument gets the same line. It uses and never stops an engine
+ * that already answers; otherwise it starts one of our own, and ends it.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -30,7 +30,7 @@ async function keep(line: string): Promise<void> {
   await over;
 }
 
-/** `whyNot`: there is no other. */
+/** `whyNot` is the reason why no other engine can be used. */
 async function keepOwn(whyNot: string): Promise<void> {
   const why = (await whyNoEngine()) ?? (await whatIsMissing());
   if (why !== undefined) return keep(`${whyNot}, and ${why}`);
@@ -58,5 +58,5 @@ else {
   if ('socket' in found) await keep((await ensureServersImage(found.socket, cacheDir)) ?? `unix://${found.socket}`);
   else await keepOwn(found.whyNot);
 }
-// An input that nobody has closed yet would keep us.
+// An open input would keep the process alive.
 process.stdin.destroy();

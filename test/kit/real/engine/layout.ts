@@ -1,6 +1,6 @@
 /**
- * Where an engine of our own is and what it is called: all of it follows from the cache that it keeps its images in, so that
- * whatever a run leaves behind is found by the next one. Pure: no I/O, no clock.
+ * Names and locates an engine of our own. All paths follow from the cache with its images, so that the next run finds the leftovers of a
+ * crash. Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -8,16 +8,16 @@ import { join, resolve } from 'node:path';
 export interface EngineLayout {
   /** Images, kept from run to run. */
   dataRoot: string;
-  /** Of one run: sockets, whose paths have to be short, records and the log. */
+  /** The state of one run: sockets, whose paths have to be short, records and the log. */
   runDir: string;
   socket: string;
   logFile: string;
-  /** The containers' own are below it. */
+  /** The engine's cgroup, with the containers' own below it. */
   cgroup: string;
   lockFile: string;
 }
 
-/** What engines have of ours in the cache. */
+/** The cache's folder for engines. */
 export const engineDir = (cacheDir: string): string => join(resolve(cacheDir), 'engine');
 
 export function engineLayout(cacheDir: string): EngineLayout {

@@ -1,7 +1,7 @@
 /**
- * A Docker engine of our own, for one run, on a machine where none answers. It lives in process and mount namespaces of its
- * own: when its first process ends, however that comes about, the kernel ends all that it started, containers too, and takes
- * its mounts away. It touches nothing of the machine's network, of which its containers see as much as we do.
+ * Runs a Docker engine of our own, for one run, on a machine where none answers. It has process and mount namespaces of its own: when its
+ * first process ends, the kernel ends every process in it, containers too, and removes its mounts. It leaves the machine's network alone;
+ * its containers share that network.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,12 +17,12 @@ import { type EngineLayout, engineLayout } from './layout.ts';
 const START_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
 /**
- * Places that are the same for every engine of a machine: the sockets of containerd's shims, settings and the engine's key.
- * Ours sees empty ones, which are gone with it, and so neither uses another containerd nor follows another's settings.
+ * Paths that every engine of a machine shares: the sockets of containerd's shims, settings and the engine's key. Ours sees empty ones,
+ * which vanish with it. So it uses no other containerd and follows no other settings.
  */
 const HIDDEN = ['/run/containerd', '/etc/docker'];
 const HIDE = `set -e; for dir in ${HIDDEN.join(' ')}; do mount -t tmpfs tmpfs "$dir"; done; exec "$@"`;
-/** Directories that had to be made for that. */
+/** The file that records the directories made for that. */
 const madeFile = ({ runDir }: EngineLayout) => join(runDir, 'made.json');
 
 const arguments_ = ({ dataRoot, runDir, socket, cgroup }: EngineLayout): string[] => [
@@ -42,7 +42,7 @@ function start(layout: EngineLayout): Promise<Child> {
   const apart = ['unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
   return spawnChild({
     name: 'dockerd',
-    // It ends with us, also when we are killed.
+    // The engine ends with us, also when we are killed.
     command: 'setpriv',
     args: ['--pdeathsig=KILL', ...apart, 'sh', '-c', HIDE, 'sh', 'dockerd', ...arguments_(layout)],
     env: environment() as Record<string, string>,
@@ -51,7 +51,7 @@ function start(layout: EngineLayout): Promise<Child> {
   });
 }
 
-/** What a run that was killed has left, and what is left of one that was not. For whoever holds the lock. */
+/** Removes the leftovers of a killed run. The caller holds the lock. */
 async function clear(layout: EngineLayout): Promise<void> {
   const { runDir, cgroup } = layout;
   await sweepLeftovers(runDir, { evenInUse: true });
@@ -67,7 +67,7 @@ function removeEmpty(dir: string): void {
   try {
     rmdirSync(dir);
   } catch {
-    // Somebody else has begun to use it.
+    // Another process has begun to use it.
   }
 }
 
@@ -84,16 +84,17 @@ async function ready(child: Child, { socket, logFile }: EngineLayout): Promise<v
 }
 
 async function stop(child: Child): Promise<void> {
-  // The one that waits for it lets no signal through; as its group, dockerd hears it.
+  // The process that waits for it forwards no signal; the group's signal reaches dockerd.
   signal(-child.pid, 'SIGTERM');
   await child.stop(STOP_GRACE_MS);
 }
 
-/** Starts an engine for `use` and ends it afterwards. Rejects with a sentence when another run has that of this cache. */
+/** Starts an engine for `use` and ends it afterwards. Rejects with a sentence when another run has this cache's engine. */
 export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) => Promise<T>): Promise<T> {
   const layout = engineLayout(cacheDir);
   const waiting = new AbortController();
-  const taken = (holder: number) => waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
+  const rejectTaken = (holder: number) =>
+    waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
   const work = async () => {
     await clear(layout);
     const child = await start(layout);
@@ -105,5 +106,5 @@ export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) =
       await clear(layout);
     }
   };
-  return withFileLock(layout.lockFile, work, { onWait: taken, signal: waiting.signal });
+  return withFileLock(layout.lockFile, work, { onWait: rejectTaken, signal: waiting.signal });
 }

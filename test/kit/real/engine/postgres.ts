@@ -1,4 +1,4 @@
-/** Postgres in a container, its files in memory. */
+/** Runs Postgres in a container, with its files in memory. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { freePort, until } from '../../wait.ts';
@@ -10,7 +10,7 @@ const START_TIMEOUT_MS = 60_000;
 const DATA = '/run/loopstream';
 const PASSWORD_SQL = '/etc/loopstream-password.sql';
 
-/** As `tools/local/postgres.ts` has it for tests. */
+/** The test settings of `tools/local/postgres.ts`. */
 const settings = (port: number): Record<string, string> => ({
   listen_addresses: '127.0.0.1',
   port: String(port),
@@ -22,7 +22,7 @@ const settings = (port: number): Record<string, string> => ({
   full_page_writes: 'off',
 });
 
-/** It gets its password before it listens, from a file, since a command line is for all to read. */
+/** The script sets the password from a file before Postgres listens: every user can read a command line. */
 function script(port: number): string {
   const options = Object.entries(settings(port)).map(([name, value]) => `-c ${name}='${value}'`);
   return [

@@ -1,4 +1,4 @@
-/** What an engine of our own needs, and whether this machine can have one at all. */
+/** Checks whether this machine can run an engine of our own, and names the programs it needs. */
 import { existsSync } from 'node:fs';
 import type { NeededProgram } from '../../../../tools/process/preflight.ts';
 import { isWritable, may } from '../cluster/command.ts';
@@ -9,7 +9,7 @@ const APART = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
 
 const hasProgram = (name: string): Promise<boolean> => may('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
 
-/** In one sentence; undefined when it can. */
+/** Returns the reason why not, as a sentence; undefined when it can. */
 export async function whyNoEngine(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'an engine of our own needs Linux';
   if (process.getuid?.() !== 0) return 'to start one of our own needs root';
@@ -21,15 +21,15 @@ export async function whyNoEngine(): Promise<string | undefined> {
   return undefined;
 }
 
-/** What is missing where nothing more may be installed. */
+/** Returns the missing programs where nothing more may be installed. */
 export async function whatIsMissing(): Promise<string | undefined> {
   return (await hasProgram('dockerd')) ? undefined : 'dockerd is not installed';
 }
 
 /**
- * What is needed to make the image, and to start an engine where none answers. The latter only where its installation changes
- * nothing else: under systemd Debian's package starts an engine for good, which gives the machine a bridge and rules for
- * packets. That is for its owner to decide.
+ * Returns the programs that make the image, and start an engine where none answers. The latter are included only where their installation
+ * changes nothing else: under systemd, Debian's package starts an engine for good, with a bridge and packet rules. That is the owner's
+ * decision.
  */
 export async function enginePrograms(): Promise<readonly NeededProgram[]> {
   const needed: NeededProgram[] = [{ command: 'mmdebstrap', aptPackage: 'mmdebstrap' }];

@@ -1,4 +1,4 @@
-/** redis-server in a container. */
+/** Runs redis-server in a container. */
 import type { RedisServer } from '../redis.ts';
 import { type Container, runContainer } from './container.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The definitions of others that the chart has objects for, as their projects publish them: the Gateway API's and the
- * Prometheus operator's. Taken from their Go modules into the cache.
+ * Fetches the foreign definitions that the chart has objects for, as their projects publish them: the Gateway API's and the Prometheus
+ * operator's. Their Go modules contain them.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ const SOURCES = [
   },
 ];
 
-/** Absolute paths of the YAML files, one definition each. */
+/** Returns absolute paths of the YAML files, one definition each. */
 export async function ensureDefinitions(
   env: ReturnType<typeof environment>,
   onProgress?: (step: string) => void,
@@ -59,6 +59,6 @@ async function fetchInto(
       for (const file of files) copyFileSync(join(found.Dir, file), join(partial, basename(file)));
     }
   });
-  // They appear under their name only when all are there.
+  // The directory gets its name only when it is complete.
   renameSync(partial, done);
 }

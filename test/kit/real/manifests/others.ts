@@ -1,4 +1,4 @@
-/** Uploads, playlists and destinations that make no sense. */
+/** Lists invalid uploads, playlists and destinations. */
 import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../../src/lib/sentences.ts';
 import { type Bad, DESTINATION, PLAYLIST, sentence, UPLOAD } from './shapes.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Manifests that make no sense, each with one mistake: what the API server is to say of it, and the same mistake as a
- * request of REST where it can be made there.
+ * Defines invalid manifests with one mistake each. A manifest has the API server's expected error and, where REST can make the mistake too,
+ * the same mistake as a request.
  */
 import { formatApiVersion } from '../../../../src/kube/paths.ts';
 import type { Resource } from '../../../../src/kube/types.ts';
@@ -13,7 +13,7 @@ export interface Bad {
   kind: Resource<never>;
   spec?: unknown;
   name?: string;
-  /** What the API server is to say of it. */
+  /** The field in the API server's error. */
   field: string;
   sentence: string;
   /** The same mistake through REST; `sentence` where the contract has other values to choose from. */

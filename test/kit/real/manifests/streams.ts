@@ -1,10 +1,10 @@
-/** Streams that make no sense. */
+/** Lists invalid streams. */
 import { CRON, DISPLAY_NAME, LABEL_VALUE, REFERENCE, SENTENCES, TIME_ZONE } from '../../../../src/lib/sentences.ts';
 import { type Bad, STREAM, sentence } from './shapes.ts';
 
 const ASKED = { name: 'S', quality: 'q_720p', framerate: 'f_30', destinationID: 'd', videoUploadObjectID: 'u' };
 const without = (key: keyof typeof ASKED) => Object.fromEntries(Object.entries(ASKED).filter(([k]) => k !== key));
-const asked = (field: string, body: object, words?: RegExp): NonNullable<Bad['rest']> => ({
+const buildRest = (field: string, body: object, words?: RegExp): NonNullable<Bad['rest']> => ({
   path: '/v1/streams',
   body: { ...ASKED, ...body },
   field,
@@ -17,13 +17,13 @@ const stream = (spec: object, field: string, words: string, rest?: Bad['rest']):
   sentence: words,
   ...(rest && { rest }),
 });
-/** Both doors have the recurrence under the same names. */
+/** Manifests and REST have the recurrence under the same names. */
 const recurring = (recurrence: object | string, field: string, words: string): Bad =>
   stream(
     { schedule: { recurrence } },
     `schedule.recurrence${field && `.${field}`}`,
     words,
-    asked(`/recurrence${field && `/${field}`}`, { recurrence }),
+    buildRest(`/recurrence${field && `/${field}`}`, { recurrence }),
   );
 const at = (more: object) => ({ cron: '0 18 * * 5', timeZone: 'UTC', durationSeconds: 3600, ...more });
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
@@ -42,7 +42,7 @@ export const STREAMS: Record<string, Bad> = {
     { playlistRefs: ['p'] },
     'playlistRefs',
     SENTENCES.twoMedia,
-    asked('/playlistIDs', { playlistIDs: ['p'] }),
+    buildRest('/playlistIDs', { playlistIDs: ['p'] }),
   ),
   'an empty list of playlists in place of an upload': {
     kind: STREAM,
@@ -61,25 +61,25 @@ export const STREAMS: Record<string, Bad> = {
     { destinationRefs: [] },
     'destinationRefs',
     'must not be empty',
-    asked('/destinationIDs', { destinationIDs: [] }),
+    buildRest('/destinationIDs', { destinationIDs: [] }),
   ),
   'six destinations': stream(
     { destinationRefs: names(6) },
     'destinationRefs',
     'must have at most 5 entries',
-    asked('/destinationIDs', { destinationIDs: names(6) }),
+    buildRest('/destinationIDs', { destinationIDs: names(6) }),
   ),
   'a destination twice': stream(
     { destinationRefs: ['d', 'e', 'd'] },
     'destinationRefs',
     SENTENCES.twice,
-    asked('/destinationIDs', { destinationIDs: ['d', 'e', 'd'] }),
+    buildRest('/destinationIDs', { destinationIDs: ['d', 'e', 'd'] }),
   ),
   'one destination that is no list': stream(
     { destinationRefs: 'd' },
     'destinationRefs',
     'must be a list',
-    asked('/destinationIDs', { destinationIDs: 'd' }),
+    buildRest('/destinationIDs', { destinationIDs: 'd' }),
   ),
   'a destination by what people call it': stream(
     { destinationRefs: ['d', 'My channel'] },
@@ -90,40 +90,40 @@ export const STREAMS: Record<string, Bad> = {
     { uploadRef: undefined, playlistRefs: ['p', 'p'] },
     'playlistRefs',
     SENTENCES.twice,
-    asked('/playlistIDs', { videoUploadObjectID: undefined, playlistIDs: ['p', 'p'] }),
+    buildRest('/playlistIDs', { videoUploadObjectID: undefined, playlistIDs: ['p', 'p'] }),
   ),
   'an audio playlist twice': stream(
     { audioPlaylistRefs: ['p', 'p'] },
     'audioPlaylistRefs',
     SENTENCES.twice,
-    asked('/audioPlaylistIDs', { audioPlaylistIDs: ['p', 'p'] }),
+    buildRest('/audioPlaylistIDs', { audioPlaylistIDs: ['p', 'p'] }),
   ),
   '21 playlists': stream(
     { uploadRef: undefined, playlistRefs: names(21) },
     'playlistRefs',
     'must have at most 20 entries',
-    asked('/playlistIDs', { videoUploadObjectID: undefined, playlistIDs: names(21) }),
+    buildRest('/playlistIDs', { videoUploadObjectID: undefined, playlistIDs: names(21) }),
   ),
   'an upload without a name': stream(
     { uploadRef: '' },
     'uploadRef',
     'must not be empty',
-    asked('/videoUploadObjectID', { videoUploadObjectID: '' }),
+    buildRest('/videoUploadObjectID', { videoUploadObjectID: '' }),
   ),
   'an upload in another namespace': stream({ uploadRef: 'other/u' }, 'uploadRef', sentence(REFERENCE)),
   'a quality that does not exist': stream(
     { quality: '480p' },
     'quality',
     'must be one of 720p, 1080p, 1440p, 2160p',
-    asked('/quality', { quality: '480p' }, /^must be one of .*720p, 1080p, 1440p, 2160p$/),
+    buildRest('/quality', { quality: '480p' }, /^must be one of .*720p, 1080p, 1440p, 2160p$/),
   ),
   'a frame rate that does not exist': stream(
     { framerate: 50 },
     'framerate',
     'must be one of 24, 25, 30, 60',
-    asked('/framerate', { framerate: 50 }, /^must be one of .*24, 25, 30, 60$/),
+    buildRest('/framerate', { framerate: 50 }, /^must be one of .*24, 25, 30, 60$/),
   ),
-  // REST takes both.
+  // REST accepts both.
   'a frame rate as text': stream({ framerate: '30' }, 'framerate', 'must be a whole number'),
   'two replicas': stream({ replicas: 2 }, 'replicas', 'must be at most 1'),
   'less than none': stream({ replicas: -1 }, 'replicas', 'must be at least 0'),
@@ -131,33 +131,38 @@ export const STREAMS: Record<string, Bad> = {
     { displayName: 'x'.repeat(201) },
     'displayName',
     'must have at most 200 characters',
-    asked('/name', { name: 'x'.repeat(201) }),
+    buildRest('/name', { name: 'x'.repeat(201) }),
   ),
   'a name shown that rings': stream(
     { displayName: 'bell \u0007' },
     'displayName',
     sentence(DISPLAY_NAME),
-    asked('/name', { name: 'bell \u0007' }),
+    buildRest('/name', { name: 'bell \u0007' }),
   ),
   'a name shown that moves the cursor of a terminal': stream(
     { displayName: '\u009b2J' },
     'displayName',
     sentence(DISPLAY_NAME),
-    asked('/name', { name: '\u009b2J' }),
+    buildRest('/name', { name: '\u009b2J' }),
   ),
   'a name shown on two lines': stream(
     { displayName: 'a\nb' },
     'displayName',
     sentence(DISPLAY_NAME),
-    asked('/name', { name: 'a\nb' }),
+    buildRest('/name', { name: 'a\nb' }),
   ),
   'a name shown that says nothing': stream(
     { displayName: '' },
     'displayName',
     'must not be empty',
-    asked('/name', { name: '' }),
+    buildRest('/name', { name: '' }),
   ),
-  'a field that does not exist': stream({ qualty: '720p' }, 'qualty', 'is not known', asked('/qualty', { qualty: 1 })),
+  'a field that does not exist': stream(
+    { qualty: '720p' },
+    'qualty',
+    'is not known',
+    buildRest('/qualty', { qualty: 1 }),
+  ),
   'a move that does not exist': stream(
     { disruption: 'Sometimes' },
     'disruption',
@@ -210,19 +215,19 @@ export const SCHEDULES: Record<string, Bad> = {
     { schedule: { startAt: LATE, endAt: '2099-06-01T13:30:00+02:00' } },
     'schedule.endAt',
     SENTENCES.endBeforeStart,
-    asked('/scheduleEndAt', { scheduleStartAt: LATE, scheduleEndAt: '2099-06-01T13:30:00+02:00' }),
+    buildRest('/scheduleEndAt', { scheduleStartAt: LATE, scheduleEndAt: '2099-06-01T13:30:00+02:00' }),
   ),
   'an end at the start': stream(
     { schedule: { startAt: EARLY, endAt: EARLY } },
     'schedule.endAt',
     SENTENCES.endBeforeStart,
-    asked('/scheduleEndAt', { scheduleStartAt: EARLY, scheduleEndAt: EARLY }),
+    buildRest('/scheduleEndAt', { scheduleStartAt: EARLY, scheduleEndAt: EARLY }),
   ),
   'a time that is not one': stream(
     { schedule: { startAt: 'tomorrow' } },
     'schedule.startAt',
     'must be a time such as 2027-01-31T18:00:00Z',
-    asked('/scheduleStartAt', { scheduleStartAt: 'tomorrow' }),
+    buildRest('/scheduleStartAt', { scheduleStartAt: 'tomorrow' }),
   ),
   'a deadline before the start': stream(
     { schedule: { startAt: EARLY, startingDeadlineSeconds: -5 } },

@@ -1,7 +1,7 @@
-// An RTMP server that asks for a user name and password, and a client that has them. MediaMTX is made of the same library.
+// Command rtmp-login is an RTMP server that asks for a user name and password, and a client that has them. MediaMTX uses the same library.
 //
-//	rtmp-login serve ADDRESS USER PASSWORD   takes what is published, and writes a line for each publish: the URL that it was for
-//	rtmp-login publish URL                   rtmp://USER:PASSWORD@HOST:PORT/APP#KEY; fails when the server does not take it
+//	rtmp-login serve ADDRESS USER PASSWORD   accepts each publish, and prints its URL
+//	rtmp-login publish URL                   rtmp://USER:PASSWORD@HOST:PORT/APP#KEY; fails when the server refuses it
 package main
 
 import (

@@ -1,6 +1,6 @@
-"""What a schema cannot say of a request that is meant to be right: ids that exist, times to come, cursors of that list.
+"""Adds to valid requests the facts that a schema cannot express: existing ids, future times, cursors of that list.
 
-Requests that are meant to be wrong stay as they are.
+Invalid requests stay the same.
 """
 
 import itertools
@@ -11,9 +11,9 @@ from datetime import datetime, timedelta, timezone
 
 import schemathesis
 
-# What there is in the account: destinationID, videoUploadObjectID, audioUploadObjectID, videoList, audioList.
+# The objects of the account: destinationID, videoUploadObjectID, audioUploadObjectID, videoList, audioList.
 IDS = json.loads(os.environ["SCHEMATHESIS_IDS"])
-# Hosts must be public ones, so the address is one that the internet routes (2001:db8::/32 is not). Nothing connects to it.
+# Hosts must be public, so the internet routes this address (it does not route 2001:db8::/32). Nothing connects to it.
 URLS = ["rtmp://live.example.com/app", "rtmps://live.example.com:443/a/b?c=d", "srt://[2606:2800::1]:9000?mode=caller"]
 LINKS = ["https://example.com/a.mp4", "http://example.com:8080/%20?x=%C3%BC#y", "HTTPS://EXAMPLE.COM"]
 CRONS = ["0 18 * * 5", "*/5 0-6 1,15 jan-mar *", "30 2 L * *"]
@@ -60,13 +60,14 @@ def mend_schedule(body):
 
 
 def mend_destination(body):
-    # A login is for RTMP, and is whole; the limit of a user name is of bytes. Which address a change is about, only the destination tells.
+    # A login is for RTMP, and has both parts; the limit of a user name counts bytes. A change does not contain the
+    # address: only the destination does.
     login = {name: body.pop(name) for name in ("rtmpUser", "rtmpPassword") if name in body}
     if login and body.get("rtmpUrl", "").startswith("rtmp"):
         for name in ("rtmpUser", "rtmpPassword"):
             value = login.get(name, "").strip()
             body[name] = value if 0 < len(value.encode()) <= 255 else "ada"
-    # The address does not end with the key.
+    # The address may not end with the key.
     if "rtmpKey" in body:
         body["rtmpKey"] = body["rtmpKey"].strip() or "k-123456"
     if not body:
@@ -75,7 +76,7 @@ def mend_destination(body):
 
 def mend(operation, body):
     body = dict(body)
-    # How many items there are already, which further ones come to, is told by the playlist: none is filled to its brim.
+    # The limit includes the items that a playlist has already: no request fills one up.
     if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]
     if operation in ("createStream", "updateStream"):
@@ -92,19 +93,19 @@ def mend(operation, body):
         upload = IDS["videoUploadObjectID" if body["kind"] == "video" else "audioUploadObjectID"]
         body["items"] = [{"uploadObjectID": upload} for _ in body["items"]]
         body.pop("streamID", None)
-    # Whether a stream has songs is told by the stream.
+    # A request does not show whether its stream has songs.
     if operation == "skipStreamItem" and "track" in body:
         body["track"] = "video"
     # A video can be an item of either kind.
     item = {"uploadObjectID": IDS["videoUploadObjectID"]}
     if operation == "updatePlaylist" and "items" in body:
         body["items"] = [item for _ in body["items"]]
-    # The one currency, and an amount within the limits, are settings.
+    # Settings define the currency and the limits of an amount.
     if operation == "createTopUp":
         body.update(amountMinor="2500", currency="USD")
     if operation == "createCryptoDeposit":
         body.update(asset="ETH", network="ethereum")
-        # Either says how much it is to be.
+        # `amount` and `amountMinor` exclude each other.
         if body.pop("amountMinor", None) is not None or "amount" in body:
             body["amount"] = str(10**15)
     if operation == "changePlaylist":
@@ -112,7 +113,7 @@ def mend(operation, body):
     return body
 
 
-# The one key of the description's example, with another body each time, would be refused before anybody looks at the body.
+# The key of the description's example, with another body each time, would be refused before the check of the body.
 KEY = "6b0b9a3e-9d0f-4a52-8a62-1c1f7f3f6d11"
 NUMBERS = itertools.count()
 
@@ -121,11 +122,11 @@ NUMBERS = itertools.count()
 def before_call(context, case, kwargs):
     if case.headers and case.headers.get("Idempotency-Key") == KEY:
         case.headers["Idempotency-Key"] = f"case-{next(NUMBERS)}"
-    # What others refer to stays.
+    # Other requests need these objects.
     if case.method == "DELETE" and case.path_parameters and case.path_parameters.get("id") in IDS.values():
         case.path_parameters = {**case.path_parameters, "id": "gone"}
     if not is_right(case):
-        # Where a body may be left out, null is one that is: the Go client of openapi-generator writes it so.
+        # null is valid for an optional body: the Go client of openapi-generator writes it so.
         body = case.operation.definition.raw.get("requestBody")
         if case.body is None and body and not body.get("required"):
             case.body = []
@@ -137,14 +138,14 @@ def before_call(context, case, kwargs):
     if case.query and isinstance(case.query.get("q"), str):
         text = "".join(sign for sign in case.query["q"] if unicodedata.category(sign) != "Cc")
         case.query = {**case.query, "q": text}
-    # What is left out of a period is made of today.
+    # A missing end of a period is today.
     if case.query and case.path == "/v1/billing/usage":
         today = datetime.now(timezone.utc).date()
         period = {"from": str(today - timedelta(days=40)), "to": str(today - timedelta(days=1))}
         case.query = {**case.query, **{name: day for name, day in period.items() if name in case.query}}
     if case.query and isinstance(case.query.get("timeZone"), str):
         case.query = {**case.query, "timeZone": choose(ZONES, case.query["timeZone"])}
-    # Nothing that takes longer than this happens later: there is no need to wait for it.
+    # Nothing changes after a second: a longer wait is useless.
     if case.query and isinstance(case.query.get("wait"), int):
         case.query = {**case.query, "wait": min(case.query["wait"], 1)}
 
@@ -154,7 +155,7 @@ SEEN = set()
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Writes down, once each, what was asked and how it was answered."""
+    """Records each request and its answer once."""
     operation = case.operation.definition.raw.get("operationId")
     phase = case.meta.phase.name.value if case.meta is not None else "none"
     entry = (operation, "right" if is_right(case) else "wrong", phase, response.status_code)

@@ -1,4 +1,4 @@
-/** schemathesis, which asks the API what its description allows and what it does not; from PyPI, into the cache. */
+/** Fetches schemathesis from PyPI into the cache; it tests the API against its description. */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { run } from '../../../../tools/process/run.ts';
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 const FETCH_MS = 5 * 60_000;
 
-/** Its absolute path; fetches it first when it is not there, which takes about half a minute. */
+/** Returns its absolute path; fetches it first when missing, which takes about half a minute. */
 export async function ensureSchemathesis(onProgress?: (step: string) => void): Promise<string> {
   const env = environment();
   const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 16);
@@ -23,7 +23,8 @@ export async function ensureSchemathesis(onProgress?: (step: string) => void): P
   await ensurePrograms([python], { env, onProgress });
   mkdirSync(join(dir, '..'), { recursive: true });
   await withFileLock(`${dir}.lock`, async () => {
-    // Whoever held the lock before may have fetched it. A virtual environment cannot be moved, so a mark says that it is whole.
+    // The previous holder of the lock may have fetched it. A virtual environment cannot be moved, so a marker file says that it is
+    // complete.
     if (existsSync(whole)) return;
     rmSync(dir, { recursive: true, force: true });
     onProgress?.('fetching schemathesis');
@@ -32,7 +33,7 @@ export async function ensureSchemathesis(onProgress?: (step: string) => void): P
       if (!ok) throw new Error(`schemathesis could not be fetched: ${stderr.trim().split('\n').at(-1) ?? ''}`);
     };
     await must('python3', ['-m', 'venv', dir]);
-    // Most of what comes with it is never loaded, and so need not be compiled.
+    // Most dependencies are never loaded, and need no compilation.
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile'];
     await must(join(dir, 'bin', 'python3'), [...pip, '--requirement', REQUIREMENTS]);
     writeFileSync(`${whole}.new`, '');

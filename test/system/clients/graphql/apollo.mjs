@@ -1,6 +1,6 @@
 /**
- * Apollo Client, of the major version that the first argument names, with the links that a server may not support. Prints what
- * came of each as JSON. Arguments: version, address, API key.
+ * Runs Apollo Client, of the major version in the first argument, with links that a server may not support. Prints each outcome as JSON.
+ * Arguments: version, address, API key.
  */
 import { createHash } from 'node:crypto';
 

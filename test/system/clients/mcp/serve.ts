@@ -1,4 +1,4 @@
-/** The tools of agents over HTTP alone: a person whom `get_me` shows, and services that find nothing. */
+/** Serves the tools of agents over HTTP alone: `get_me` returns a person, and the other services find nothing. */
 
 import { AppError } from '../../../../src/lib/errors.ts';
 import { SCOPES } from '../../../../src/lib/scopes.ts';
@@ -23,12 +23,12 @@ const findsNothing = new Proxy(
 );
 
 export interface Tools {
-  /** Without `/mcp`. */
+  /** The address without `/mcp`. */
   url: string;
   stop(): Promise<void>;
 }
 
-/** Serves the tools to whoever sends a key; with `open`, to everybody, for suites that have none to send. */
+/** Serves the tools to every sender of a key; with `open`, to every client, for suites without keys. */
 export async function serveTools({ open = false } = {}): Promise<Tools> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

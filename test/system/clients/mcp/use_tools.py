@@ -1,6 +1,6 @@
 """Uses the tools at an address with the Python SDK, and fastmcp where it is installed. Arguments: address, name of the set.
 
-Prints a list with one object for each client: how many tools it listed, what get_me gave, and the texts of two refusals.
+Prints a list with one object for each client: the number of its tools, the result of get_me, and the texts of two refusals.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Sends a file by tuspy: endpoint, key, path, and the way; prints the URL of the upload."""
+"""Sends a file with tuspy. Arguments: endpoint, key, path, and the way; prints the URL of the upload."""
 
 import asyncio
 import sys

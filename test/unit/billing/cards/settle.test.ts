@@ -20,7 +20,7 @@ const facts = (more: Partial<CardFacts> = {}): CardFacts => ({
   disputes: [],
   ...more,
 });
-const paid = (more: Partial<CardFacts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
+const buildPaid = (more: Partial<CardFacts> = {}) => facts({ session: 'complete', receivedMinor: 1000n, ...more });
 const refund = (id: string, amountMinor: bigint, state: CardFacts['refunds'][number]['state'] = 'done') => ({
   id,
   amountMinor,
@@ -32,8 +32,8 @@ const dispute = (state: CardFacts['disputes'][number]['state'], id = 'd', amount
   state,
 });
 
-/** All of them one after the other. */
-function seen(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
+/** Applies all facts in turn. */
+function applyFacts(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
   let known = NEW;
   const moves: Move[] = [];
   for (const look of looks) {
@@ -43,7 +43,7 @@ function seen(...looks: CardFacts[]): { known: KnownPayment; moves: Move[] } {
   }
   return { known, moves };
 }
-const stateAfter = (...looks: CardFacts[]) => seen(...looks).known.state;
+const stateAfter = (...looks: CardFacts[]) => applyFacts(...looks).known.state;
 
 /** Returns the customer's credits in the end, if no credit was used. */
 function sumCredits(moves: readonly Move[]): bigint {
@@ -64,35 +64,35 @@ describe('a payment', () => {
     expect(stateAfter(facts({ session: 'expired' }))).toBe('expired');
     expect(stateAfter(facts({ session: 'complete' }))).toBe('processing');
     expect(stateAfter(facts({ session: 'complete', hasFailed: true }))).toBe('failed');
-    expect(stateAfter(paid())).toBe('paid');
-    expect(stateAfter(paid({ refunds: [refund('a', 1n)] }))).toBe('partially_refunded');
-    expect(stateAfter(paid({ refunds: [refund('a', 999n), refund('b', 1n)] }))).toBe('refunded');
-    expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'pending')] }))).toBe('paid');
-    expect(stateAfter(paid({ refunds: [refund('a', 1000n, 'failed')] }))).toBe('paid');
+    expect(stateAfter(buildPaid())).toBe('paid');
+    expect(stateAfter(buildPaid({ refunds: [refund('a', 1n)] }))).toBe('partially_refunded');
+    expect(stateAfter(buildPaid({ refunds: [refund('a', 999n), refund('b', 1n)] }))).toBe('refunded');
+    expect(stateAfter(buildPaid({ refunds: [refund('a', 1000n, 'pending')] }))).toBe('paid');
+    expect(stateAfter(buildPaid({ refunds: [refund('a', 1000n, 'failed')] }))).toBe('paid');
     for (const [state, is] of [
       ['warning', 'paid'] as const,
       ['held', 'disputed'] as const,
       ['lost', 'charged_back'] as const,
       ['won', 'paid'] as const,
     ] as const)
-      expect(stateAfter(paid({ disputes: [dispute(state)] })), state).toBe(is);
+      expect(stateAfter(buildPaid({ disputes: [dispute(state)] })), state).toBe(is);
   });
 
   test('that comes late is credited after all', () => {
     for (const before of [facts({ session: 'expired' }), facts({ session: 'complete', hasFailed: true })])
-      expect(seen(before, paid())).toMatchObject({ known: { state: 'paid' }, moves: [{ do: 'credit' }] });
+      expect(applyFacts(before, buildPaid())).toMatchObject({ known: { state: 'paid' }, moves: [{ do: 'credit' }] });
   });
 
-  test('of another amount is credited as it came, and staff look at it', () => {
-    expect(seen(paid({ receivedMinor: 400n }))).toMatchObject({
+  test('of another amount is credited as it came, and reported to staff', () => {
+    expect(applyFacts(buildPaid({ receivedMinor: 400n }))).toMatchObject({
       known: { state: 'paid', paidMinor: 400n, review: 'amount_differs' },
       moves: [{ do: 'credit', amountMinor: 400n }],
     });
   });
 
   test('in another currency is not credited, nor is anything taken for its refund', () => {
-    const other = paid({ currency: 'JPY' });
-    const { known, moves } = seen(other, { ...other, refunds: [refund('a', 1000n)] }, paid());
+    const other = buildPaid({ currency: 'JPY' });
+    const { known, moves } = applyFacts(other, { ...other, refunds: [refund('a', 1000n)] }, buildPaid());
     expect(moves).toEqual([]);
     expect(known).toMatchObject({ state: 'review', review: 'currency_differs', paidMinor: 0n });
   });
@@ -100,7 +100,7 @@ describe('a payment', () => {
 
 describe('money that goes back', () => {
   test('is never more than the customer was ever credited', () => {
-    const { moves } = seen(paid({ refunds: [refund('a', 600n)], disputes: [dispute('held')] }));
+    const { moves } = applyFacts(buildPaid({ refunds: [refund('a', 600n)], disputes: [dispute('held')] }));
     expect(moves.slice(1)).toEqual([
       { do: 'take', id: 'a', kind: 'refund', amountMinor: 600n, customerMinor: 600n },
       { do: 'take', id: 'd', kind: 'dispute', amountMinor: 1000n, customerMinor: 400n },
@@ -109,33 +109,33 @@ describe('money that goes back', () => {
 
   test('comes back when the refund fails or the dispute is won, also by an appeal', () => {
     const refunds = [refund('a', 1000n)];
-    const failed = seen(paid({ refunds }), paid({ refunds: [refund('a', 1000n, 'failed')] }));
+    const failed = applyFacts(buildPaid({ refunds }), buildPaid({ refunds: [refund('a', 1000n, 'failed')] }));
     expect(failed).toMatchObject({ known: { state: 'paid' } });
     expect(sumCredits(failed.moves)).toBe(1000n);
-    const states = (['held', 'lost', 'held', 'won'] as const).map((state) => paid({ disputes: [dispute(state)] }));
-    const { known, moves } = seen(...states);
+    const states = (['held', 'lost', 'held', 'won'] as const).map((state) => buildPaid({ disputes: [dispute(state)] }));
+    const { known, moves } = applyFacts(...states);
     expect(moves.map((move) => move.do)).toEqual(['credit', 'take', 'lose', 'return']);
     expect(known.state).toBe('paid');
   });
 });
 
-test('however often, late and in whichever order looks come, all ends as after the last one, and nothing is done twice', () => {
+test('for any number, delay and order of reports, all ends as after the last one, and nothing is done twice', () => {
   // The events of a payment, in order; each fetch is at one of these moments.
   const history = [
     facts(),
     facts({ session: 'complete' }),
-    paid(),
-    paid({ refunds: [refund('a', 300n, 'pending')] }),
-    paid({ refunds: [refund('a', 300n)] }),
-    paid({ refunds: [refund('a', 300n)], disputes: [dispute('warning', 'd', 500n)] }),
-    paid({ refunds: [refund('a', 300n)], disputes: [dispute('held', 'd', 500n)] }),
-    paid({ refunds: [refund('a', 300n, 'failed')], disputes: [dispute('held', 'd', 500n)] }),
-    paid({ refunds: [refund('a', 300n, 'failed'), refund('b', 200n)], disputes: [dispute('won', 'd', 500n)] }),
+    buildPaid(),
+    buildPaid({ refunds: [refund('a', 300n, 'pending')] }),
+    buildPaid({ refunds: [refund('a', 300n)] }),
+    buildPaid({ refunds: [refund('a', 300n)], disputes: [dispute('warning', 'd', 500n)] }),
+    buildPaid({ refunds: [refund('a', 300n)], disputes: [dispute('held', 'd', 500n)] }),
+    buildPaid({ refunds: [refund('a', 300n, 'failed')], disputes: [dispute('held', 'd', 500n)] }),
+    buildPaid({ refunds: [refund('a', 300n, 'failed'), refund('b', 200n)], disputes: [dispute('won', 'd', 500n)] }),
   ];
   const last = history.at(-1) as CardFacts;
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...history), { maxLength: 20 }), (looks) => {
-      const { known, moves } = seen(...looks, last, ...looks);
+      const { known, moves } = applyFacts(...looks, last, ...looks);
       expect(known.state).toBe('partially_refunded');
       expect(sumCredits(moves)).toBe(800n);
       const named = moves.map((move) => `${move.do} ${'id' in move ? move.id : ''}`);

@@ -24,7 +24,7 @@ const btc = (xpub: string, chain: BtcNetwork['chain'] = 'mainnet'): BtcNetwork =
 const evm = ETHEREUM;
 
 describe('addresses', () => {
-  test('of an EVM network are those that the wallet has, whose key the server never had', () => {
+  test('of an EVM network are those of the wallet, whose key the server never had', () => {
     const { address } = createAddresses(evm);
     const wallet = walletOf("m/44'/60'/0'/0");
     for (const index of [0, 1, 2, 3, 999, 123_456]) {
@@ -62,7 +62,7 @@ describe('amounts', () => {
     creditsPerUnit: fc.constantFrom(100n, 10_000n, 100_000n),
   });
 
-  test('a customer never loses a whole credit, and is never given one', () => {
+  test('a customer never loses a full credit, and never gains one', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), worth, (amount, value) => {
         const credits = creditsFor(amount, value);
@@ -73,7 +73,7 @@ describe('amounts', () => {
     );
   });
 
-  test('what is asked for so many credits is worth them, and no smaller amount is', () => {
+  test('the amount asked for is worth the credits, and no smaller amount is', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 12n }), worth, (credits, value) => {
         const amount = amountFor(credits, value);
@@ -109,7 +109,7 @@ describe('amounts', () => {
   });
 });
 
-test('what a QR code holds is as EIP-681 and BIP 21 have it', () => {
+test('a QR code holds the URI of EIP-681 or BIP 21', () => {
   const [coin] = evm.assets;
   const token = { asset: 'USDT', decimals: 6, contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7' };
   if (!coin) throw new Error('There is no coin.');
@@ -139,7 +139,7 @@ describe('settings', () => {
     expect(read({ currency: 'JPY', rates: { currency: 'JPY', prices: {} } })?.creditsPerUnit).toBe(100n);
   });
 
-  test('what is wrong is named, and what may be secret is not repeated', () => {
+  test('an error names the wrong field, and repeats no value that may be secret', () => {
     const secret = { ...evm, rpcUrl: 'ftp://node/hidden' };
     const xprv = { ...evm, xpub: HDKey.fromMasterSeed(new Uint8Array(32)).privateExtendedKey };
     const wrong: Partial<CryptoConfig>[] = [

@@ -1,6 +1,6 @@
 /**
- * Tests with recorded answers of real Esplora servers (esplora-recorded.json says from where). They are understood as
- * they are, and the server of all other tests of Bitcoin answers in their shape.
+ * Tests the client with recorded answers of real Esplora servers (esplora-recorded.json names them). The client understands them unchanged,
+ * and the server of all other Bitcoin tests answers in their shape.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const recorded = (name: string): Answer => {
   if (answer === undefined) throw new Error(`There is no recorded ${name}.`);
   return answer;
 };
-/** The value below these names. */
+/** Returns the value below these names. */
 const within = (value: unknown, ...path: (string | number)[]): never =>
   path.reduce((at, name) => (at as Record<string | number, unknown>)[name], value) as never;
 const [confirmed, pending] = [recorded('confirmed').body, recorded('pending').body];
@@ -61,9 +61,9 @@ describe('recorded answers are understood', () => {
     expect(await esplora.header(0)).toMatchObject({ height: 0, hash: id, parentHash: '' });
   });
 
-  test('what came to an address: what waits first, what is in a block with its place and time', async () => {
+  test('payments to an address: pending ones first, confirmed ones with their place and time', async () => {
     const address = (transaction: unknown): string => within(transaction, 'vout', 0, 'scriptpubkey_address');
-    // The scanner's form of addresses: ours have small letters alone, these have others too.
+    // The scanner's form of addresses: ours are in lower case, these have other letters too.
     const [paid, waits] = [confirmed, pending].map((one) => address(one).toLowerCase());
     for (const path of [paid, waits]) serve(`/address/${path}/txs`, { status: 200, body: [pending, confirmed] });
     const found = await chain.recent?.(new Set([paid, waits] as string[]));
@@ -90,7 +90,7 @@ describe('recorded answers are understood', () => {
       hash: '000000000000015df12c1a2656f4284edc7c8130d68112d5e522b5d22f79b2b0',
     });
     expect(await find(readTxid(pending))).toBe('pending');
-    // Not found, as servers say it.
+    // Servers report a missing transaction with this status.
     expect(await find(recorded('noTransaction').path.slice('/tx/'.length))).toBeUndefined();
     expect(await esplora.header(9_999_999)).toBeUndefined();
   });
@@ -100,15 +100,15 @@ describe('recorded answers are understood', () => {
     expect([await esplora.feeRate(5), await esplora.feeRate(7)]).toEqual([10, undefined]);
   });
 
-  test('a refusal is one, whatever it says', async () => {
+  test('a refusal is recognized, with any text', async () => {
     await expect(esplora.transactions('bc1qsomething', 0)).rejects.toThrow(
       'The Esplora server of bitcoin answered 400.',
     );
   });
 });
 
-describe('the server of the tests answers in the shape of the recorded ones', () => {
-  /** Each field with its type; of a list those of all that is in it. */
+describe("the tests' server answers in the shape of the recorded answers", () => {
+  /** Lists each field with its type; for a list, the fields of all its elements. */
   function fields(value: unknown, path = ''): string[] {
     if (Array.isArray(value)) return value.flatMap((one) => fields(one, `${path}[]`));
     if (typeof value !== 'object' || value === null) return [`${path}: ${value === null ? 'null' : typeof value}`];
@@ -125,7 +125,7 @@ describe('the server of the tests answers in the shape of the recorded ones', ()
     return { status: answer.status, body: type === 'text/plain' ? await answer.text() : await answer.json() };
   };
 
-  test('blocks, transactions, outputs and fees, field by field; and what is not there', async () => {
+  test('blocks, transactions, outputs and fees, field by field; and missing objects', async () => {
     const txid = server.pay({ address: 'bcrt1qours', value: 5 });
     const waiting = await ask(`/tx/${txid}`);
     expect(must(shape(waiting.body))).toEqual(must(shape(pending)));

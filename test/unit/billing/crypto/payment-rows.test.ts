@@ -26,7 +26,7 @@ const deposit: DepositRow = {
   expires_at: minutes(-10),
   created_at: minutes(-25),
 };
-const known = (more: Partial<KnownDeposits> = {}): KnownDeposits => ({
+const buildKnown = (more: Partial<KnownDeposits> = {}): KnownDeposits => ({
   network: { ...ETHEREUM, assets: [{ asset: 'ETH', decimals: 18, minimum: '1000' }] },
   creditsPerUnit: 10_000n,
   now,
@@ -35,7 +35,7 @@ const known = (more: Partial<KnownDeposits> = {}): KnownDeposits => ({
   ignored: new Map(),
   ...more,
 });
-const seen = (more: Partial<SeenTransfer> = {}): SeenTransfer => ({
+const buildSeen = (more: Partial<SeenTransfer> = {}): SeenTransfer => ({
   txid: '0x1',
   index: 'value',
   to: '0xa',
@@ -45,7 +45,7 @@ const seen = (more: Partial<SeenTransfer> = {}): SeenTransfer => ({
 });
 const block = (time: Date) => ({ block: { height: 7, hash: '0x7', time } });
 const one = (more: Partial<SeenTransfer>, overrides?: Partial<KnownDeposits>) =>
-  updateRows([seen(more)], known(overrides))[0];
+  updateRows([buildSeen(more)], buildKnown(overrides))[0];
 
 describe('a transfer', () => {
   test('in a block from before the quote expired has its rate, however late the scanner is', () => {
@@ -83,20 +83,20 @@ describe('a transfer', () => {
     expect(one(more)).toMatchObject({ state: 'ignored', reason });
   });
 
-  test('to an address of nobody, or of nothing, is not written down', () => {
-    expect(updateRows([seen({ to: '0xb' }), seen({ amount: 0n })], known())).toEqual([]);
+  test('to an unknown address, or of nothing, is not stored', () => {
+    expect(updateRows([buildSeen({ to: '0xb' }), buildSeen({ amount: 0n })], buildKnown())).toEqual([]);
   });
 
-  test('that is known and as it was is not written again; one that moved is', () => {
-    const rows = updateRows([seen()], known());
-    expect(updateRows([seen(), seen()], known({ payments: rows }))).toEqual([]);
-    const moved = seen({ block: { height: 8, hash: '0x8', time: minutes(5) } });
-    expect(updateRows([moved], known({ payments: rows }))).toEqual([{ ...rows[0], height: 8, block_hash: '0x8' }]);
+  test('that has not changed is not stored again; one that moved is', () => {
+    const rows = updateRows([buildSeen()], buildKnown());
+    expect(updateRows([buildSeen(), buildSeen()], buildKnown({ payments: rows }))).toEqual([]);
+    const moved = buildSeen({ block: { height: 8, hash: '0x8', time: minutes(5) } });
+    expect(updateRows([moved], buildKnown({ payments: rows }))).toEqual([{ ...rows[0], height: 8, block_hash: '0x8' }]);
   });
 
   test('of a token that anybody can make is kept a few times', () => {
-    const many = Array.from({ length: 50 }, (_, n) => seen({ contract: '0xbad', index: String(n) }));
-    expect(updateRows(many, known({ ignored: new Map([['dep-1', 5]]) }))).toHaveLength(MAX_IGNORED - 5);
-    expect(updateRows([...many, seen()], known({ ignored: new Map([['dep-1', 99]]) }))).toHaveLength(1);
+    const many = Array.from({ length: 50 }, (_, n) => buildSeen({ contract: '0xbad', index: String(n) }));
+    expect(updateRows(many, buildKnown({ ignored: new Map([['dep-1', 5]]) }))).toHaveLength(MAX_IGNORED - 5);
+    expect(updateRows([...many, buildSeen()], buildKnown({ ignored: new Map([['dep-1', 99]]) }))).toHaveLength(1);
   });
 });

@@ -28,7 +28,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** Runs the machine as the scanner does; answers what was booked, in order. */
+/** Runs the machine as the scanner does; returns the postings in order. */
 function run(all: readonly Step[]) {
   const chain: boolean[] = [false];
   let payment: Payment | undefined;
@@ -40,7 +40,7 @@ function run(all: readonly Step[]) {
       if (payment && payment.height !== null && payment.height >= chain.length) payment = losePayment(payment);
     }
     if (step.do === 'mine') {
-      // A transaction is in a chain once.
+      // A transaction is in a chain at most once.
       const has = step.has && !chain.includes(true);
       chain.push(has);
       const sighting = { height: chain.length - 1 };
@@ -56,10 +56,10 @@ function run(all: readonly Step[]) {
 }
 
 describe('a payment', () => {
-  test('is credited and taken back by turns, never twice in a row, and in the end as the chain has it', () => {
+  test('is credited and taken back in turns, never twice in a row, and ends as the chain has it', () => {
     fc.assert(
       fc.property(steps, (all) => {
-        // Enough blocks after whatever happened, so that all is decided.
+        // Enough blocks follow to decide every payment.
         const quiet = Array.from({ length: 2 * NEEDED + 8 }, (): Step => ({ do: 'mine', has: false }));
         const { chain, booked } = run([...all, ...quiet]);
         expect(booked).toEqual(booked.map((_, i) => (i % 2 === 0 ? 1 : -1)));
@@ -82,7 +82,7 @@ describe('a payment', () => {
     expect(judgePayment(payment, 100, NEEDED)).toBe('wait');
   });
 
-  test('that was in a block is not taken for one that waits, because a server still lists it as waiting', () => {
+  test('that was in a block does not count as pending because a server still lists it so', () => {
     const credited: Payment = { ...beginPayment({ height: 10 }, undefined), state: 'credited' };
     for (const one of [beginPayment({ height: 10 }, undefined), credited, losePayment(credited)])
       expect(updatePayment(one, 'pending')).toEqual(one);
@@ -92,7 +92,7 @@ describe('a payment', () => {
 describe('a deposit', () => {
   const now = new Date('2027-01-31T12:00:00Z');
   const deposit = { amount: 100n, expiresAt: new Date(now.getTime() + HOUR_MS) };
-  const paid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
+  const buildPaid = (state: Payment['state'], more: Partial<PaymentFacts> = {}): PaymentFacts => ({
     state,
     height: 10,
     lostHeight: null,
@@ -106,25 +106,30 @@ describe('a deposit', () => {
   test.each<[string, PaymentFacts[], Date]>([
     ['waiting', [], now],
     ['expired', [], after],
-    ['waiting', [paid('ignored')], now],
-    ['waiting', [paid('dropped', { height: null })], now],
-    ['seen', [paid('seen', { height: null })], now],
-    ['confirming', [paid('seen', { height: null }), paid('confirming')], now],
-    ['confirming', [paid('confirming'), paid('credited')], after],
-    ['credited', [paid('credited')], after],
-    ['credited', [paid('credited', { amount: 60n }), paid('credited', { amount: 60n })], now],
-    ['underpaid', [paid('credited', { amount: 99n })], now],
-    ['underpaid', [paid('credited', { isAsked: false })], now],
-    ['reorged', [paid('reorged', { height: null })], now],
-    ['reorged', [paid('credited', { height: null, lostHeight: 9 })], now],
-    ['reorged', [paid('reversed', { height: null })], after],
+    ['waiting', [buildPaid('ignored')], now],
+    ['waiting', [buildPaid('dropped', { height: null })], now],
+    ['seen', [buildPaid('seen', { height: null })], now],
+    ['confirming', [buildPaid('seen', { height: null }), buildPaid('confirming')], now],
+    ['confirming', [buildPaid('confirming'), buildPaid('credited')], after],
+    ['credited', [buildPaid('credited')], after],
+    ['credited', [buildPaid('credited', { amount: 60n }), buildPaid('credited', { amount: 60n })], now],
+    ['underpaid', [buildPaid('credited', { amount: 99n })], now],
+    ['underpaid', [buildPaid('credited', { isAsked: false })], now],
+    ['reorged', [buildPaid('reorged', { height: null })], now],
+    ['reorged', [buildPaid('credited', { height: null, lostHeight: 9 })], now],
+    ['reorged', [buildPaid('reversed', { height: null })], after],
   ])('is %s', (state, payments, at) => {
     expect(buildDepositView(deposit, payments, 11, at).state).toBe(state);
   });
 
-  test('tells the fewest confirmations of what is on its way', () => {
+  test('shows the fewest confirmations of its pending payments', () => {
     expect(
-      buildDepositView(deposit, [paid('confirming', { height: 9 }), paid('confirming', { height: 11 })], 11, now),
+      buildDepositView(
+        deposit,
+        [buildPaid('confirming', { height: 9 }), buildPaid('confirming', { height: 11 })],
+        11,
+        now,
+      ),
     ).toEqual({
       state: 'confirming',
       confirmations: 1,

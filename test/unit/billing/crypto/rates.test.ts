@@ -1,4 +1,4 @@
-/** Tests the source of prices: it is asked seldom, its answers are checked, and it is named nowhere. */
+/** Tests the source of prices: the server asks it seldom, checks its answers, and names it nowhere. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const now = new Date('2027-01-31T12:00:00Z');
 const clock = { now: () => new Date(now.getTime() + passed), monotonicMs: () => passed };
 const prices = (more: object = {}) => JSON.stringify({ currency: 'USD', prices: { ETH: '3000' }, ...more });
 
-test('it is asked once for all who ask within half a minute, and told apart from what it does not have', async () => {
+test('the source is asked once for all requests within half a minute, and a missing price differs from a failure', async () => {
   answer = { body: prices({ at: now.toISOString() }) };
   const rates = httpRates(url, 'USD', clock);
   const all = await Promise.all([

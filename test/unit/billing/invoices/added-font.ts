@@ -1,19 +1,19 @@
 /**
- * A font that has the letters that a test wants and no others: those of DejaVu Sans under other numbers, by a table of its own.
- * What they look like does not matter; which ones there are, and what a reader copies, does.
+ * Builds a font with exactly the letters that a test wants: those of DejaVu Sans under other numbers, by a table of its own. Its looks do
+ * not matter; the set of letters, and the text that a reader copies, do.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Of some letter. */
+/** A glyph of some letter. */
 const FIRST_GLYPH = 36;
 
-/** cmap, format 12: each letter by itself. */
+/** Builds a cmap table of format 12: one group for each letter. */
 function cmap(letters: readonly number[]): Buffer {
   const groups = [...letters].sort((a, b) => a - b).map((letter, index) => [letter, letter, FIRST_GLYPH + index]);
   const size = 16 + 12 * groups.length;
   const table = Buffer.alloc(12 + size);
-  // One subtable: of the platform Windows, for all of Unicode.
+  // One subtable: platform Windows, all of Unicode.
   for (const [at, value] of [0, 1, 3, 10].entries()) table.writeUInt16BE(value, 2 * at);
   table.writeUInt32BE(12, 8);
   table.writeUInt16BE(12, 12);
@@ -34,7 +34,7 @@ export function fontWith(text: string): Buffer {
       font.writeUInt32BE(font.length - table.length, entry + 8);
       font.writeUInt32BE(table.length, entry + 12);
     }
-    // By this sum the library tells fonts of one name apart.
+    // The library tells fonts of one name apart by this checksum.
     if (name === 'head') font.writeUInt32BE(0x01020304, font.readUInt32BE(entry + 8) + 8);
   }
   return font;

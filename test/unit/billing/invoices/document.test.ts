@@ -36,7 +36,7 @@ describe('money of credits', () => {
         expect(sums.credits).toBe(sum(lines));
         expect(sum(sums.amountsMinor) + sums.roundingMinor).toBe(sums.totalMinor);
         expect(sums.netMinor + sum(sums.taxesMinor)).toBe(sums.totalMinor);
-        // No more than half a minor unit from what the ledger says.
+        // The difference to the ledger is at most half a minor unit.
         const off = sums.totalMinor * 100n - sums.credits;
         expect(off <= 50n && off >= -50n).toBe(true);
       }),
@@ -60,11 +60,11 @@ describe('a month', () => {
     );
   });
 
-  test('that is billed takes nothing more: what comes late is in the next one', () => {
+  test('that is billed takes nothing more: later usage is in the next one', () => {
     const billed = new Date('2027-02-01T00:00:00Z');
     const late = periodAt(new Date('2027-01-20T00:00:00Z'), billed, 'UTC');
     expect(late).toMatchObject({ from: billed, firstDay: '2027-02-01', lastDay: '2027-02-28' });
-    // The seller has moved: what is left of the month is billed, and no moment twice.
+    // After the seller's move, the rest of the month is billed, and no moment twice.
     const moved = periodAt(new Date('2027-02-02T00:00:00Z'), billed, 'Pacific/Honolulu');
     expect(moved).toMatchObject({ from: new Date('2027-02-01T10:00:00Z'), until: new Date('2027-03-01T10:00:00Z') });
   });
@@ -127,7 +127,7 @@ test('a sum in the customer’s favour is a credit note', () => {
   expect(content).toMatchObject({ kind: 'credit_note', totalCredits: '-150', totalMinor: '-2' });
 });
 
-test('the buyer is the address that was set, and what is known of the account where that says nothing', () => {
+test('the buyer is the chosen address, completed by the account’s data', () => {
   const user = { name: 'Ada', email: 'ada@example.com' };
   expect(buildBuyer('acc', user, { name: '', postalCode: '75008', city: 'Paris', line2: '', country: 'FR' })).toEqual({
     name: 'Ada',

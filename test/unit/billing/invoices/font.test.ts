@@ -26,8 +26,8 @@ const invoice = (name: string, address: string, stream: string) =>
       { streamID: 'str-1', name: stream, profile: '1080p30', seconds: '3600', creditsPerHour: '1250', credits: 1250n },
     ],
   });
-/** The pieces that follow on one another, as one text. */
-const said = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
+/** Returns the pieces of one font run as one text. */
+const readPieces = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
   let directory: string;
@@ -41,7 +41,7 @@ describe('letters that our fonts lack', () => {
 
   test('are printed by the font that was added, beside ours in one line, and are copied as they were written', async () => {
     const font = await readInvoiceFont(at('cjk.ttf'));
-    const texts = await said(invoice(COMPANY, ADDRESS, STREAM), font);
+    const texts = await readPieces(invoice(COMPANY, ADDRESS, STREAM), font);
     expect(texts).toContain(`|${COMPANY}|`);
     expect(texts).toContain('|東京都渋谷区|1-2-3|');
     expect(texts).toContain('|24/7 |로파이 라디오|');
@@ -50,12 +50,12 @@ describe('letters that our fonts lack', () => {
     expect(one?.equals(again as Buffer)).toBe(true);
   });
 
-  test('are boxes without it, each one, and the invoice says so; one that has them all does not', async () => {
-    const texts = await said(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
+  test('are boxes, each one, and the invoice says so; a font with all of them needs none', async () => {
+    const texts = await readPieces(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
     expect(texts).toContain(`|${'□'.repeat(7)}|`);
     expect(texts).toContain('|□ Lofi □|');
     expect(texts).toContain('□ stands for a sign that cannot be printed here');
-    expect(await said(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
+    expect(await readPieces(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
   });
 
   test('are of a file that is a font: anything else ends the start with a sentence', async () => {
@@ -70,8 +70,8 @@ describe('letters that our fonts lack', () => {
 
 describe('lines that are read from the right', () => {
   test('stand with their words in order, and their letters as they are joined', async () => {
-    const texts = await said(invoice('رادیو شب', 'רחוב הרצל 12', 'Radio שידור חי 24/7'));
-    // From the left, as it is drawn: the last word first, its last letter first.
+    const texts = await readPieces(invoice('رادیو شب', 'רחוב הרצל 12', 'Radio שידור חי 24/7'));
+    // The order is that of drawing, from the left: the last word first, its last letter first.
     expect(texts).toContain('|12| |לצרה| |בוחר|');
     expect(texts).toContain('|Radio| |יח| |רודיש| |24/7|');
     expect(texts).not.toContain('□');
@@ -84,7 +84,7 @@ describe('lines that are read from the right', () => {
     ['Radio אבג דהו live', ['Radio', ' ', 'דהו', ' ', 'אבג', ' ', 'live']],
     ['אבג 12 דהו 34 x', ['דהו', ' ', '12', ' ', 'אבג', ' ', '34', ' ', 'x']],
   ])('%s', (line, words) => {
-    // Neighbours of one font are one piece: here each word is one of its own.
+    // Neighbours in one font form one piece: here each word has its own font.
     expect(splitByFace(line, own).map(({ text }) => text)).toEqual(words);
   });
 });

@@ -14,7 +14,7 @@ import {
   wrap,
 } from '../../../../src/billing/invoices/text.ts';
 
-/** Each sign as wide as two thirds of its size. */
+/** Each letter is two thirds of its size wide. */
 const measure: MeasureText = (text, size) => text.length * size * 0.66;
 const long = 'A name of a stream that goes on and on, as long as names may be, '.repeat(4);
 
@@ -108,10 +108,10 @@ describe('text on paper', () => {
     expect(formatDay('2027-02-01')).toBe('1 Feb 2027');
   });
 
-  test('names lose what cannot be seen, and show what no font has', () => {
-    const faceOf: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
+  test('names lose invisible characters, and show letters that no font has', () => {
+    const getFace: FaceOf = (codePoint) => (codePoint < 0x2e80 ? 'own' : undefined);
     let missing = 0;
-    const print = (text: string) => toPrintable(text, faceOf, () => (missing += 1));
+    const print = (text: string) => toPrintable(text, getFace, () => (missing += 1));
     expect(print('Lofi  beats\n\u202e24/7 Łódź ©')).toBe('Lofi beats 24/7 Łódź ©');
     expect(missing).toBe(0);
     expect(print('🔥 Lofi ❤️‍🔥')).toBe('□ Lofi □');

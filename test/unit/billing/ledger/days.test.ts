@@ -1,4 +1,4 @@
-/** A day begins where its zone says, also where clocks change or a day is left out. */
+/** Tests that a day begins where its zone says, also where clocks change or a day is left out. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { addDays, dayAt, dayStarts, isDay, midnightsBetween, startOfDay } from '../../../../src/billing/ledger/days.ts';
@@ -11,7 +11,7 @@ test.each([
   ['Asia/Kathmandu', '2027-01-31', '2027-01-30T18:15:00.000Z'],
   ['Pacific/Kiritimati', '2027-01-31', '2027-01-30T10:00:00.000Z'],
   ['America/Los_Angeles', '2027-01-31', '2027-01-31T08:00:00.000Z'],
-  // Midnight is left out there on that day.
+  // Midnight is left out in this zone on that day.
   ['Africa/Cairo', '2027-04-30', '2027-04-29T22:00:00.000Z'],
   // The whole day was left out.
   ['Pacific/Apia', '2011-12-30', '2011-12-30T10:00:00.000Z'],
@@ -49,7 +49,7 @@ test('each moment is in the day that a clock there shows', () => {
 
 test('in every zone there is, summer and winter, days begin when one may begin anywhere', () => {
   const midnights = new Set(midnightsBetween(Date.parse('2026-12-30T00:00:00Z'), Date.parse('2028-01-03T00:00:00Z')));
-  // Far fewer than all quarters of an hour: each may be a charge more.
+  // Far fewer than all quarters of an hour: each can cost one more charge.
   expect(midnights.size / 369).toBeLessThan(40);
   for (const zone of Intl.supportedValuesOf('timeZone'))
     for (const month of ['01', '03', '04', '07', '10', '11'])
@@ -57,7 +57,7 @@ test('in every zone there is, summer and winter, days begin when one may begin a
         expect(midnights.has(at.getTime()), `${zone} ${at.toISOString()}`).toBe(true);
 });
 
-test('what is a day', () => {
+test('the bounds of a day', () => {
   const days = ['2027-01-31', '2028-02-29', '2027-02-29', '2027-1-31', '2027-01-31T00:00:00Z', '0', ''];
   expect(days.map(isDay)).toEqual([true, true, false, false, false, false, false]);
 });

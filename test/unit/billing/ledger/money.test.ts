@@ -1,4 +1,4 @@
-/** Money is whole numbers: nothing is rounded in the service's favour, nor lost beyond the last digit. */
+/** Tests that money is whole numbers: nothing is rounded in the service's favour, nor lost beyond the last digit. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -10,18 +10,18 @@ import {
   toMinor,
 } from '../../../../src/billing/ledger/money.ts';
 
-test('what time costs is never above the exact price, and less than a credit below it', () =>
+test('the cost of time is never above the exact price, and less than a credit below it', () =>
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 10 ** 11 }), fc.bigInt(0n, 10n ** 9n), (ms, perHour) => {
       const credits = creditsForSeconds(ms / 1000, perHour);
       const exact = BigInt(ms) * perHour;
       expect(credits * 3_600_000n <= exact).toBe(true);
-      // A double may be just below the millisecond that it stands for.
+      // A double may be just below its millisecond.
       expect(exact - credits * 3_600_000n < 3_600_000n + perHour).toBe(true);
     }),
   ));
 
-test('charged bit by bit it is what it is at once', () =>
+test('partial charges add up to the charge of the total', () =>
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 10 ** 6 })), fc.bigInt(0n, 10n ** 6n), (parts, perHour) => {
       let seconds = 0;

@@ -21,7 +21,7 @@ const credit = (more: Partial<Credit> = {}): Credit => ({
   warnedHours: undefined,
   ...more,
 });
-const left = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
+const buildEstimate = (secondsLeft: number | undefined, available = 1000n): Estimate => ({
   available,
   creditsPerHour: 300n,
   secondsLeft,
@@ -30,14 +30,14 @@ const left = (secondsLeft: number | undefined, available = 1000n): Estimate => (
 
 it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1alpha1'));
 
-describe('what a stream has had that is not counted', () => {
+describe('the uncounted usage of a stream', () => {
   const iso = (seconds: number) => at(seconds).toISOString();
   const session = { number: 3, podUID: 'p', startedAt: iso(0), onAirSeconds: 0 };
-  it('is the time of an open session since it has been live without a break, beyond what is counted', () => {
+  it('is the time of an open session since it has been live without a break, beyond the counted part', () => {
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
     expect(sumUncharged(live, [], at(90.7))).toBe(90);
     expect(sumUncharged(live, [{ number: 3, tenths: 600 }], at(90))).toBe(30);
-    // Whole hours are in the book; what was before a break is known from there alone.
+    // Whole hours are recorded; usage before a break is known from the records alone.
     const back = on({
       phase: 'live',
       podUID: 'p',
@@ -47,7 +47,7 @@ describe('what a stream has had that is not counted', () => {
     expect(sumUncharged(back, [{ number: 3, tenths: 36_000 }], at(8100))).toBe(3600);
     expect(sumUncharged(back, [{ number: 3, tenths: 72_000 }], at(8100))).toBe(0);
   });
-  it('is nothing while it reconnects, or by a clock that was set back, or of what is acknowledged', () => {
+  it('is nothing while it reconnects, or by a clock that was set back, or for acknowledged time', () => {
     const away = on({ phase: 'reconnecting', podUID: 'p', sessions: [session] });
     expect(sumUncharged(away, [], at(900))).toBe(0);
     const live = on({ phase: 'live', podUID: 'p', liveSince: iso(0), sessions: [session] });
@@ -76,7 +76,7 @@ it('the estimate takes all streams of the account together, and off air nothing 
   expect(estimateCredit(credit(), [], PRICES, NOW)).toMatchObject({ available: 300n, secondsLeft: undefined });
 });
 
-it('what stops for want of credit has none until its pod has told how long it was on air', () => {
+it('a stream that stops for want of credit has none until its pod has reported its time on air', () => {
   const session = { number: 1, podUID: 'p', startedAt: at(-3000).toISOString(), onAirSeconds: 0 };
   const stopping = (more = {}) => [
     { stream: on({ phase: 'stopping', sessions: [{ ...session, ...more }] }), uncharged: 0 },
@@ -89,7 +89,7 @@ it('what stops for want of credit has none until its pod has told how long it wa
 
 describe('the judgement', () => {
   const warned = (before: number | undefined, secondsLeft: number | undefined) => {
-    const { warn, warnedHours } = judgeCredit(credit({ warnedHours: before }), left(secondsLeft), 0, NOW);
+    const { warn, warnedHours } = judgeCredit(credit({ warnedHours: before }), buildEstimate(secondsLeft), 0, NOW);
     return [warn, warnedHours];
   };
   it('warns once for each crossing of a day and of an hour, and again when it was well above in between', () => {
@@ -103,28 +103,32 @@ describe('the judgement', () => {
     // A small top-up: above the hour and still below the day.
     expect(warned(1, 7200)).toEqual([24, 24]);
     expect(warned(undefined, 100)).toEqual([1, 1]);
-    // Nothing is on air: what was said stays said.
+    // Nothing is on air: the last warning stands.
     expect(warned(24, undefined)).toEqual([undefined, 24]);
   });
 
   it('is over when the grace is over, which a clock that jumps does not lengthen', () => {
-    expect(judgeCredit(credit(), left(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
-    expect(judgeCredit(credit({ exhaustedAt: NOW }), left(0, 0n), 60, at(59))).toMatchObject({
+    expect(judgeCredit(credit(), buildEstimate(0, 0n), 60, NOW)).toMatchObject({ exhaustedAt: NOW, isOver: false });
+    expect(judgeCredit(credit({ exhaustedAt: NOW }), buildEstimate(0, 0n), 60, at(59))).toMatchObject({
       exhaustedAt: NOW,
       isOver: false,
     });
-    expect(judgeCredit(credit({ exhaustedAt: NOW }), left(0, -3n), 60, at(60))).toMatchObject({ isOver: true });
-    expect(judgeCredit(credit(), left(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
+    expect(judgeCredit(credit({ exhaustedAt: NOW }), buildEstimate(0, -3n), 60, at(60))).toMatchObject({
+      isOver: true,
+    });
+    expect(judgeCredit(credit(), buildEstimate(0, 0n), 0, NOW)).toMatchObject({ isOver: true });
   });
 
-  it('needs more than what is left over when a stream has stopped, before it goes on', () => {
+  it('requires more than the remainder at a stop, before the stream goes on', () => {
     const exhaustedAt = at(-100);
-    expect(judgeCredit(credit({ exhaustedAt }), left(undefined, 5n), 0, NOW)).toMatchObject({
+    expect(judgeCredit(credit({ exhaustedAt }), buildEstimate(undefined, 5n), 0, NOW)).toMatchObject({
       exhaustedAt,
       isOver: true,
     });
-    expect(judgeCredit(credit({ exhaustedAt }), left(undefined, 6n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
-    expect(judgeCredit(credit(), left(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
+    expect(judgeCredit(credit({ exhaustedAt }), buildEstimate(undefined, 6n), 0, NOW)).toMatchObject({
+      exhaustedAt: undefined,
+    });
+    expect(judgeCredit(credit(), buildEstimate(undefined, 1n), 0, NOW)).toMatchObject({ exhaustedAt: undefined });
   });
 });
 
@@ -143,7 +147,7 @@ describe('the condition', () => {
     expect(say('live', false, 'True')).toEqual(['True', 'CreditGrace', '2020']);
     expect(say('live', true, 'True')).toEqual(['False', 'InsufficientCredits', '2026']);
     expect(say('stopped', false)).toEqual(['False', 'InsufficientCredits', '2026']);
-    // One that was stopped for it does not go on for another grace.
+    // A stream that was stopped for want of credit gets no second grace.
     expect(say('live', false, 'False')).toEqual(['False', 'InsufficientCredits', '2020']);
   });
 });

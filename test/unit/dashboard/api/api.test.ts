@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A real HTTP server that answers by `listener`; its base address. */
+/** Starts a real HTTP server with `listener`; returns its base address. */
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -30,7 +30,7 @@ const json =
     response.end(JSON.stringify(body));
   };
 
-const problemOf = (promise: Promise<unknown>): Promise<LoopstreamError> =>
+const readProblem = (promise: Promise<unknown>): Promise<LoopstreamError> =>
   promise.then(
     () => Promise.reject(new Error('it did not fail')),
     (error: unknown) => (error instanceof LoopstreamError ? error : Promise.reject(error)),
@@ -64,14 +64,14 @@ describe('the API client of the page', () => {
   test('a problem document becomes an error with its code, sentence and issues', async () => {
     const issue = { code: 'media_preparing', message: 'Being prepared.', fix: 'Wait.', field: 'f', since: 't' };
     const base = await serve(json(409, { code: 'stream_not_ready', detail: 'Not yet.', issues: [issue] }));
-    const problem = await problemOf(createApi(base, 'k').start('s1'));
+    const problem = await readProblem(createApi(base, 'k').start('s1'));
     expect(problem).toMatchObject({ status: 409, code: 'stream_not_ready', message: 'Not yet.', issues: [issue] });
   });
 
-  test('a refused key is told, so that the page signs out', async () => {
+  test('reports a refused key, so that the page signs out', async () => {
     const base = await serve(json(401, { code: 'unauthenticated', detail: 'Revoked.' }));
     const told: string[] = [];
-    await problemOf(createApi(base, 'k', { refused: () => told.push('refused') }).me());
+    await readProblem(createApi(base, 'k', { refused: () => told.push('refused') }).me());
     expect(told).toEqual(['refused']);
   });
 
@@ -79,9 +79,9 @@ describe('the API client of the page', () => {
     const reached: boolean[] = [];
     const observer = { reached: (yes: boolean) => reached.push(yes) };
     const cut = await serve((request) => request.socket.destroy());
-    expect(await problemOf(createApi(cut, 'k', observer).me())).not.toBeInstanceOf(ProblemError);
-    await problemOf(createApi(await serve(json(503, {})), 'k', observer).me());
-    await problemOf(createApi(await serve(json(404, {})), 'k', observer).me());
+    expect(await readProblem(createApi(cut, 'k', observer).me())).not.toBeInstanceOf(ProblemError);
+    await readProblem(createApi(await serve(json(503, {})), 'k', observer).me());
+    await readProblem(createApi(await serve(json(404, {})), 'k', observer).me());
     await createApi(await serve(json(200, {})), 'k', observer).me();
     expect(reached).toEqual([false, false, true, true]);
   });
@@ -91,7 +91,7 @@ describe('the API client of the page', () => {
       response.writeHead(200, { 'content-type': 'text/html' });
       response.end('<html>');
     });
-    expect(await problemOf(createApi(base, 'k').me())).toMatchObject({ code: 'http_200' });
+    expect(await readProblem(createApi(base, 'k').me())).toMatchObject({ code: 'http_200' });
   });
 
   test('a request that the page gave up is no lost connection', async () => {

@@ -3,7 +3,7 @@ import { ConnectionError, LoopstreamError } from '../../../../src/client/index.t
 import { createProblem } from '../../../../src/client/problem.ts';
 import { problemText } from '../../../../src/dashboard/api/problem.ts';
 
-test('a problem is told in its own words', () => {
+test('a problem has its own words', () => {
   const body = { code: 'stream_not_ready', detail: 'The media is still being prepared.' };
   expect(problemText(createProblem(409, new Headers(), body, 0))).toBe('The media is still being prepared.');
   expect(problemText(createProblem(502, new Headers(), undefined, 0))).toContain('502');

@@ -34,7 +34,7 @@ describe('the API key of a tab', () => {
     expect([...it.kept.values()]).toEqual(['lsk_new']);
   });
 
-  test('that is refused leaves what was typed; who signs out leaves nothing', () => {
+  test('that is refused keeps the typed input; a sign-out clears it', () => {
     const it = host('', 'lsk_old');
     it.kept.set('loopstream.drafts', '{}');
     const session = new Session(it);
@@ -48,7 +48,7 @@ describe('the API key of a tab', () => {
     expect(new Session(host('', 'lsk_old')).key).toBe('lsk_old');
   });
 
-  test('is forgotten on sign out, with the reason told to whoever listens', () => {
+  test('is forgotten on sign out, and listeners get the reason', () => {
     const it = host('', 'lsk_old');
     const session = new Session(it);
     const heard: (string | undefined)[] = [];
@@ -65,7 +65,7 @@ describe('the API key of a tab', () => {
 describe('a person at the page', () => {
   const person = { id: 'u1', email: 'ada@example.com', firstName: 'Ada', lastName: null };
 
-  test('is not known until the server has said so, and may be nobody', () => {
+  test('is unknown until the server has answered, and may be nobody', () => {
     const session = new Session(host(''));
     expect(session.who.person).toBeUndefined();
     session.knowPerson(null);
@@ -81,7 +81,7 @@ describe('a person at the page', () => {
     expect(session.who).toMatchObject({ person, isOver: false });
   });
 
-  test('who signs out is nobody, with the reason told; a key that is given up leaves the question open', () => {
+  test('becomes nobody on sign out, with the reason; a dropped key leaves the question open', () => {
     const session = new Session(host(''));
     session.knowPerson(person);
     session.signOut('Bye.');

@@ -1,18 +1,18 @@
-/** The table of forms, by which bad input is tried in a browser, names every field in which something can be typed. */
+/** Tests that the table of forms, by which bad input is tried in a browser, names every text field. */
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { FORMS, type Made, OPEN_FORMS, SEARCHES } from '../../../kit/make/forms.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../../../src/dashboard');
-/** Where the fields are made that others use by name. */
+/** This file makes the fields that others use by name. */
 const SHARED = 'features/account/fields.tsx';
 const FIELD = /<(\w*(?:Input|Field|Autocomplete|Combobox|[Ss]elect|[Aa]rea)|input)(?=[\s/>])/g;
-/** Nothing can be typed there. */
+/** These elements take no text. */
 const CHOICES =
   /^<NativeSelect\b|type="(?:radio|checkbox|file|hidden)"|type=\{single \? 'radio' : 'checkbox'\}|\sreadOnly\b/;
 
-/** From `start` to the first `end` that stands in no braces. */
+/** Returns the text from `start` to the first `end` outside of braces. */
 function upTo(end: string, text: string, start: number): string {
   let depth = 0;
   for (let i = start; i < text.length; i += 1) {
@@ -23,8 +23,11 @@ function upTo(end: string, text: string, start: number): string {
   throw new Error(`no ${end} after ${text.slice(start, start + 60)}`);
 }
 
-/** Its labels as they stand there: all texts of an expression, or the expression where there is none; without one, its name. */
-function labelsOf(name: string, tag: string): string[] {
+/**
+ * Returns a field's labels as the source has them: all texts of an expression, or the expression where there is none; without one, its
+ * name.
+ */
+function listLabels(name: string, tag: string): string[] {
   const label = /\s(?:aria-)?label=(?:"([^"]*)"|\{)/.exec(tag);
   if (label?.[1] !== undefined) return [label[1]];
   const which = / which="([^"]*)"/.exec(tag)?.[1];
@@ -42,7 +45,7 @@ function fieldsIn(file: string): string[] {
     const [, name = ''] = found;
     const tag = upTo('>', text, found.index);
     const isOwn = new RegExp(`(?:const|function) ${name}\\b`).test(text);
-    return isOwn || CHOICES.test(tag) ? [] : labelsOf(name, tag).map((label) => `${file}: ${label}`);
+    return isOwn || CHOICES.test(tag) ? [] : listLabels(name, tag).map((label) => `${file}: ${label}`);
   });
 }
 

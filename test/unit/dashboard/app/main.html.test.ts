@@ -10,6 +10,6 @@ test.each<[found: string, html: string]>([
   expect((await htmlFindings(html)).join('\n')).toContain(found);
 });
 
-test('nothing is found in what is sound', async () => {
+test('sound HTML has no findings', async () => {
   expect(await htmlFindings('<div><table><caption>x</caption><tbody></tbody></table></div>')).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Money as the pages write and read it: to the last digit, and never more than there is. */
+/** Tests that pages write and read money to the last digit, and never show more than there is. */
 import { getNiceTickValues } from 'recharts';
 import { describe, expect, test } from 'vitest';
 import { staleAfter } from '../../../../src/dashboard/app/staleQueries.ts';
@@ -77,7 +77,7 @@ test('a state that is newer than the page is called as the server calls it', () 
   expect(depositLine(confirming)).toContain('2 of 12');
 });
 
-test('what is read anew when money changes is what shows it, and no page asks for all', () => {
+test('a change of money refreshes the queries that show it, and no page refetches all', () => {
   const stale = (noun: 'balance' | 'topUp' | 'invoice' | 'deposit') =>
     staleAfter({ noun, id: 'x-1', change: 'updated' })?.map((key) => key.join(' '));
   expect(stale('balance')).toEqual(['money balance', 'money ledger', 'money usage']);

@@ -60,7 +60,7 @@ describe('numbers as people read them', () => {
     expect(formatBytes(1_234_567_890)).toBe('1.2 GB');
   });
 
-  test('what is missing or not a number is a dash, never NaN', () => {
+  test('a missing value, or no number, is a dash, never NaN', () => {
     for (const format of [formatUptime, formatBitrate, formatFps, formatMs, formatCount, formatBytes])
       for (const nothing of [null, undefined, Number.NaN, Number.POSITIVE_INFINITY]) expect(format(nothing)).toBe(NONE);
     expect(formatProfile(undefined, undefined)).toBe(NONE);
@@ -74,7 +74,7 @@ describe('numbers as people read them', () => {
     expect(formatProfile('1080p', 30)).toBe('1080p · 30 fps');
   });
 
-  test('times in the past are told in one unit', () => {
+  test('times in the past are given in one unit', () => {
     const now = new Date('2030-01-10T12:00:00Z');
     const ago = (seconds: number) => formatAgo(new Date(now.getTime() - seconds * 1000), now);
     expect(ago(-60)).toBe('just now');

@@ -15,7 +15,7 @@ const event = (reason: string, time: string): StreamEvent => ({
 });
 
 describe('times of a stream in words', () => {
-  test('a time is told in the zone of the reader', () => {
+  test('a time is shown in the zone of the reader', () => {
     expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'Europe/Berlin')).toMatch(/Fri, Jan 11.*12:30/);
     expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'UTC')).toMatch(/Thu, Jan 10.*11:30/);
   });

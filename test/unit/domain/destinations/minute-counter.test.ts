@@ -1,4 +1,4 @@
-/** What an account begins again and again within a minute. */
+/** Tests how many attempts an account may begin within a minute. */
 import { expect, test } from 'vitest';
 import { createMinuteCounter } from '../../../../src/domain/destinations/minute-counter.ts';
 import type { Clock } from '../../../../src/lib/clock.ts';
@@ -19,7 +19,7 @@ test('each counts for a minute, for its own account alone', () => {
   expect([pace.count('ada'), pace.count('bob')]).toEqual([1, 0]);
 });
 
-test('what was refused is taken back, so that trying on does not keep an account out', () => {
+test('a refused attempt does not count, so that retries do not lock an account out', () => {
   const { clock } = clockAt();
   const pace = createMinuteCounter(clock);
   pace.begin('ada');

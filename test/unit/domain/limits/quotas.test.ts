@@ -1,4 +1,4 @@
-/** Limits hold while many requests come at once, and cost a request nothing while an account is far from them. */
+/** Tests that limits hold while many requests come at once, and cost a request nothing while an account is far from them. */
 import { expect, test } from 'vitest';
 import type { Leases } from '../../../../src/db/leases.ts';
 import { createQuotas } from '../../../../src/domain/limits/quotas.ts';
@@ -35,12 +35,12 @@ function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = 
   return { made, make, quotas, standing, leased: () => leased };
 }
 
-const codesOf = (results: PromiseSettledResult<unknown>[]) =>
+const getCodes = (results: PromiseSettledResult<unknown>[]) =>
   results.map((one) => (one.status === 'fulfilled' ? 'made' : one.reason.code));
 
 test('of many at once, exactly as many are made as there is room for', async () => {
   const { made, make } = place();
-  const codes = codesOf(await Promise.allSettled(Array.from({ length: 250 }, make)));
+  const codes = getCodes(await Promise.allSettled(Array.from({ length: 250 }, make)));
   expect(made.length).toBe(100);
   expect(codes.filter((code) => code === 'quota_exceeded').length).toBe(150);
 });
@@ -53,7 +53,7 @@ test('far from the limit no lease is taken; close to it each request takes one',
   expect(leased()).toBe(199);
 });
 
-test('one that fails leaves its place to the next', async () => {
+test('a failed request leaves its place to the next', async () => {
   const { quotas, make, made } = place({ full: 1 });
   const failing = quotas.make('ada', 'streams', {}, () => Promise.reject(new Error('no')));
   await expect(failing).rejects.toThrow('no');
@@ -71,7 +71,7 @@ test('an account that is no longer on trial has the other limit at once', async 
   expect(made.length).toBe(3);
 });
 
-test('what takes no more room is possible beyond a limit, and what takes more is not', async () => {
+test('a change that takes no more room is possible beyond a limit, and one that takes more is not', async () => {
   const { quotas } = place();
   await expect(quotas.grow('ada', 11, async () => 'done')).rejects.toMatchObject({ extras: { limit: 'recordBytes' } });
   await expect(quotas.grow('ada', 10, async () => 'done')).resolves.toBe('done');

@@ -14,7 +14,7 @@ describe('a batch of changes', () => {
     ['abc', [{ op: 'move', from: 2, to: 0 }], 'cab'],
     ['abc', [{ op: 'replace', index: 1, items: list('xy') }], 'axy'],
     ['', [{ op: 'insert', items: list('a') }], 'a'],
-    // Each sees what the one before has left.
+    // Each case continues from the one before.
     [
       'abc',
       [
@@ -53,8 +53,8 @@ describe('a batch of changes', () => {
   });
 });
 
-test('what is between two lists, made to the one, gives the other, with no more than has to change', () => {
-  // A fixed sequence of pseudo-random numbers (Park and Miller 1988), so that a failure comes again.
+test('the changes between two lists, applied to one, give the other, and change no more than needed', () => {
+  // A fixed sequence of pseudo-random numbers (Park and Miller 1988), so that a failure repeats.
   let seed = 20_270_131;
   const below = (n: number) => {
     seed = (seed * 48_271) % 2_147_483_647;

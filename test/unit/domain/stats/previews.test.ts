@@ -13,7 +13,7 @@ import {
 } from '../../../../src/media/rendition/flv.ts';
 
 const LIMITS: PreviewLimits = { perStream: 2, perServer: 4, seconds: 600 };
-/** What accounts may have by the table of limits. */
+/** The table's limits of an account. */
 const QUOTAS = {
   allowed: async (accountId: string) => (accountId === 'trial' ? 1 : 3),
   check: async () => Promise.reject(new AppError('too_many_previews', 'This account has as many as it may have.')),
@@ -27,7 +27,7 @@ const PREAMBLE = Buffer.concat([
   encodeTag(TAG_AUDIO, 0, Buffer.from([0xaf, 0, 0x11, 0x90])),
 ]);
 
-/** A pod that counts who watches it, with previews of it. */
+/** Starts a pod that counts its viewers, with previews of it. */
 function room(limits: Partial<PreviewLimits> = {}) {
   const sources: PassThrough[] = [];
   const previews = createPreviews({ ...LIMITS, ...limits }, QUOTAS);
@@ -44,7 +44,7 @@ function room(limits: Partial<PreviewLimits> = {}) {
   return { sources, watch };
 }
 
-const codeOf = (watching: Promise<unknown>) =>
+const getCode = (watching: Promise<unknown>) =>
   watching.then(
     () => 'open',
     (error: unknown) => error instanceof AppError && error.code,
@@ -52,7 +52,7 @@ const codeOf = (watching: Promise<unknown>) =>
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('previews', () => {
-  test('of one pod share a connection, and each begins with what a decoder needs and a keyframe', async () => {
+  test('of one pod share a connection, and each begins with the decoder’s headers and a keyframe', async () => {
     const { sources, watch } = room();
     const first = await watch();
     sources[0]?.write(picture(true, 0));
@@ -85,27 +85,27 @@ describe('previews', () => {
     const { watch } = room();
     const viewer = await watch('s1');
     await watch('s1');
-    expect(await codeOf(watch('s1'))).toBe('too_many_previews');
+    expect(await getCode(watch('s1'))).toBe('too_many_previews');
     await watch('s2');
-    expect(await codeOf(watch('s3'))).toBe('too_many_previews');
+    expect(await getCode(watch('s3'))).toBe('too_many_previews');
     await watch('s4', 'b');
-    expect(await codeOf(watch('s5', 'b'))).toBe('server_busy');
+    expect(await getCode(watch('s5', 'b'))).toBe('server_busy');
     viewer.destroy();
     await settle();
-    expect(await codeOf(watch('s1'))).toBe('open');
+    expect(await getCode(watch('s1'))).toBe('open');
   });
 
   test('of an account are as many as its class may have', async () => {
     const { watch } = room();
     await watch('s1', 'trial');
-    expect(await codeOf(watch('s2', 'trial'))).toBe('too_many_previews');
+    expect(await getCode(watch('s2', 'trial'))).toBe('too_many_previews');
   });
 
-  test('are given up by the account with the most when one comes who has none', async () => {
+  test('are taken from the account with the most for an account without any', async () => {
     const { watch } = room({ perServer: 3 });
     const viewers = [await watch('s1'), await watch('s2'), await watch('s3')];
     for (const viewer of viewers) viewer.resume();
-    expect(await codeOf(watch('other', 'b'))).toBe('open');
+    expect(await getCode(watch('other', 'b'))).toBe('open');
     expect(viewers.map(({ readableEnded }) => readableEnded)).toEqual([false, false, true]);
   });
 
@@ -119,10 +119,10 @@ describe('previews', () => {
     await settle();
     expect([viewer.readableEnded, viewer.errored]).toEqual([true, null]);
     const nothing = { open: async () => undefined };
-    for (let i = 0; i < 5; i++) expect(await codeOf(watch('off', 'b', nothing))).toBe('stream_not_live');
+    for (let i = 0; i < 5; i++) expect(await getCode(watch('off', 'b', nothing))).toBe('stream_not_live');
   });
 
-  test('let go a viewer who takes nothing, and no other one', async () => {
+  test('drop a viewer who takes nothing, and no other one', async () => {
     const { sources, watch } = room();
     const stuck = await watch();
     const good = await watch();

@@ -5,7 +5,7 @@ import { type Kube, KubeError } from '../../../../src/kube/types.ts';
 import { findViewToken } from '../../../../src/operator/stream/secret.ts';
 import { VIEW_KEY_KEY } from '../../../../src/resources/common/names.ts';
 
-/** A Kubernetes with at most one Secret, which counts what it is asked. */
+/** A Kubernetes with at most one Secret, which counts requests. */
 function kubernetes() {
   let data: Record<string, string> | undefined;
   const asked: string[] = [];
@@ -30,7 +30,7 @@ function kubernetes() {
   };
 }
 
-describe('the token of those who look', () => {
+describe('the token of viewers', () => {
   test('is the same for operator and API server, another one for each stream, and read once', async () => {
     const { kube, key, asked } = kubernetes();
     const operator = kube();
@@ -40,7 +40,7 @@ describe('the token of those who look', () => {
     const tokens = createViewTokens(async () => key());
     expect(await tokens.find('one')).toBe(token);
     expect(await tokens.find('two')).not.toBe(token);
-    // Another operator, and one that comes after a restart.
+    // Another operator, and this one after a restart.
     expect(await findViewToken(kube(), 'ns', 'one')).toBe(token);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NOT_LIVE, toLiveStats } from '../../../../src/domain/stats/view.ts';
 
-test('whatever a pod tells becomes the public shape: wrong types are nulls, strange fields are left out', () => {
+test('any report of a pod becomes the public shape: wrong types are nulls, unknown fields are left out', () => {
   for (const told of [
     null,
     5,

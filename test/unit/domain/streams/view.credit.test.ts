@@ -1,4 +1,4 @@
-/** What the API does with streams that cost credits, before streams as billing and the operator leave them. */
+/** Tests the API's handling of streams that cost credits, with streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
 import type { OwnedResources } from '../../../../src/domain/owned-resources.ts';
 import { createStreamService } from '../../../../src/domain/streams/service.ts';
@@ -25,7 +25,7 @@ const offAir = (...credit: Condition[]): LoopStream =>
     { status: { observedGeneration: 1, phase: 'idle', conditions: [...READY, ...credit] } },
   );
 
-function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) {
+function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) {
   const streams = {
     get: () => found,
     until: async () => true,
@@ -42,13 +42,15 @@ function serviceOf(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) 
   return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
 }
 
-it('a start without credit is refused as that, whatever else is missing; told to wait it is taken', async () => {
+it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {
   const none = offAir(condition(CREDIT_CONDITION, 'False', 'InsufficientCredits'));
-  await expect(serviceOf(none).start('ann', 'bunny')).rejects.toMatchObject({ code: 'insufficient_credits' });
+  await expect(buildService(none).start('ann', 'bunny')).rejects.toMatchObject({ code: 'insufficient_credits' });
   expect(toReadiness(none).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
-  await expect(serviceOf(none).start('ann', 'bunny', 0, { whenReady: true })).resolves.toMatchObject({ done: false });
+  await expect(buildService(none).start('ann', 'bunny', 0, { whenReady: true })).resolves.toMatchObject({
+    done: false,
+  });
   const some = offAir(condition(CREDIT_CONDITION, 'True'));
-  await expect(serviceOf(some).start('ann', 'bunny')).resolves.toMatchObject({ done: false });
+  await expect(buildService(some).start('ann', 'bunny')).resolves.toMatchObject({ done: false });
 });
 
 it('a new stream has the gate where streams cost something, and is settled when billing has said its word', async () => {
@@ -60,12 +62,12 @@ it('a new stream has the gate where streams cost something, and is settled when 
     destinationID: 'tv',
     videoUploadObjectID: 'film',
   } as const;
-  await serviceOf(offAir(), made).create('ann', input);
-  await serviceOf(offAir(), made, false).create('ann', input);
+  await buildService(offAir(), made).create('ann', input);
+  await buildService(offAir(), made, false).create('ann', input);
   expect(made.map(({ readinessGates }) => readinessGates)).toEqual([GATES, undefined]);
   expect(isSettled(offAir())).toBe(false);
   expect(isSettled(offAir(condition(CREDIT_CONDITION, 'False')))).toBe(true);
-  // A gate of somebody else may never be spoken of; nobody waits for it.
+  // A foreign gate may never be set; no request waits for it.
   const { spec, ...rest } = offAir();
   expect(isSettled({ ...rest, spec: { ...spec, readinessGates: [{ conditionType: 'Weather' }] } })).toBe(true);
 });

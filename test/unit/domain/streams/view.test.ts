@@ -8,7 +8,7 @@ const now = new Date('2026-01-01T12:00:00Z');
 function stream(options: {
   replicas?: 0 | 1;
   phase?: Phase;
-  /** Generations that the operator is behind. */
+  /** The number of generations that the operator is behind. */
   behind?: number;
   startAt?: string;
   deleted?: boolean;
@@ -50,7 +50,7 @@ describe('the phase', () => {
     }
   });
 
-  test('before that it is what the wish will make of it', () => {
+  test('is first the one that the request will lead to', () => {
     const startAt = '2026-01-01T13:00:00Z';
     expect(computePhase(stream({}), now)).toBe('idle');
     expect(computePhase(stream({ replicas: 1, startAt }), now)).toBe('scheduled');
@@ -88,7 +88,7 @@ describe('readiness', () => {
     }
   });
 
-  test('what nobody knows yet is an issue too, and is worth waiting for', () => {
+  test('an unknown condition is an issue too, and is worth waiting for', () => {
     const unknown = stream({
       phase: 'idle',
       conditions: conditions('DestinationReady', 'Unknown', 'DestinationChecking'),
@@ -100,7 +100,7 @@ describe('readiness', () => {
   });
 });
 
-test('what is wrong on air is shown with its code, and nothing when all is well', () => {
+test('a fault on air is shown with its code, and nothing when all is well', () => {
   const degraded = (status: 'True' | 'False', reason: string) =>
     toStream(stream({ phase: 'live', replicas: 1, conditions: [['Degraded', status, reason]] }), now).degraded;
   expect(degraded('True', 'ItemsLeftOut')).toEqual({

@@ -9,10 +9,10 @@ import { room } from '../../../kit/make/prepare.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('what has not come whole in time vanishes with its bytes; what is on time, whole, from a link or taken over stays', async () => {
+test('an incomplete upload vanishes with its bytes when its time is over; one in time, complete, by link or taken over stays', async () => {
   await using place = await room();
   const now = new Date('2026-06-04T12:00:00Z');
-  const made = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {
+  const buildUpload = (name: string, hoursAgo: number, receivedBytes?: number): Upload => {
     const givenUpload = upload(name, {});
     const creationTimestamp = new Date(now.getTime() - hoursAgo * HOUR_MS).toISOString();
     const source = receivedBytes === undefined ? givenUpload.spec.source : { sent: { sizeBytes: 10, receivedBytes } };
@@ -26,17 +26,17 @@ test('what has not come whole in time vanishes with its bytes; what is on time, 
     ...upload,
     spec: { ...upload.spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, ...more } } },
   });
-  const taken = (upload: Upload) => sentAs(upload, { isPart: true });
+  const markAsPart = (upload: Upload) => sentAs(upload, { isPart: true });
   const joins = (source: Upload, name: string) =>
     sentAs(source, { parts: [{ name, uid: upload(name, {}).metadata.uid }] });
   const all = [
-    made('late', 72, 5),
-    made('silent', 100, 0),
-    made('on-time', 71, 5),
-    made('whole', 99, 10),
-    made('link', 99),
-    taken(made('part', 99, 10)),
-    joins(made('joined', 1, 10), 'part'),
+    buildUpload('late', 72, 5),
+    buildUpload('silent', 100, 0),
+    buildUpload('on-time', 71, 5),
+    buildUpload('whole', 99, 10),
+    buildUpload('link', 99),
+    markAsPart(buildUpload('part', 99, 10)),
+    joins(buildUpload('joined', 1, 10), 'part'),
   ];
   const keys = new Map(all.map(({ metadata }) => [metadata.name, incomingKey(metadata.uid)]));
   for (const key of keys.values())

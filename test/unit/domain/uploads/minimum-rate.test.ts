@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readAtRate } from '../../../../src/domain/uploads/minimum-rate.ts';
 
-/** Reads all; resolves to the number of bytes. */
-async function lengthOf(body: Readable, signal = new AbortController().signal): Promise<number> {
+/** Reads the whole body; resolves to the number of bytes. */
+async function readLength(body: Readable, signal = new AbortController().signal): Promise<number> {
   let bytes = 0;
   for await (const chunk of readAtRate(body, { minBytesPerSecond: 4096, signal })) bytes += chunk.length;
   return bytes;
@@ -17,8 +17,8 @@ describe('the bytes of a request', () => {
 
   test('end when they come too slowly on an average of half a minute, and not before', async () => {
     const slow = body();
-    const end = lengthOf(slow);
-    // Fast enough for as long as these last.
+    const end = readLength(slow);
+    // The rate is fast enough for as long as these last.
     slow.push(Buffer.alloc(130_000));
     await vi.advanceTimersByTimeAsync(30_100);
     slow.push(Buffer.alloc(1));
@@ -30,17 +30,17 @@ describe('the bytes of a request', () => {
 
   test('end with the connection, with the body and when they are to', async () => {
     const broken = body();
-    const ends = [lengthOf(broken)];
+    const ends = [readLength(broken)];
     broken.push(Buffer.alloc(3));
     await vi.advanceTimersByTimeAsync(1);
     broken.destroy(new Error('ECONNRESET'));
     const whole = body();
-    ends.push(lengthOf(whole));
+    ends.push(readLength(whole));
     whole.push(Buffer.alloc(4));
     whole.push(null);
     const given = body();
     const giveUp = new AbortController();
-    ends.push(lengthOf(given, giveUp.signal));
+    ends.push(readLength(given, giveUp.signal));
     given.push(Buffer.alloc(5));
     await vi.advanceTimersByTimeAsync(1);
     giveUp.abort();

@@ -1,4 +1,4 @@
-/** What an upload's preview is made of. */
+/** Tests the bytes of an upload's preview. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const video: RenditionIndex['video'] = {
   keyframes: Array.from({ length: 50 }, (_, i) => ({ frame: i * 60, offset: 13 + i * 10 })),
 };
 
-test('it is the first minute, ends in front of a keyframe, and is all of what is shorter', () => {
+test('a preview is the first minute, ends in front of a keyframe, and is all of a shorter upload', () => {
   expect(previewBytes(index(40, { video: video as NonNullable<typeof video> }))).toBe(1000);
   // The 30th keyframe is the first after a minute: 1800 frames at 29.97 are 60.06 s.
   expect(previewBytes(index(100, { video: video as NonNullable<typeof video> }))).toBe(13 + 30 * 10);

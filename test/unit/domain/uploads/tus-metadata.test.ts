@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readKind, readName } from '../../../../src/domain/uploads/tus-metadata.ts';
 import { protocolHeaders, tidyMetadata } from '../../../../src/server/tus/headers.ts';
 
-describe('what the metadata of a tus upload says of its kind', () => {
+describe('the metadata of a tus upload and its kind', () => {
   test.each<[metadata: Record<string, string | null>, kind: 'video' | 'audio' | undefined]>([
     [{ type: 'VIDEO' }, 'video'],
     [{ type: ' audio ' }, 'audio'],
@@ -14,7 +14,7 @@ describe('what the metadata of a tus upload says of its kind', () => {
     [{ 'content-type': 'audio/ogg' }, 'audio'],
     [{ mimeType: 'image/png' }, 'video'],
     [{ type: 'application/mxf' }, 'video'],
-    // A word of ours counts more than a MIME type, that more than a name, wherever they stand.
+    // A kind of ours counts more than a MIME type, and that more than a name, in any order.
     [{ type: 'video/mp4', filetype: 'AUDIO' }, 'audio'],
     [{ type: 'audio/mp4', filename: 'a.mp4' }, 'audio'],
     [{ type: 'application/octet-stream', filetype: 'video/webm' }, 'video'],
@@ -50,7 +50,7 @@ describe('headers of tus clients', () => {
     ['name ', 'name'],
     ['', undefined],
     [' , ', undefined],
-    // What cannot be meant stays, and is refused.
+    // A nonsensical value stays, and is refused.
     ['type ***', 'type ***='],
     ['a b c', 'a b c'],
   ])('metadata %j', (sent, taken) => expect(tidyMetadata(sent)).toBe(taken));

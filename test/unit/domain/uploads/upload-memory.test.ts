@@ -15,7 +15,7 @@ describe('memory of uploads', () => {
     expect((await memory.forOwner('b').take(LARGEST_PIECE)).length).toBe(LARGEST_PIECE);
   });
 
-  test('that was given back serves those who wait, the one with the least first', async () => {
+  test('that was given back serves waiting uploads, the one with the least first', async () => {
     const memory = new UploadMemory(MIB, 60_000);
     const [a, b] = [memory.forOwner('a'), memory.forOwner('b')];
     const held = [await a.take(SMALLEST_PIECE)];

@@ -14,7 +14,7 @@ afterEach(async () => {
 
 async function smtp(options?: SMTPServerOptions, port?: number): Promise<TestSmtp> {
   const server = await startSmtp(options, port);
-  // After the mailers, whose connections it would wait for.
+  // The server closes after the mailers: it waits for their connections.
   closing.push(() => server.close());
   return server;
 }
@@ -53,7 +53,7 @@ test('a mail arrives as it was meant, from whom the setting says, and says that 
   expect(raw).not.toMatch(/x-mailer|nodemailer/i);
 });
 
-test('an address is one recipient, whatever stands in it', async () => {
+test('an address is one recipient, with any content', async () => {
   const server = await smtp();
   await mailer(server.url)
     .send(mail('ada@example.com, eve@example.com'))
@@ -65,7 +65,7 @@ test('an address is one recipient, whatever stands in it', async () => {
   expect(recipients.flatMap(({ value }) => value.map(({ address }) => address))).not.toContain('eve@example.com');
 });
 
-test('a server that is busy is asked again, and one that says no is not; either is told once', async () => {
+test('a busy server is retried, and one that refuses is not; either is reported once', async () => {
   let asked = 0;
   const busy = await smtp({
     onMailFrom(_address, _session, done) {
@@ -117,13 +117,13 @@ test('neither password nor address nor text of a mail is in a log or an error', 
 
 test('a password goes over no open connection to another machine', async () => {
   const server = await smtp(withPassword('right'));
-  // 0.0.0.0 is this machine, and none of the names that are known to be.
+  // 0.0.0.0 is this machine, but is no known name of it.
   const address = `smtp://loops%40example.com:right@0.0.0.0:${server.port}`;
   await expect(mailer(address).send(mail())).rejects.toThrow(/ETLS|STARTTLS/);
   expect(server.mails).toEqual([]);
 });
 
-test('what is on its way is sent before the end', async () => {
+test('mails on their way are sent before the end', async () => {
   const server = await smtp();
   const one = mailer(server.url);
   for (const name of ['a', 'b', 'c']) one.post(mail(`${name}@example.com`));

@@ -32,7 +32,7 @@ const mails = {
 };
 
 describe.each(Object.entries(mails))('the mail: %s', (_name, mail) => {
-  test('says the same in both forms, in whole sentences', () => {
+  test('has the same content in both forms, in complete sentences', () => {
     const shown = mail.html
       .replace(/<(head)>.*<\/\1>/s, '')
       .replace(/<[^>]+>/g, '')
@@ -50,7 +50,7 @@ describe.each(Object.entries(mails))('the mail: %s', (_name, mail) => {
   });
 });
 
-test('an address is shown and linked as text, whatever it holds', () => {
+test('an address is shown and linked as text, with any content', () => {
   expect(mails.verification.html).not.toContain('b="2"');
   expect(mails.verification.html).toContain('a=1&#38;b=&#34;2&#34;');
   expect(mails.verification.text).toContain(URL);
@@ -63,7 +63,7 @@ test('says how long a link works', () => {
   expect(mails.reset.text).toContain('for 30 minutes.');
 });
 
-test('a notice says what, when, what it means and how to take it back', () => {
+test('a notice names the change, its time, its meaning and the way back', () => {
   expect(mails.passkey.subject).toBe('A passkey was added to your account');
   expect(mails.passkey.text).toContain('25 November 2026, 09:15 UTC: new passkey “Phone”.');
   expect(mails.passkey.text).toContain(`${SITE}/account`);

@@ -17,11 +17,11 @@ const place = fc.record({
 });
 const places = fc.uniqueArray(place, { selector: ({ id }) => id, maxLength: 40 });
 const self = (item: Place) => item;
-const pageOf = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
-const page = (items: readonly Place[], first: number, after?: string | null) => pageOf(items, { first, after });
+const getPage = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
+const page = (items: readonly Place[], first: number, after?: string | null) => getPage(items, { first, after });
 
 describe('pages', () => {
-  test('walking through them meets everything once, newest first, whatever their size', () => {
+  test('together hold every object once, newest first, for any page size', () => {
     fc.assert(
       fc.property(places, fc.integer({ min: 1, max: 10 }), (items, first) => {
         const met: Place[] = [];
@@ -41,7 +41,7 @@ describe('pages', () => {
     );
   });
 
-  test('what comes and goes between two pages neither hides nor repeats what stays', () => {
+  test('objects that come and go between two pages neither hide nor repeat those that stay', () => {
     fc.assert(
       fc.property(
         places,
@@ -82,16 +82,16 @@ describe('in both directions', () => {
   const size = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
   const newestFirst = (items: readonly Place[]) => page(items, 1000).edges.map(({ node }) => node);
 
-  test('a page is what the specification of Relay says, for any first, after, last and before', () => {
+  test('a page follows the specification of Relay, for any first, after, last and before', () => {
     fc.assert(
       fc.property(places, size, size, fc.nat(50), fc.nat(50), (items, first, last, i, j) => {
         const all = newestFirst(items);
         const cursorAt = (n: number) => (all[n] ? encodeCursor('str', all[n]) : undefined);
-        // A `before` ahead of `after` leaves nothing, and the specification’s own steps do not say what is around nothing.
+        // A `before` ahead of `after` leaves nothing; the specification’s own steps do not define the neighbours of nothing.
         const [from, to] = [Math.min(i, j), Math.max(i, j) + 1];
         const args = { first, last, after: cursorAt(from), before: cursorAt(to) };
         if (first === undefined && last === undefined) args.first = 1000;
-        const { edges, pageInfo } = pageOf(items, args);
+        const { edges, pageInfo } = getPage(items, args);
         const { ids, ...flags } = asSpecified(all, args);
         expect({ ids: edges.map(({ node }) => node.id), ...pageInfo }).toMatchObject({ ids, ...flags });
         expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(
@@ -110,7 +110,7 @@ describe('in both directions', () => {
           for (let cursor: string | null = null, more = true; more; ) {
             const args: PageArgs =
               direction === 'forwards' ? { first: count, after: cursor } : { last: count, before: cursor };
-            const { edges, pageInfo } = pageOf(items, { ...args, orderBy });
+            const { edges, pageInfo } = getPage(items, { ...args, orderBy });
             const ids = edges.map(({ node }) => node.id);
             if (direction === 'forwards') met.push(...ids);
             else met.unshift(...ids);
@@ -127,7 +127,7 @@ describe('in both directions', () => {
 });
 
 describe('thousands', () => {
-  test('a page looks at no more than what it shows and the way there, wherever it is', () => {
+  test('a page reads only its own rows and the way there, at any place', () => {
     const all = Array.from({ length: 10_000 }, (_, n) => ({
       key: new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString().replace('.000', ''),
       id: `str-${n}`,
@@ -144,12 +144,12 @@ describe('thousands', () => {
         Array.from({ length: 20 }, (_, i) => `str-${all.length - 1 - depth - i}`),
         all.length,
       ]);
-      // 14 halves and a look at what stands there.
+      // 14 halvings, and a look at the result.
       expect(looks).toBeLessThanOrEqual(20 + 15);
     }
   });
 
-  test('groups are in order whatever comes, changes and goes', () => {
+  test('groups stay in order through additions, changes and removals', () => {
     type Thing = Place & { group: string | undefined; version: number };
     const step = fc.record({
       id: fc.integer({ min: 0, max: 12 }).map(String),

@@ -16,7 +16,7 @@ import { freePort, until } from '../../../kit/wait.ts';
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };
 
 /** Runs the Job's whole program on one task. */
-async function prepared(place: Awaited<ReturnType<typeof room>>, task: unknown, env: Record<string, string> = {}) {
+async function runJob(place: Awaited<ReturnType<typeof room>>, task: unknown, env: Record<string, string> = {}) {
   const resultFile = place.path('termination-message');
   const config = prepareConfig({
     LOOPSTREAM_TASK: JSON.stringify(task),
@@ -40,11 +40,15 @@ const importTask = (url: string, type: 'video' | 'audio' = 'video'): PrepareTask
   sourceKey: 'sources/x',
 });
 
-/** Imports what `handler` serves; whatever fails must leave nothing. */
-async function imported(handler: RequestListener, type: 'video' | 'audio' = 'video', env: Record<string, string> = {}) {
+/** Imports the content that `handler` serves; a failure must leave nothing. */
+async function runImport(
+  handler: RequestListener,
+  type: 'video' | 'audio' = 'video',
+  env: Record<string, string> = {},
+) {
   await using place = await room();
   await using server = await serve(handler);
-  const { code, result } = await prepared(place, importTask(`${server.url}/my.mp4`, type), env);
+  const { code, result } = await runJob(place, importTask(`${server.url}/my.mp4`, type), env);
   if (result.action === 'failed') {
     expect(await place.storage.head('sources/x')).toBeUndefined();
     expect(await halfWritten(place.path('media'))).toEqual([]);
@@ -58,13 +62,13 @@ async function importedFile(
 ) {
   await using place = await room();
   const content = await readFile(await make(place.path));
-  return { content, ...(await imported((_, res) => res.end(content), type)) };
+  return { content, ...(await runImport((_, res) => res.end(content), type)) };
 }
 
 const failedWith = (code: string) => ({ code: 0, result: { action: 'failed', error: { code } } });
 
 describe('an import', () => {
-  test('answers with what the file holds', async () => {
+  test('returns a description of the file', async () => {
     const { code, result, content } = await importedFile((path) => media(path('in.mp4'), VIDEO));
     expect({ code, result }).toEqual({
       code: 0,
@@ -84,34 +88,34 @@ describe('an import', () => {
 
   test('of an HTML page is link_is_a_page', async () => {
     const page = `<!doctype html><title>Not found</title>${'<p>Nothing here.</p>'.repeat(5000)}`;
-    expect(await imported((_, res) => res.setHeader('content-type', 'video/mp4').end(page))).toMatchObject(
+    expect(await runImport((_, res) => res.setHeader('content-type', 'video/mp4').end(page))).toMatchObject(
       failedWith('link_is_a_page'),
     );
   });
 
-  test('of a video that is served as a page is taken: what it is, is found in it', async () => {
+  test('of a video that is served as a page succeeds: its content decides', async () => {
     await using place = await room();
     const content = await readFile(await media(place.path('in.mp4'), VIDEO));
-    const asPage = imported((_, res) => res.setHeader('content-type', 'text/html; charset=utf-8').end(content));
+    const asPage = runImport((_, res) => res.setHeader('content-type', 'text/html; charset=utf-8').end(content));
     expect(await asPage).toMatchObject({ code: 0, result: { action: 'import', media: { video: { codec: 'h264' } } } });
   });
 
   test('of nothing at all is media_unreadable', async () => {
-    expect(await imported((_, res) => res.end())).toMatchObject(failedWith('media_unreadable'));
+    expect(await runImport((_, res) => res.end())).toMatchObject(failedWith('media_unreadable'));
   });
 
   test('of a 404 is link_unreachable', async () => {
-    expect(await imported((_, res) => res.writeHead(404).end())).toMatchObject(failedWith('link_unreachable'));
+    expect(await runImport((_, res) => res.writeHead(404).end())).toMatchObject(failedWith('link_unreachable'));
   });
 
   test('of a private address is link_forbidden unless it is allowed', async () => {
     const env = { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'false' };
-    expect(await imported((_, res) => res.end('secret'), 'video', env)).toMatchObject(failedWith('link_forbidden'));
+    expect(await runImport((_, res) => res.end('secret'), 'video', env)).toMatchObject(failedWith('link_forbidden'));
   });
 
   test('of more than the limit is media_too_large', async () => {
     const env = { LOOPSTREAM_MAX_SOURCE_BYTES: '1000' };
-    expect(await imported((_, res) => res.end(Buffer.alloc(5000)), 'video', env)).toMatchObject(
+    expect(await runImport((_, res) => res.end(Buffer.alloc(5000)), 'video', env)).toMatchObject(
       failedWith('media_too_large'),
     );
   });
@@ -161,7 +165,7 @@ describe('an import', () => {
     let asked = 0;
     await using inner = await serve((_, res) => res.end(String(++asked)));
     for (const target of [local, `${inner.url}/a.ts`]) {
-      const result = await imported((_, res) => res.end(playlist(target)));
+      const result = await runImport((_, res) => res.end(playlist(target)));
       expect(result).toMatchObject(failedWith(code));
     }
     expect(asked).toBe(0);
@@ -177,12 +181,12 @@ describe('a rendition', () => {
     renditionKey: 'renditions/x/video-720p30.flv',
   };
 
-  test('follows an import, and answers with where it is', async () => {
+  test('follows an import, and returns its place', async () => {
     await using place = await room();
     const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=0.4' }));
     await using server = await serve((_, res) => res.end(content));
-    await prepared(place, importTask(server.url));
-    expect(await prepared(place, task)).toMatchObject({
+    await runJob(place, importTask(server.url));
+    expect(await runJob(place, task)).toMatchObject({
       code: 0,
       result: { action: 'rendition', rendition: { profile: '720p30', state: 'ready', key: task.renditionKey } },
     });
@@ -190,14 +194,14 @@ describe('a rendition', () => {
 
   test('of a source that is gone fails for good', async () => {
     await using place = await room();
-    expect(await prepared(place, task)).toMatchObject(failedWith('prepare_failed'));
+    expect(await runJob(place, task)).toMatchObject(failedWith('prepare_failed'));
   });
 
   test('is tried again when ffmpeg cannot be run', async () => {
     await using place = await room();
     await place.storage.write('sources/x', Buffer.from('x'));
     const env = { LOOPSTREAM_FFPROBE: place.path('no-such-program') };
-    expect(await prepared(place, task, env)).toMatchObject({ code: 1, result: { error: { code: 'prepare_failed' } } });
+    expect(await runJob(place, task, env)).toMatchObject({ code: 1, result: { error: { code: 'prepare_failed' } } });
   });
 
   test('of pictures that cannot be decoded fails with a code', async () => {
@@ -207,18 +211,18 @@ describe('a rendition', () => {
     broken.fill(0x55, 2000, broken.length - 2000);
     await writeFile(file, broken);
     await place.storage.write('sources/x', await readFile(file));
-    const { result } = await prepared(place, task);
+    const { result } = await runJob(place, task);
     expect(result.action).toBe('failed');
     expect(await place.storage.head(task.renditionKey)).toBeUndefined();
   });
 });
 
-test('what is no task ends with a sentence that names the variable', async () => {
+test('an invalid task ends with a sentence that names the variable', async () => {
   await using place = await room();
-  await expect(prepared(place, { action: 'dance' })).rejects.toThrow('LOOPSTREAM_TASK');
+  await expect(runJob(place, { action: 'dance' })).rejects.toThrow('LOOPSTREAM_TASK');
 });
 
-/** The Job's own process on a task, with its addresses. */
+/** Starts the Job's own process on a task; returns its addresses. */
 const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, env: Record<string, string> = {}) =>
   spawn(process.execPath, [fileURLToPath(new URL('../../../../src/main.ts', import.meta.url)), 'prepare'], {
     stdio: 'ignore',
@@ -232,7 +236,7 @@ const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, en
     },
   });
 
-test('whoever asks the pod is told how far it is, and nothing else', async () => {
+test('a client of the pod gets its progress, and nothing else', async () => {
   await using place = await room();
   const content = await readFile(await media(place.path('in.mp4'), VIDEO));
   const half = Math.floor(content.length / 2);
@@ -247,7 +251,7 @@ test('whoever asks the pod is told how far it is, and nothing else', async () =>
   const exited = once(job, 'exit');
   const get = (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
   const progress = await until('half has come', async () => {
-    // It does not listen in its first moments.
+    // The process does not listen at first.
     const answer = await get('/progress').then(
       (response) => response.json(),
       () => undefined,
@@ -267,7 +271,7 @@ test('a port that is taken keeps no task from being done', async () => {
   const content = await readFile(await media(place.path('in.mp4'), VIDEO));
   await using server = await serve((_, res) => res.end(content));
   const env = { LOOPSTREAM_HOST: '127.0.0.1', LOOPSTREAM_PORT: new URL(taken.url).port };
-  expect(await prepared(place, importTask(server.url), env)).toMatchObject({ code: 0, result: { action: 'import' } });
+  expect(await runJob(place, importTask(server.url), env)).toMatchObject({ code: 0, result: { action: 'import' } });
 });
 
 test('SIGTERM ends the process soon, asks for another try and leaves nothing half', async () => {

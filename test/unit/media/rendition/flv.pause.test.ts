@@ -4,7 +4,7 @@ import { Broadcaster } from '../../../../src/media/streamer/output/broadcaster.t
 import { DEFAULT_AUDIO_HEADER, Splicer, type TimelineItem } from '../../../../src/media/streamer/timeline/splicer.ts';
 import { until } from '../../../kit/wait.ts';
 
-function itemOf(frames: number): TimelineItem {
+function buildItem(frames: number): TimelineItem {
   let video = frames;
   let audio = Math.ceil((frames * 4000) / 2560);
   const tag = (type: typeof TAG_AUDIO | typeof TAG_VIDEO, body: number[]) =>
@@ -27,7 +27,7 @@ function itemOf(frames: number): TimelineItem {
 test('a process that was stopped for a minute, again and again, goes on where it was: time passes, the timeline has no hole', async () => {
   let jumpedMs = 0;
   const clock = { now: () => new Date(), monotonicMs: () => performance.now() + jumpedMs };
-  const splicer = new Splicer({ video: () => itemOf(45) });
+  const splicer = new Splicer({ video: () => buildItem(45) });
   const broadcaster = new Broadcaster({ splicer, clock });
   const parts: Buffer[] = [];
   broadcaster.listen((segment) => parts.push(segment.bytes), { watched: true });
@@ -54,6 +54,6 @@ test('a process that was stopped for a minute, again and again, goes on where it
     expect(Math.min(...steps)).toBeGreaterThan(0);
     expect(Math.max(...steps)).toBeLessThanOrEqual(longestMs);
   }
-  // A lead each time, and what was really lived through: none of the three minutes.
+  // Each pause gives one lead, and none of the three minutes.
   expect(splicer.stats.videoFrames / 30).toBeLessThan(30);
 });

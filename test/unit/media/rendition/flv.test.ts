@@ -89,7 +89,7 @@ describe('a file that ffmpeg wrote', () => {
   });
 });
 
-test('what is written is read back, with all 32 bits of the timestamp', () => {
+test('written tags are read back, with all 32 bits of the timestamp', () => {
   const tag = fc.record({
     type: fc.constantFrom(TAG_AUDIO, TAG_VIDEO, TAG_SCRIPT),
     timestampMs: fc.integer({ min: 0, max: 2 ** 32 - 1 }),

@@ -19,7 +19,7 @@ let root: string;
 let origin: Origin;
 const open: CachedStorage[] = [];
 
-/** A storage in a directory that counts what it is asked, and goes away when it is told to. */
+/** A storage in a directory that counts requests, and goes away on demand. */
 class Origin extends DirectoryStorage {
   away = false;
   reads: string[] = [];
@@ -44,9 +44,9 @@ async function cached(changes: Partial<CacheOptions> = {}): Promise<CachedStorag
   open.push(cache);
   return cache;
 }
-const bytesOf = async (storage: Storage, key: string, range?: ReadRange) => buffer(await storage.read(key, range));
-/** What is fetched or written has come to rest. */
-const quiet = (cache: CachedStorage) =>
+const readBytes = async (storage: Storage, key: string, range?: ReadRange) => buffer(await storage.read(key, range));
+/** Waits until all fetches and writes have ended. */
+const waitUntilIdle = (cache: CachedStorage) =>
   until('quiet', async () => {
     const before = JSON.stringify(cache.stats());
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -74,41 +74,43 @@ test('an object is fetched once, however often and however many read it, and is 
   const data = randomBytes(5 * MB + 17);
   await origin.write('a', data);
   const cache = await cached();
-  const readers = await Promise.all([1, 2, 3].map(() => bytesOf(cache, 'a')));
+  const readers = await Promise.all([1, 2, 3].map(() => readBytes(cache, 'a')));
   expect(readers.every((read) => read.equals(data))).toBe(true);
-  await quiet(cache);
+  await waitUntilIdle(cache);
   expect(origin.reads.toSorted()).toEqual([0, 1, 2, 3, 4, 5].map((n) => `a ${n * MB}`).toSorted());
   expect(cache.stats()).toMatchObject({ fetchedBytes: data.length, errors: {}, failure: undefined, writable: true });
   origin.away = true;
   const { hits, misses } = cache.stats();
   const range = { start: 3 * MB - 5, end: 4 * MB + 5 };
-  expect((await bytesOf(cache, 'a', range)).equals(data.subarray(range.start, range.end))).toBe(true);
+  expect((await readBytes(cache, 'a', range)).equals(data.subarray(range.start, range.end))).toBe(true);
   expect(cache.stats()).toMatchObject({ hits: hits + 3, misses });
 });
 
-test('what is read is fetched ahead, the reader with the least ahead of it first', async () => {
+test('reads fetch ahead, for the reader with the least data ahead first', async () => {
   await origin.write('long', randomBytes(12 * MB));
   await origin.write('next', randomBytes(2 * MB));
   const cache = await cached({ readAheadBytes: 8 * MB });
-  await bytesOf(cache, 'long', { start: 0, end: MB / 2 });
-  await bytesOf(cache, 'next', { start: 0, end: MB / 2 });
-  await quiet(cache);
+  await readBytes(cache, 'long', { start: 0, end: MB / 2 });
+  await readBytes(cache, 'next', { start: 0, end: MB / 2 });
+  await waitUntilIdle(cache);
   expect(origin.reads.filter((read) => read.startsWith('long'))).toHaveLength(9);
   expect(origin.reads.filter((read) => read.startsWith('next'))).toHaveLength(2);
   origin.away = true;
-  expect(await bytesOf(cache, 'long', { start: 4 * MB, end: 9 * MB })).toHaveLength(5 * MB);
-  await expect(bytesOf(cache, 'long', { start: 9 * MB, end: 10 * MB })).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await readBytes(cache, 'long', { start: 4 * MB, end: 9 * MB })).toHaveLength(5 * MB);
+  await expect(readBytes(cache, 'long', { start: 9 * MB, end: 10 * MB })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
   expect(cache.stats()).toMatchObject({ failure: 'It is away.', errors: { unavailable: expect.any(Number) } });
   origin.away = false;
   await until('it goes on by itself', () => cache.stats().failure === undefined);
 });
 
-test('a look into an object fetches that and no more', async () => {
+test('a small read of an object fetches that range and no more', async () => {
   await origin.write('a', randomBytes(4 * MB));
   const cache = await cached();
   for (let time = 0; time < 2; time++) {
-    expect(await bytesOf(cache, 'a', { start: MB, end: MB + 20 })).toHaveLength(20);
-    await quiet(cache);
+    expect(await readBytes(cache, 'a', { start: MB, end: MB + 20 })).toHaveLength(20);
+    await waitUntilIdle(cache);
   }
   expect(cache.stats()).toMatchObject({ fetchedBytes: 20, hits: 1, misses: 1 });
 });
@@ -117,28 +119,28 @@ test('the cache stays within its bytes, and the least recently used goes first',
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await origin.write(key, randomBytes(MB - 100));
   const cache = await cached({ maxBytes: 4 * MB + 64 * 1024 });
   for (const key of ['a', 'b', 'c', 'd', 'a', 'e', 'f']) {
-    await bytesOf(cache, key);
-    await quiet(cache);
+    await readBytes(cache, key);
+    await waitUntilIdle(cache);
     expect(cache.stats().bytes).toBeLessThanOrEqual(4 * MB + 64 * 1024);
   }
   expect(cache.stats().evictions).toBeGreaterThanOrEqual(2);
   origin.away = true;
-  for (const key of ['a', 'd', 'e', 'f']) expect(await bytesOf(cache, key)).toHaveLength(MB - 100);
-  await expect(bytesOf(cache, 'b')).rejects.toMatchObject({ code: 'unavailable' });
+  for (const key of ['a', 'd', 'e', 'f']) expect(await readBytes(cache, key)).toHaveLength(MB - 100);
+  await expect(readBytes(cache, 'b')).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('an object that has changed is never mixed with what it was, and is seen soon', async () => {
+test('a changed object is never mixed with its old version, and is seen soon', async () => {
   const [old, fresh] = [Buffer.alloc(3 * MB, 'o'), Buffer.alloc(3 * MB, 'n')];
   await origin.write('a', old);
   const cache = await cached({ freshMs: 0, readAheadBytes: 0 });
   const version = (await cache.head('a'))?.version;
-  expect((await bytesOf(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
+  expect((await readBytes(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
   await origin.write('a', fresh);
-  const rest = bytesOf(cache, 'a', { start: MB, end: 2 * MB, version });
+  const rest = readBytes(cache, 'a', { start: MB, end: 2 * MB, version });
   await expect(rest).rejects.toMatchObject({ name: 'StorageError', code: 'changed' });
-  expect((await bytesOf(cache, 'a')).equals(fresh)).toBe(true);
-  // What is kept of the version before stays what it was.
-  expect((await bytesOf(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
+  expect((await readBytes(cache, 'a')).equals(fresh)).toBe(true);
+  // The cached part of the old version stays the same.
+  expect((await readBytes(cache, 'a', { start: 0, end: MB, version })).equals(old.subarray(0, MB))).toBe(true);
   await origin.delete('a');
   await until('gone', async () => (await cache.head('a')) === undefined);
 });
@@ -147,8 +149,8 @@ test('files that are damaged, cut short or gone are read from the storage again'
   const data = randomBytes(3 * MB);
   await origin.write('a', data);
   const cache = await cached();
-  await bytesOf(cache, 'a');
-  await quiet(cache);
+  await readBytes(cache, 'a');
+  await waitUntilIdle(cache);
   const chunks = [];
   for (const name of await readdir(cacheDir())) {
     const path = join(cacheDir(), name);
@@ -159,30 +161,30 @@ test('files that are damaged, cut short or gone are read from the storage again'
   await writeFile(first.path, first.content.with(MB / 2, (first.content[MB / 2] ?? 0) ^ 1));
   await truncate(second.path, 5);
   await rm(third.path);
-  expect((await bytesOf(cache, 'a')).equals(data)).toBe(true);
+  expect((await readBytes(cache, 'a')).equals(data)).toBe(true);
 });
 
-test('a process that starts while the storage is away plays what the one before it kept', async () => {
+test('a process that starts while the storage is away plays its predecessor’s cache', async () => {
   const data = randomBytes(2 * MB + 5);
   await origin.write('a', data);
   const before = await cached();
-  await bytesOf(before, 'a');
-  await quiet(before);
+  await readBytes(before, 'a');
+  await waitUntilIdle(before);
   await before.close();
   await writeFile(join(cacheDir(), 'half.tmp'), 'left by a killed one');
   origin.away = true;
   const cache = await cached();
   expect((await cache.head('a'))?.sizeBytes).toBe(data.length);
-  expect((await bytesOf(cache, 'a')).equals(data)).toBe(true);
+  expect((await readBytes(cache, 'a')).equals(data)).toBe(true);
   await expect(cache.head('b')).rejects.toMatchObject({ code: 'unavailable' });
   expect(await readdir(cacheDir())).not.toContain('half.tmp');
 });
 
-test('who asks for what is known is answered at once, also while the storage hangs', async () => {
+test('a cached object is returned at once, also while the storage hangs', async () => {
   await origin.write('a', Buffer.from('x'));
   const cache = await cached({ freshMs: 0, patienceMs: 100 });
   await cache.head('a');
-  await quiet(cache);
+  await waitUntilIdle(cache);
   const hang = Promise.withResolvers<undefined>();
   origin.head = () => hang.promise;
   expect((await cache.head('a'))?.sizeBytes).toBe(1);
@@ -197,8 +199,8 @@ test('with a directory that cannot be made, or a disk that takes nothing, all is
   const lost = await cached();
   await rm(cacheDir(), { recursive: true });
   for (const cache of [none, lost]) {
-    for (let time = 0; time < 2; time++) expect(await bytesOf(cache, 'a')).toHaveLength(3 * MB);
-    await quiet(cache);
+    for (let time = 0; time < 2; time++) expect(await readBytes(cache, 'a')).toHaveLength(3 * MB);
+    await waitUntilIdle(cache);
     expect(cache.stats()).toMatchObject({ hits: 0, writable: false, bytes: 0, errors: {} });
   }
 });

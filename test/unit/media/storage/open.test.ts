@@ -22,7 +22,7 @@ describe('the storage URL', () => {
     });
   });
 
-  test('every part can be told', () => {
+  test('has settings in every part', () => {
     const url = 's3://media.example/a/b/?endpoint=http://s3:9000&region=eu-central-1&forcePathStyle=false';
     expect(parseS3Url(new URL(url))).toEqual({
       bucket: 'media.example',
@@ -49,7 +49,7 @@ describe('the storage URL', () => {
     expect(String(error)).not.toContain('hunter2');
   });
 
-  test('who keeps media in a directory does not load the SDK of S3', async () => {
+  test('of a directory does not load the SDK of S3', async () => {
     const script = `
       import { registerHooks } from 'node:module';
       let sdk = 0;
@@ -77,7 +77,7 @@ describe('the credentials', () => {
   });
 });
 
-describe('what S3 answers becomes a StorageError that says what to do', () => {
+describe('S3 errors become a StorageError that says what to do', () => {
   const answer = (name: string, status?: number, code?: string) =>
     Object.assign(new Error('AKIA hunter2'), {
       name,

@@ -1,4 +1,4 @@
-/** What a client has sent becomes a source as what a link serves does, once and whole, whatever happens to the Job. */
+/** Tests that a client's parts become a source as a link's content does: once and whole, whatever happens to the Job. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -14,7 +14,7 @@ const LIMITS = { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 1, minBy
 const { signal } = new AbortController();
 type Room = Awaited<ReturnType<typeof room>>;
 
-const imported = async (
+const runImport = async (
   { storage }: Room,
   sizeBytes: number,
   ffprobe = 'ffprobe',
@@ -35,7 +35,7 @@ const imported = async (
   return info;
 };
 
-/** Sends it in two pieces. */
+/** Sends the content in two pieces. */
 async function sendTo(storage: Storage, content: Buffer): Promise<void> {
   const half = Math.floor(content.length / 2);
   for (const [start, part] of [
@@ -51,42 +51,42 @@ async function film(place: Room): Promise<Buffer> {
   return content;
 }
 
-test('the source is what was sent, with its hash, and the pieces are gone', async () => {
+test('the source has the sent bytes, with their hash, and the pieces are gone', async () => {
   await using place = await room();
   const content = await film(place);
   const progress: number[] = [];
-  const info = await imported(place, content.length, 'ffprobe', (part) => progress.push(part));
+  const info = await runImport(place, content.length, 'ffprobe', (part) => progress.push(part));
   const sha256 = createHash('sha256').update(content).digest('hex');
   expect(info).toMatchObject({ sha256, sizeBytes: content.length, durationSeconds: 1, video: { codec: 'h264' } });
   expect(progress.at(-1)).toBe(1);
   expect((await readFile(place.path('media/sources/x'))).equals(content)).toBe(true);
   expect(await arrivedBytes(place.storage, KEY)).toBe(0);
-  // The Job ended before anybody heard of it: the next one finds the source.
-  expect(await imported(place, content.length)).toEqual(info);
+  // The Job ended before its report arrived: the next one finds the source.
+  expect(await runImport(place, content.length)).toEqual(info);
 });
 
 test('a fault of the moment leaves everything for the next try', async () => {
   await using place = await room();
   const content = await film(place);
-  await expect(imported(place, content.length, place.path('no-such-program'))).rejects.toThrow();
-  expect(await imported(place, content.length)).toMatchObject({ sizeBytes: content.length });
+  await expect(runImport(place, content.length, place.path('no-such-program'))).rejects.toThrow();
+  expect(await runImport(place, content.length)).toMatchObject({ sizeBytes: content.length });
 });
 
-test('what is no media is media_unreadable, and no source', async () => {
+test('a file without media is media_unreadable, and no source', async () => {
   await using place = await room();
   await sendTo(place.storage, randomBytes(50_000));
-  await expect(imported(place, 50_000)).rejects.toMatchObject({ code: 'media_unreadable' });
+  await expect(runImport(place, 50_000)).rejects.toMatchObject({ code: 'media_unreadable' });
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
-test('pieces that are missing are told, and nothing is made of the rest', async () => {
+test('missing pieces are reported, and nothing is made of the rest', async () => {
   await using place = await room();
   await sendTo(place.storage, randomBytes(1000));
-  await expect(imported(place, 2000)).rejects.toMatchObject({ code: 'prepare_failed' });
+  await expect(runImport(place, 2000)).rejects.toMatchObject({ code: 'prepare_failed' });
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
-test('what was sent in parts is put together in their order, and all of them are gone then', async () => {
+test('parts are joined in their order, and are all gone then', async () => {
   await using place = await room();
   const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
   const keys = ['incoming/second', 'incoming/first', 'incoming/third'];

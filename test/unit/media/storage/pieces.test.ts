@@ -3,7 +3,7 @@ import { appendPieces, LARGEST_PIECE, SMALLEST_PIECE } from '../../../../src/med
 
 const KIB = 1024;
 
-/** A storage that remembers how long each piece was, and a memory that remembers what is held. */
+/** A storage that records the length of each piece, and a memory that records its use. */
 function room() {
   const written: number[] = [];
   const held = new Set<Buffer>();

@@ -8,13 +8,13 @@ const secret = (data: Record<string, string>): Secret =>
     metadata: { name: 'tv-secret' },
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   }) as Secret;
-const judged = (secret: Secret | undefined) =>
+const buildStatus = (secret: Secret | undefined) =>
   buildDestinationStatus(destination('tv', undefined), secret, NOW, { allowPrivateDestinations: false });
 const KEY = 'live_s3cr3t-k3y';
 
 describe('a destination', () => {
   it('that can be sent to shows its URL and a hint of its key', () => {
-    expect(judged(secret({ rtmpUrl: 'rtmp://ingest.example/live\n', rtmpKey: KEY }))).toMatchObject({
+    expect(buildStatus(secret({ rtmpUrl: 'rtmp://ingest.example/live\n', rtmpKey: KEY }))).toMatchObject({
       rtmpUrl: 'rtmp://ingest.example/live',
       rtmpKeyHint: '-k3y',
       conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }],
@@ -22,14 +22,14 @@ describe('a destination', () => {
   });
 
   it('shows no secret that its URL holds', () => {
-    const { rtmpUrl } = judged(
+    const { rtmpUrl } = buildStatus(
       secret({ rtmpUrl: 'srt://ingest.example:9000?passphrase=hush-hush-hush', rtmpKey: KEY }),
     );
     expect(rtmpUrl).toBe('srt://ingest.example:9000?passphrase=…');
   });
 
-  it('whose URL holds login and key shows neither, and says that there is a login', () => {
-    const status = judged(secret({ rtmpUrl: `rtmp://u:hush@h.example/app/${KEY}?t=hush`, rtmpKey: KEY }));
+  it('with login and key in its URL shows neither, and says that there is a login', () => {
+    const status = buildStatus(secret({ rtmpUrl: `rtmp://u:hush@h.example/app/${KEY}?t=hush`, rtmpKey: KEY }));
     expect(status).toMatchObject({ rtmpUrl: 'rtmp://h.example/app', hasLogin: true, rtmpKeyHint: 'hush' });
     expect(JSON.stringify(status)).not.toContain(KEY);
   });
@@ -70,7 +70,7 @@ describe('a destination', () => {
       'must not contain spaces',
     ],
   ])('with %s is not ready, and its key is in no message', (_what, data, reason, message) => {
-    const status = judged(data && secret(data));
+    const status = buildStatus(data && secret(data));
     expect(status.conditions?.[0]).toMatchObject({ status: 'False', reason });
     expect(status.conditions?.[0]?.message).toContain(message);
     expect(JSON.stringify(status)).not.toContain(KEY);

@@ -11,11 +11,11 @@ test('forty tests of one account leave places for others at once', () => {
   expect(turns.take('b0', 'B', 1)).toBe(true);
 });
 
-test('a place that becomes free goes to the account with the fewest tests, and of those to who waits for the longest', () => {
+test('a free place goes to the account with the fewest tests, and there to the longest wait', () => {
   const turns = new TestTurns({ total: 4, each: 3, patienceMs: 5000 });
   for (let i = 0; i < 10; i++) turns.take(`a${i}`, 'A', i);
   expect(turns.take('b0', 'B', 100)).toBe(true);
-  // All four places are taken; A asks on, and C comes later.
+  // All four places are taken; A still asks, and C comes later.
   expect(turns.take('c0', 'C', 200)).toBe(false);
   expect(turns.take('d0', 'D', 300)).toBe(false);
   turns.leave('a0');
@@ -24,7 +24,7 @@ test('a place that becomes free goes to the account with the fewest tests, and o
   expect(turns.take('c0', 'C', 400)).toBe(true);
 });
 
-test('who does not ask any more holds nobody up', () => {
+test('a test that is no longer asked for delays no other', () => {
   const turns = new TestTurns({ total: 1, each: 1, patienceMs: 5000 });
   expect(turns.take('a', 'A', 0)).toBe(true);
   expect(turns.take('b', 'B', 0)).toBe(false);
@@ -33,7 +33,7 @@ test('who does not ask any more holds nobody up', () => {
   expect(turns.take('c', 'C', 6000)).toBe(true);
 });
 
-test('whoever comes and goes: never more than the limits, and nobody waits while there is a place for him', () => {
+test('in any order of arrival: never more than the limits, and no test waits while its place is free', () => {
   const events = fc.array(fc.tuple(fc.nat(4), fc.nat(9), fc.boolean()), { maxLength: 200 });
   fc.assert(
     fc.property(events, (list) => {
@@ -46,7 +46,7 @@ test('whoever comes and goes: never more than the limits, and nobody waits while
           for (const one of [running, waiting]) one.delete(key);
           turns.leave(key);
         } else if (!running.has(key)) waiting.set(key, name);
-        // Everybody who waits asks again, as the operator does.
+        // Every waiting test asks again, as the operator does.
         for (const [other, owner] of [...waiting, ...waiting]) {
           if (running.has(other) || !turns.take(other, owner, i)) continue;
           waiting.delete(other);

@@ -11,7 +11,7 @@ import { at, destination, endedPod, meta, NAMESPACE, NOW, SETTINGS } from '../..
 const ID = `${NOW.toISOString()} tst-1`;
 const PASSED: ProbeResult = { ok: true, stage: 'publish', message: 'The destination accepts media.', tookMs: 2500 };
 
-const asked = (id = ID, done?: string): Destination => {
+const buildRequested = (id = ID, done?: string): Destination => {
   const made = destination();
   return {
     ...made,
@@ -47,13 +47,13 @@ const result = (id: string, code: string, message: unknown = expect.any(String))
 
 describe('a test that is asked for', () => {
   it('has a pod made, and no other while that is on its way', () => {
-    expect(decideTest(asked(), world())).toEqual({ make: true, requeueAfterMs: 1000 });
-    expect(decideTest(asked(), world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world())).toEqual({ make: true, requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
   });
 
-  it('is over with what its pod said, which then goes', () => {
+  it('is over with its pod’s result, and the pod goes then', () => {
     const pod = ended(PASSED);
-    expect(decideTest(asked(), world({ pod }))).toEqual({
+    expect(decideTest(buildRequested(), world({ pod }))).toEqual({
       result: { id: ID, ...PASSED, finishedAt: '2026-06-01T12:00:05Z' },
       remove: pod,
     });
@@ -61,23 +61,26 @@ describe('a test that is asked for', () => {
 
   it('is done once: with its result written nothing is left but to take the pod away', () => {
     const pod = ended(PASSED);
-    expect(decideTest(asked(ID, ID), world({ pod }))).toEqual({ remove: pod });
-    expect(decideTest(asked(ID, ID), world())).toEqual({});
+    expect(decideTest(buildRequested(ID, ID), world({ pod }))).toEqual({ remove: pod });
+    expect(decideTest(buildRequested(ID, ID), world())).toEqual({});
     expect(decideTest(destination(), world())).toEqual({});
   });
 
   it('while one is under way is one with it', () => {
-    const later = asked(`${at(3).toISOString()} tst-2`, 'an earlier one');
+    const later = buildRequested(`${at(3).toISOString()} tst-2`, 'an earlier one');
     expect(decideTest(later, world({ pod: probePod() }))).toEqual({ requeueAfterMs: 1000 });
     const pod = ended(PASSED);
     expect(decideTest(later, world({ pod })).result?.id).toBe(`${at(3).toISOString()} tst-2`);
   });
 
-  it('after a change of the Secret is not answered with a test of what was there before', () => {
+  it('after a change of the Secret gets no answer about the old one', () => {
     const pod = ended(PASSED);
-    expect(decideTest(asked(), world({ pod, secretVersion: '8' }))).toEqual({ remove: pod, requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world({ pod, secretVersion: '8' }))).toEqual({
+      remove: pod,
+      requeueAfterMs: 1000,
+    });
     const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: 'now' } };
-    expect(decideTest(asked(), world({ pod: going, secretVersion: '8' }))).toEqual({ requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world({ pod: going, secretVersion: '8' }))).toEqual({ requeueAfterMs: 1000 });
   });
 });
 
@@ -86,14 +89,14 @@ describe('a test that cannot be made says why', () => {
   const cases: [what: string, is: Destination, world: Partial<TestObservation>, code: string, says: RegExp][] = [
     [
       'of a destination that is not ready',
-      asked(),
+      buildRequested(),
       { ready: { status: 'False', message: 'Secret "x" does not exist.' } },
       'not_configured',
       /^Secret "x" does not exist\.$/,
     ],
-    ['while a stream is on air there', asked(), { onAir: ['bunny'] }, 'on_air', /would interrupt .*: bunny/],
-    ['for which nobody waits any more', asked(`${at(-200).toISOString()} x`), {}, 'not_run', /too old/],
-    ['whose pod has its name taken', asked(), { pod: stranger }, 'not_run', /does not belong/],
+    ['while a stream is on air there', buildRequested(), { onAir: ['bunny'] }, 'on_air', /would interrupt .*: bunny/],
+    ['for which nobody waits any more', buildRequested(`${at(-200).toISOString()} x`), {}, 'not_run', /too old/],
+    ['whose pod has its name taken', buildRequested(), { pod: stranger }, 'not_run', /does not belong/],
   ];
   it.each(cases)('%s', (_what, is, more, code, says) => {
     const id = is.metadata.annotations?.[TEST_ANNOTATION] ?? '';
@@ -113,24 +116,24 @@ describe('a test that cannot be made says why', () => {
     ['that does not end', probePod({ phase: 'Running' }), at(91), /did not end in time/],
   ];
   it.each(pods)('by a pod %s', (_what, pod, when, says) => {
-    const { result: told, remove } = decideTest(asked(), world({ pod, now: when }));
+    const { result: told, remove } = decideTest(buildRequested(), world({ pod, now: when }));
     expect(told).toMatchObject({ id: ID, ok: false, code: 'not_run', message: expect.stringMatching(says) });
     expect(remove).toBe(pod);
   });
 
   it('but not before there was time for it', () => {
-    expect(decideTest(asked(), world({ pod: unschedulable, now: at(24) }))).toEqual({ requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world({ pod: unschedulable, now: at(24) }))).toEqual({ requeueAfterMs: 1000 });
     const running = probePod({ phase: 'Running' });
-    expect(decideTest(asked(), world({ pod: running, now: at(60) }))).toEqual({ requeueAfterMs: 1000 });
+    expect(decideTest(buildRequested(), world({ pod: running, now: at(60) }))).toEqual({ requeueAfterMs: 1000 });
   });
 
   it('without a time of its own, as a person may write it, at any time', () => {
-    expect(decideTest(asked('please'), world({ now: at(86_400) })).make).toBe(true);
+    expect(decideTest(buildRequested('please'), world({ now: at(86_400) })).make).toBe(true);
   });
 
   it('and a stream that goes on air meanwhile has its pod taken away', () => {
     const pod = probePod({ phase: 'Running' });
-    expect(decideTest(asked(), world({ pod, onAir: ['bunny'] }))).toMatchObject({
+    expect(decideTest(buildRequested(), world({ pod, onAir: ['bunny'] }))).toMatchObject({
       result: { code: 'on_air' },
       remove: pod,
     });
@@ -164,7 +167,7 @@ describe('the pod of a test', () => {
   });
 
   it('is given the keys of its Secret as files, those of a login only where it has one, and reads them there', () => {
-    // A volume of a kind that the chart's policy lets the operator's pods have.
+    // The chart's policy lets the operator's pods have this kind of volume.
     expect(spec.volumes[1].secret).toEqual({
       secretName: 'tv-secret',
       defaultMode: 0o440,

@@ -1,4 +1,4 @@
-/** How many tests of destinations are made at once, and what becomes of one whose pod Kubernetes refuses. */
+/** Tests how many tests of destinations run at once, and the outcome of a pod that Kubernetes refuses. */
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { KubeError } from '../../../../src/kube/types.ts';
@@ -11,7 +11,7 @@ import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../../../k
 const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };
 const PASSED = { ok: true, stage: 'publish', message: 'Fine.', tookMs: 1 };
 
-const asked = (name: string, account: string): Destination => ({
+const buildRequested = (name: string, account: string): Destination => ({
   ...destination(name),
   metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: 'now' } },
 });
@@ -30,7 +30,8 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
   };
   const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as ControllerDeps;
   const tester = new Tester(tools);
-  const advance = (name: string, account = name) => tester.advance(`${NAMESPACE}/${name}`, asked(name, account), SEEN);
+  const advance = (name: string, account = name) =>
+    tester.advance(`${NAMESPACE}/${name}`, buildRequested(name, account), SEEN);
   return { tester, advance, pods, upsert };
 }
 
@@ -39,7 +40,7 @@ it('twenty tests are made at once; the next one has its turn when one is over, o
   for (let n = 0; n < 20; n++) expect(await advance(`d${n}`)).toMatchObject({ make: true });
   expect(await advance('late')).toEqual({ requeueAfterMs: 1000 });
   expect(pods.size).toBe(20);
-  // One that is looked at again keeps its place and takes no other.
+  // A test that is checked again keeps its place and takes no other.
   expect(await advance('d0')).toEqual({ requeueAfterMs: 1000 });
   const first = pods.get('test-uid-of-d0') as Pod;
   upsert({ ...first, status: endedPod(JSON.stringify(PASSED)).status ?? {} });
@@ -50,7 +51,7 @@ it('twenty tests are made at once; the next one has its turn when one is over, o
   expect(await advance('later')).toMatchObject({ make: true });
 });
 
-it('a pod that is refused is told, and takes no place', async () => {
+it('a refused pod is reported, and takes no place', async () => {
   const { advance } = testerWith(() => {
     throw new KubeError(403, 'Forbidden', 'exceeded quota: pods');
   });
@@ -61,7 +62,7 @@ it('a pod that is refused is told, and takes no place', async () => {
   }
 });
 
-it('what is only passing is tried again', async () => {
+it('a passing failure is retried', async () => {
   const { advance } = testerWith(() => {
     throw new KubeError(500, 'InternalError', 'etcd is away');
   });

@@ -81,7 +81,7 @@ describe('media readiness', () => {
     expect(findMediaProblem(seen, world())).toBeUndefined();
   });
 
-  it('of a stream whose account is suspended, or that waits for a condition of somebody else, says what it waits for', () => {
+  it('of a stream whose account is suspended, or that waits for a foreign condition, reports that wait', () => {
     const uploads = [upload('film', preparing)];
     const gated = stream({ readinessGates: [{ conditionType: 'Approved' }] });
     expect(findMediaProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
@@ -168,7 +168,7 @@ describe('media readiness', () => {
 describe('the program', () => {
   const first = buildProgram(stream(), world(), EPOCH);
 
-  it('names what is played, in which profile, since when and to where', () => {
+  it('names its items, the profile, the start and the destinations', () => {
     expect(first).toEqual({
       version: 1,
       epoch: EPOCH,
@@ -189,7 +189,7 @@ describe('the program', () => {
     expect(buildProgram(renamed, world({ now: at(99) }), EPOCH, first)).toBe(first);
   });
 
-  it('rises by one version when what is played changes', () => {
+  it('rises by one version when its items change', () => {
     const next = buildProgram(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');

@@ -1,4 +1,4 @@
-/** The operator's numbers without a cluster: what is told of each stream, what it costs, and what is counted. */
+/** Tests the operator's metrics without a cluster: the state of each stream, its cost, and the counters. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { workqueueMetrics } from '../../../../src/kube/metrics.ts';
@@ -14,7 +14,7 @@ import { at, destination, NOW, podOf, rendition, step, stream, upload, world } f
 import { silent } from '../../../kit/real/kube.ts';
 import { until } from '../../../kit/wait.ts';
 
-const textOf = (...args: Parameters<typeof buildObjectSeries>) => [...buildObjectSeries(...args)].join('');
+const renderText = (...args: Parameters<typeof buildObjectSeries>) => [...buildObjectSeries(...args)].join('');
 
 const live = () => {
   const loopStream = stream({ displayName: 'Ann’s channel' });
@@ -25,8 +25,8 @@ const live = () => {
   return step(labeled, world({ pod: podOf(labeled, { ready: true }) })).stream;
 };
 
-test('a stream is told with its phase and conditions, and nobody’s account or names', () => {
-  const text = textOf([live(), { ...stream(), metadata: { ...stream().metadata, name: 'a"\\\n' } }], []);
+test('a stream is reported with its phase and conditions, and without its account or names', () => {
+  const text = renderText([live(), { ...stream(), metadata: { ...stream().metadata, name: 'a"\\\n' } }], []);
   for (const wanted of [
     'loopstream_info{namespace="tv",loopstream="bunny",quality="720p",framerate="30",pod="bunny-onair"} 1',
     'loopstream_created{namespace="tv",loopstream="bunny"} 1780315200',
@@ -43,7 +43,7 @@ test('a stream is told with its phase and conditions, and nobody’s account or 
 
 test('uploads and renditions are counted by their state, also those that there are none of', () => {
   const failed = upload('other', { state: 'failed', renditions: [rendition('720p30', { state: 'failed' })] });
-  const lines = textOf([], [upload(), upload('more'), failed]).split('\n');
+  const lines = renderText([], [upload(), upload('more'), failed]).split('\n');
   for (const [state, uploads, renditions] of [
     ['ready', 2, 2],
     ['failed', 1, 1],
@@ -114,7 +114,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
       return () => undefined;
     },
   });
-  // Its window has begun two seconds ago; the stream is older than that.
+  // The window has begun two seconds ago; the stream is older than that.
   const scheduled = stream({ schedule: { startAt: at(-2).toISOString() } });
   scheduled.metadata.creationTimestamp = at(-60).toISOString();
   scheduled.status = { observedGeneration: 1, phase: 'scheduled', replicas: 0 };
@@ -146,7 +146,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   for (const handler of handlers.destinations ?? []) {
     handler('tv/tv', tested('2', 'dns_failed'), tested('1'));
     handler('tv/tv', tested('2', 'dns_failed'), tested('2', 'dns_failed'));
-    // What was there before is not news.
+    // Objects that existed before are no change.
     handler('tv/old', tested('1'), undefined);
   }
   const run = metrics.observe('stream', async (key) => {
@@ -175,7 +175,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
     expect(lines).toContain(wanted);
 });
 
-test('a queue tells of keys that wait, are worked on and are tried again', async () => {
+test('a queue reports waiting, active and retried keys', async () => {
   const own = new Registry();
   const queues = workqueueMetrics(own);
   const open = Promise.withResolvers<void>();
@@ -196,20 +196,20 @@ test('a queue tells of keys that wait, are worked on and are tried again', async
   await until('it is tried again', () => queue.running === 1 && runs === 2);
   queue.add('b');
   queue.add('b');
-  const shown = async (name: string) => {
+  const readMetric = async (name: string) => {
     const line = (await own.metrics()).split('\n').find((one) => one.startsWith(`${name}{`));
     return Number(line?.split(' ').at(-1));
   };
-  expect(await shown('workqueue_depth')).toBe(1);
-  expect(await shown('workqueue_adds_total')).toBe(3);
-  expect(await shown('workqueue_retries_total')).toBe(1);
-  expect(await shown('controller_runtime_active_workers')).toBe(1);
-  expect(await shown('controller_runtime_max_concurrent_reconciles')).toBe(1);
-  expect(await shown('workqueue_longest_running_processor_seconds')).toBeGreaterThan(0);
+  expect(await readMetric('workqueue_depth')).toBe(1);
+  expect(await readMetric('workqueue_adds_total')).toBe(3);
+  expect(await readMetric('workqueue_retries_total')).toBe(1);
+  expect(await readMetric('controller_runtime_active_workers')).toBe(1);
+  expect(await readMetric('controller_runtime_max_concurrent_reconciles')).toBe(1);
+  expect(await readMetric('workqueue_longest_running_processor_seconds')).toBeGreaterThan(0);
   open.resolve();
   await until('all is done', () => runs === 3 && queue.running === 0);
-  expect(await shown('workqueue_work_duration_seconds_count')).toBe(3);
-  expect(await shown('workqueue_queue_duration_seconds_count')).toBe(3);
-  expect(await shown('workqueue_unfinished_work_seconds')).toBe(0);
+  expect(await readMetric('workqueue_work_duration_seconds_count')).toBe(3);
+  expect(await readMetric('workqueue_queue_duration_seconds_count')).toBe(3);
+  expect(await readMetric('workqueue_unfinished_work_seconds')).toBe(0);
   await queue.stop();
 });

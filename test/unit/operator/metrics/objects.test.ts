@@ -1,4 +1,4 @@
-/** What Prometheus is told of how much of Kubernetes' database is ours. */
+/** Tests the metrics about our share of Kubernetes' database. */
 import { expect, test } from 'vitest';
 import type { KubeObject, Stored } from '../../../../src/kube/types.ts';
 import { countObjects } from '../../../../src/operator/metrics/objects.ts';
@@ -10,7 +10,7 @@ const object = (account: string | undefined, name: string, padding = 0): Stored<
     spec: { items: [], displayName: 'x'.repeat(padding) },
   }) as unknown as Stored<KubeObject>;
 
-test('objects, their bytes with the versions, and the most of one account are told, and no account is named', () => {
+test('objects, their bytes with the versions, and the most of one account are reported, and no account is named', () => {
   const lists = {
     playlists: [object('ada', 'a'), object('ada', 'b', 10_000), object('bob', 'c'), object(undefined, 'd')],
   };
@@ -19,7 +19,7 @@ test('objects, their bytes with the versions, and the most of one account are to
     Number(new RegExp(`^${name}{namespace="tv",kind="playlists"} (\\d+)$`, 'm').exec(text)?.[1]);
   expect(value('loopstream_objects')).toBe(4);
   expect(value('loopstream_objects_largest_account')).toBe(2);
-  // The version that is kept has the same items once more.
+  // The stored version has the same items once more.
   expect(value('loopstream_object_bytes')).toBeGreaterThan(20_000);
   expect(text).not.toMatch(/ada|bob/);
 });

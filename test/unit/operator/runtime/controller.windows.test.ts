@@ -1,4 +1,4 @@
-/** Schedules as they go by: a virtual clock, an operator that is there or not, and what becomes of the stream. */
+/** Tests schedules over time: a virtual clock, an operator that is there or not, and the stream's state. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
@@ -19,18 +19,18 @@ class Channel {
   stream: LoopStream;
   pod: Pod | undefined;
   now: number;
-  /** When the operator looks next; undefined while it is away. */
+  /** The time of the operator's next reconcile; undefined while it is away. */
   next: number | undefined;
   readonly late: number[] = [];
 
   constructor(schedule: Schedule, from: number) {
     this.stream = stream({ schedule });
-    // It was made long ago.
+    // The stream is older than the test.
     this.stream.metadata.creationTimestamp = kubeTime(at(-86_400 * 365));
     this.now = from;
     this.look();
   }
-  /** Looks until nothing is left to do. */
+  /** Reconciles until nothing is left to do. */
   look(): void {
     for (let rounds = 0; rounds < 5; rounds++) {
       const before = this.stream;
@@ -47,7 +47,7 @@ class Channel {
       else return;
     }
   }
-  /** Time goes by; an operator that is there looks when it said that it would. */
+  /** Moves the clock; a running operator reconciles at its requested times. */
   until(seconds: number): this {
     while (this.next !== undefined && this.next <= seconds) {
       this.now = this.next;
@@ -120,12 +120,12 @@ describe('a schedule goes by', () => {
     expect(channel.until(4800.2).onAir).toBe(false);
   });
 
-  it('through more missed starts than anybody counts, in one look', () => {
+  it('through any number of missed starts, in one reconcile', () => {
     const channel = new Channel({ recurrence: { cron: '* * * * *', timeZone: 'UTC', durationSeconds: 60 } }, -30);
     expect(channel.until(1).onAir).toBe(true);
     const began = performance.now();
     expect(channel.away(10 * 365 * 86_400).back().onAir).toBe(true);
-    // To count them one by one takes minutes.
+    // A loop over single occurrences takes minutes.
     expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
@@ -150,7 +150,7 @@ describe('an edit in the middle of a window', () => {
     expect(channel.late).toHaveLength(2);
   });
 
-  it('that takes the schedule away leaves the stream on air, and one that makes no sense too', () => {
+  it('that removes the schedule leaves the stream on air, and an invalid one too', () => {
     expect(inside().edit(undefined).until(5000).onAir).toBe(true);
     const channel = inside().edit({ recurrence: { cron: '0 * * * *', timeZone: 'Mars/Base', durationSeconds: 60 } });
     expect(channel.onAir).toBe(true);
@@ -197,7 +197,7 @@ describe('whenever the operator is there', () => {
             const then = channel.now + hours * 3600;
             if (away) channel.away(then).back();
             else channel.until(then);
-            // What comes a tenth of a second later is not asked for in that tenth.
+            // An occurrence a tenth of a second later is not found within that tenth.
             const opened = startAfter(recurrence, at(channel.now - durationSeconds));
             const edge = [opened, startAfter(recurrence, at(channel.now - durationSeconds - 0.2))].map(String);
             const next = startAfter(recurrence, at(channel.now - 0.2));
@@ -214,7 +214,7 @@ describe('whenever the operator is there', () => {
 describe('a wall clock that jumps', () => {
   const clock = { wall: 0, mono: 0, now: () => at(clock.wall), monotonicMs: () => clock.mono * 1000 };
 
-  it('is told to liveness, forward and back; one that is only adjusted is not', () => {
+  it('fails liveness, forward and back; an adjusted one does not', () => {
     const jump = clockHealth(clock);
     clock.wall = clock.mono = 86_400;
     expect(jump()).toBeUndefined();
@@ -226,12 +226,12 @@ describe('a wall clock that jumps', () => {
     expect(jump()).toBe(61_000 - 3_600_000);
   });
 
-  it('back over a start leaves what is on air there only if its window is open; forward it begins when it is looked at', () => {
+  it('back over a start leaves a stream on air only if its window is open; forward it begins at the next reconcile', () => {
     const channel = new Channel(HOURLY, -1800).until(60);
     channel.now = -60;
     channel.look();
     expect(channel.onAir).toBe(false);
-    // The timer was set by the other clock; ten minutes is the longest that anything waits.
+    // The timer follows the other clock; no timer is longer than ten minutes.
     expect((channel.next ?? 0) - channel.now).toBeLessThanOrEqual(600.1);
     expect(kubeTime(at(channel.next ?? 0))).toBe(kubeTime(at(0)));
   });

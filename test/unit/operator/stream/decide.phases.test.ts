@@ -11,14 +11,14 @@ import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resourc
 import type { World } from '../../../kit/make/operator.ts';
 import { at, destination, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
-/** All that a decision depends on, as words. */
+/** All inputs of a decision, as words. */
 interface Scene {
   wish: 'run' | 'stop' | 'suspend' | 'delete';
   schedule: 'none' | 'before' | 'on' | 'after' | 'invalid';
-  /** What is missing, if anything. */
+  /** The missing input, if any. */
   lacks: 'nothing' | 'media' | 'destination' | 'credit';
   pod: 'none' | 'starting' | 'ready' | 'going' | 'ended' | 'foreign';
-  /** What Kubernetes says to a new pod. */
+  /** Kubernetes' answer to a new pod. */
   answer: 'made' | 'refused' | 'quota' | 'taken';
   edited: boolean;
 }
@@ -31,7 +31,7 @@ const SCHEDULES: Record<Scene['schedule'], Partial<LoopStreamSpec>> = {
   invalid: { schedule: { startAt: at(60).toISOString(), endAt: at(0).toISOString() } },
 };
 
-/** The stream after it was looked at in this scene. */
+/** Returns the stream after one reconcile in this scene. */
 function look(before: LoopStream, scene: Scene): LoopStream {
   const { wish, schedule, lacks, pod, answer, edited } = scene;
   const spec: LoopStreamSpec = {
@@ -95,7 +95,7 @@ const scenes = fc.record<Scene>({
 });
 
 /** The transitions that are written above PHASES: `from → to`. */
-function written(): string[] {
+function readTransitions(): string[] {
   const source = readFileSync(resolve(import.meta.dirname, '../../../../src/resources/stream/spec.ts'), 'utf8');
   const text = source.slice(0, source.indexOf('export const PHASES')).replaceAll(/\n \* {3}/g, ' ');
   const lines = [...text.matchAll(/^ \* to (\w+) from ([\w, ]+) \[([\w, ]*)\]: \S.*\.$/gm)];
@@ -105,8 +105,8 @@ function written(): string[] {
   );
 }
 
-/** The transitions of a stream through these scenes. */
-function walked(list: readonly Scene[]): string[] {
+/** Returns the transitions of a stream through these scenes. */
+function walkScenes(list: readonly Scene[]): string[] {
   let loopStream = stream();
   return list.flatMap((scene) => {
     const next = look(loopStream, scene);
@@ -118,20 +118,20 @@ function walked(list: readonly Scene[]): string[] {
 }
 
 describe('the state machine', () => {
-  const table = written();
+  const table = readTransitions();
   const walks = fc.array(scenes, { minLength: 2, maxLength: 12, size: 'max' });
 
-  it('makes no transition that is not written down, whatever happens in whatever order', () => {
+  it('makes no unlisted transition, for any events in any order', () => {
     fc.assert(
       fc.property(walks, (list) => {
-        for (const step of walked(list)) expect(table).toContain(step);
+        for (const step of walkScenes(list)) expect(table).toContain(step);
       }),
       { numRuns: 1000 },
     );
   });
 
   it('makes every transition that is written down', () => {
-    const seen = new Set(fc.sample(walks, { numRuns: 2500, seed: 7 }).flatMap(walked));
+    const seen = new Set(fc.sample(walks, { numRuns: 2500, seed: 7 }).flatMap(walkScenes));
     expect(table.filter((step) => !seen.has(step))).toEqual([]);
     expect(new Set(table).size).toBe(table.length);
   });

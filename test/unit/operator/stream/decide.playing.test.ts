@@ -1,4 +1,4 @@
-/** What is on air stays what a stream comes back with, until that which is to follow it can be played. */
+/** Tests that a stream keeps its current items for a return until their successors can be played. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
@@ -28,14 +28,14 @@ import {
 /** Imported, and not prepared in any profile. */
 const unprepared = (name: string) => upload(name, { state: 'preparing', progress: 0.5, media: MEDIA });
 
-/** A list of which these are played, whatever its spec is. */
+/** A list with these published items, whatever its spec. */
 const publishing = (version: number, ...items: string[]): Playlist => {
   const list = playlist('list', items);
   const published = JSON.stringify({ version, mode: 'sequential', items: list.spec.items });
   return { ...list, metadata: { ...list.metadata, annotations: { [PUBLISHED_ANNOTATION]: published } } };
 };
 
-const asked = (): LoopStream => {
+const buildStream = (): LoopStream => {
   const { uploadRef: _, ...spec } = stream({ playlistRefs: ['list'] }).spec;
   return stream({}, { spec });
 };
@@ -44,12 +44,12 @@ const PUBLISHED = { ...READY, playlists: [publishing(2, 'next')] };
 const PREPARED = { ...PUBLISHED, uploads: [upload(), upload('next')] };
 
 /** A stream that is live with the first version, and its pod. */
-function onAir(loopStream = asked(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
+function onAir(loopStream = buildStream(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
   const pod = podOf(loopStream, { ready: true }, world(inWorld));
   return { loopStream: step(loopStream, world({ ...inWorld, pod })).stream, pod };
 }
 
-/** The same after the next version was published, which is not prepared. */
+/** The same after the next version, which is not prepared, was published. */
 function preparing() {
   const { loopStream, pod } = onAir();
   return { loopStream: step(loopStream, world({ ...PUBLISHED, pod, now: at(10) })).stream, pod };
@@ -62,7 +62,7 @@ const edited = (loopStream: LoopStream, spec: Partial<LoopStreamSpec>): LoopStre
 const programIn = (action: object): Program => (action as { program: Program }).program;
 
 describe('a stream whose next version is being prepared', () => {
-  it('says what it plays, and says it once', () => {
+  it('reports its present items, and does so once', () => {
     const { loopStream, pod } = preparing();
     expect(loopStream.status).toMatchObject({
       phase: 'live',
@@ -73,7 +73,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(isSameStatus(loopStream.status, again.status ?? {})).toBe(true);
   });
 
-  it('comes back with it where the loop stands when its pod is lost, and still says what it waits for', () => {
+  it('returns with them at the playhead when its pod is lost, and still reports its wait', () => {
     const { loopStream, pod } = preparing();
     const { decision, stream: after } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
     expect(decision).toMatchObject({ phase: 'reconnecting', ready: false, action: { do: 'create', standby: false } });
@@ -113,7 +113,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(after.status).not.toHaveProperty('playing');
   });
 
-  it('waits for what else is against it, and keeps what it played', () => {
+  it('waits for all its other obstacles, and keeps its items', () => {
     const { loopStream } = preparing();
     const lost = step(loopStream, world({ ...PUBLISHED, destinations: [destination('tv', false)] }));
     expect(lost.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
@@ -122,7 +122,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(programIn(back.action)).toMatchObject({ epoch: kubeTime(NOW), video: { items: [{ id: 'film' }] } });
   });
 
-  it('keeps what it played while others shut it off, and while Kubernetes has no room for its pod', () => {
+  it('keeps its items while others shut it off, and while Kubernetes has no room for its pod', () => {
     const { loopStream, pod } = preparing();
     const gate = { type: 'CreditAvailable', status: 'False' as const, reason: 'X', message: 'X' };
     const conditions = [...(loopStream.status?.conditions ?? []), { ...gate, lastTransitionTime: kubeTime(NOW) }];
@@ -141,14 +141,14 @@ describe('a stream whose next version is being prepared', () => {
   });
 
   it('does not take a pod of its name that is not its own', () => {
-    const foreign = podOf(asked(), { ready: true }, world(READY));
+    const foreign = podOf(buildStream(), { ready: true }, world(READY));
     foreign.metadata.ownerReferences = [];
     const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, pod: foreign }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
     expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film' }]);
   });
 
-  it('forgets what it played when it is stopped', () => {
+  it('forgets its items when it is stopped', () => {
     const { loopStream, pod } = preparing();
     const off = step(edited(loopStream, { replicas: 0 }), world({ ...PUBLISHED, pod })).stream;
     expect(off.status).toMatchObject({ phase: 'stopping' });
@@ -189,7 +189,7 @@ describe('the same of an edit of the stream', () => {
 
 describe('a stream in the ordinary case', () => {
   it('keeps nothing beside its pod: when it starts, on air, when the next version is prepared already', () => {
-    const waiting = step(asked(), world({ ...READY, uploads: [unprepared('film')] })).stream;
+    const waiting = step(buildStream(), world({ ...READY, uploads: [unprepared('film')] })).stream;
     const starting = step(waiting, world(READY)).stream;
     const { loopStream, pod } = onAir(starting);
     const next = step(loopStream, world({ ...PREPARED, pod })).stream;
@@ -200,7 +200,7 @@ describe('a stream in the ordinary case', () => {
   });
 
   it('that was never on air waits until all of it can be played', () => {
-    const { decision } = step(asked(), world(PUBLISHED));
+    const { decision } = step(buildStream(), world(PUBLISHED));
     expect(decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
   });
 });

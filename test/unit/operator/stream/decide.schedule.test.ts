@@ -1,4 +1,4 @@
-/** When a stream is on air by its schedule, its deadline, its owner's wish. */
+/** Tests when a stream is on air, by its schedule, its deadline and its owner's request. */
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { buildEvents, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
@@ -65,7 +65,7 @@ describe('a window with a starting deadline', () => {
     ).toEqual([]);
   });
 
-  it('is taken up by a pod that was made in time, when the status tells of it later than the deadline', () => {
+  it('is used by a pod that was made in time, when the status reports it later than the deadline', () => {
     for (const loopStream of [
       stream({ schedule }),
       stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } }),
@@ -79,7 +79,7 @@ describe('a window with a starting deadline', () => {
       );
       expect(decision).toMatchObject({ phase: 'starting', action: { do: 'publish', podUid: pod.metadata.uid } });
       expect(after.status?.lastScheduleTime).toBe(at(60).toISOString());
-      // One of an earlier window says nothing about this one.
+      // A condition of an earlier window is irrelevant for this one.
       pod.metadata.creationTimestamp = kubeTime(at(-3600));
       expect(step(before, world({ pod, now: at(120) })).decision.action).toMatchObject({ do: 'delete' });
     }
@@ -95,7 +95,7 @@ describe('a window with a starting deadline', () => {
 
 describe('a window that opens while a gate is closed, as it is without credit', () => {
   const schedule = { recurrence: { cron: '1 * * * *', timeZone: 'UTC', durationSeconds: 600 } };
-  const paid = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
+  const buildGated = (more = {}) => stream({ readinessGates: [{ conditionType: CREDIT_CONDITION }], ...more });
   const withCredit = (loopStream: LoopStream, status: 'True' | 'False'): LoopStream => {
     const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== CREDIT_CONDITION);
     const said = { reason: 'InsufficientCredits', message: 'It is used up.', lastTransitionTime: kubeTime(at(0)) };
@@ -106,7 +106,7 @@ describe('a window that opens while a gate is closed, as it is without credit', 
   };
 
   it('has no pod and says why; it is taken up in its middle when there is credit, and the next one from its start', () => {
-    const none = withCredit(step(withCredit(paid({ schedule }), 'False'), world()).stream, 'False');
+    const none = withCredit(step(withCredit(buildGated({ schedule }), 'False'), world()).stream, 'False');
     expect(none.status?.phase).toBe('scheduled');
     const opened = step(none, world({ now: at(61) }));
     expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, requeueAt: at(660) });
@@ -123,7 +123,10 @@ describe('a window that opens while a gate is closed, as it is without credit', 
   });
 
   it('is missed when there is credit only after its starting deadline, and that is said', () => {
-    const opened = step(withCredit(paid({ schedule: { ...schedule, ...DEADLINE } }), 'False'), world({ now: at(61) }));
+    const opened = step(
+      withCredit(buildGated({ schedule: { ...schedule, ...DEADLINE } }), 'False'),
+      world({ now: at(61) }),
+    );
     expect(opened.decision.phase).toBe('waiting');
     const late = step(withCredit(opened.stream, 'True'), world({ now: at(100) }));
     expect(late.decision).toMatchObject({ phase: 'scheduled', requeueAt: at(3660) });

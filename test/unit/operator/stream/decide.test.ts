@@ -50,7 +50,7 @@ describe('from created to live and back', () => {
     expect(step(third.stream, world({ now: at(99) })).stream.status).toEqual(third.stream.status);
   });
 
-  it('starts the loop anew after a stop, not after a replaced pod', () => {
+  it('restarts the loop after a stop, not after a replaced pod', () => {
     const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
     const replaced = step(live, world({ now: at(60) }));
     expect(replaced.decision).toMatchObject({ phase: 'reconnecting', epoch: kubeTime(NOW), action: { do: 'create' } });
@@ -83,7 +83,7 @@ describe('readiness', () => {
       'Destination "tv": Secret "tv-secret" does not exist.',
     ],
     ['an upload that is missing', { uploads: [] }, 'MediaReady', 'UploadNotFound', 'Upload "film" does not exist.'],
-  ])('names %s, for a stream that waits and for one that is stopped', (_what, missing, type, reason, message) => {
+  ])('names %s, for a waiting stream and for a stopped one', (_what, missing, type, reason, message) => {
     for (const [loopStream, phase] of [
       [stream(), 'waiting'],
       [stopped(), 'idle'],
@@ -99,7 +99,7 @@ describe('readiness', () => {
     }
   });
 
-  it('waits while a destination has not been looked at, without calling it a problem', () => {
+  it('waits while a destination has not been checked, without calling it a problem', () => {
     const unseen = step(stream(), world({ destinations: [{ ...destination(), status: {} }] })).stream;
     expect(unseen.status).toMatchObject({ phase: 'waiting', ready: false });
     expect(findCondition(unseen.status?.conditions, 'DestinationReady')?.status).toBe('Unknown');
@@ -180,7 +180,7 @@ describe('a pod that no longer fits', () => {
     });
   });
 
-  it('says what keeps it from running, in the words of Kubernetes', () => {
+  it('reports the obstacle of its pod, in the words of Kubernetes', () => {
     const { stream: after } = step(stream(), world({ pod: podOf(stream(), { waiting: 'ImagePullBackOff' }) }));
     expect(findCondition(after.status?.conditions, 'Progressing')).toMatchObject({
       status: 'False',
@@ -191,7 +191,7 @@ describe('a pod that no longer fits', () => {
 });
 
 describe('the column of destinations', () => {
-  it('shows what people call them, and the name where nobody called one anything', () => {
+  it("shows their display names, and the object's name where there is none", () => {
     const home = destination('dst-01j9');
     home.spec.displayName = 'Home on YouTube';
     const to = stream({ destinationRefs: ['dst-01j9', 'tv', 'gone'] });
@@ -200,8 +200,8 @@ describe('the column of destinations', () => {
   });
 });
 
-describe('what Kubernetes refuses', () => {
-  it('is final until the stream is edited', () => {
+describe('refusals of Kubernetes', () => {
+  it('are final until the stream is edited', () => {
     const loopStream = stream();
     const decision = withoutPod(
       { ...world(), stream: loopStream },
@@ -250,7 +250,7 @@ describe('deletion', () => {
 });
 
 describe('the story', () => {
-  it('tells each change once and nothing when nothing changed', () => {
+  it('the events', () => {
     const loopStream = stream();
     const starting = step(loopStream, world({ pod: podOf(loopStream) })).stream;
     const live = step(starting, world({ pod: podOf(loopStream, { ready: true }) })).stream;
@@ -266,7 +266,7 @@ describe('the story', () => {
 });
 
 describe('the status', () => {
-  it('is the same for the same world, whenever it is looked at', () => {
+  it('is the same for the same world, at every reconcile', () => {
     const loopStream = stream();
     const pod = podOf(loopStream, { ready: true });
     const first = step(loopStream, world({ pod })).stream;

@@ -22,7 +22,7 @@ const live = (loopStream = stream()) => podOf(loopStream, { ready: true });
 
 describe('a node', () => {
   const pod = live();
-  it('is left when it is cordoned, or tainted with what the pod does not bear', () => {
+  it('is left when it is cordoned, or has a taint that the pod does not tolerate', () => {
     expect(findReasonToDrain(node({ unschedulable: true }), pod)).toContain('cordoned');
     expect(findReasonToDrain(taint('spot.example/notice'), pod)).toContain('spot.example/notice:NoSchedule');
     const bears = { ...pod, spec: { ...pod.spec, tolerations: [{ key: 'spot.example/notice', operator: 'Exists' }] } };
@@ -47,7 +47,7 @@ describe('a node', () => {
   });
 });
 
-it('who may move a pod is told by its label, also when that is edited on air', () => {
+it('the pod’s label decides who may move it, also when it is edited on air', () => {
   const pod = live();
   const { action } = step(stream({ disruption: 'Never' }), world({ pod })).decision;
   expect(action).toMatchObject({ do: 'patch', program: { version: 1 } });
@@ -83,14 +83,14 @@ describe('one pod after the other', () => {
     expect(step(stream(), world({ pod: going, other: second() })).decision.action).toEqual({ do: 'nothing' });
   });
 
-  it('takes a next one away that is not needed any more, and makes it anew when it is out of date itself', () => {
+  it('removes a next one that is no longer needed, and replaces it when it is out of date itself', () => {
     const { action } = step(stream(), world({ pod: old, other: second() })).decision;
     expect(action).toMatchObject({ do: 'delete', podUid: 'uid-of-second', retire: false });
     const stale = step(edited, world({ pod: old, other: started(second()) })).decision.action;
     expect(stale).toMatchObject({ do: 'delete', podUid: 'uid-of-second' });
   });
 
-  it('takes both away when the stream is stopped, with little time for what does not answer', () => {
+  it('removes both when the stream is stopped, with little time for one that does not answer', () => {
     const off = stream({ replicas: 0 });
     const going = { ...old, metadata: { ...old.metadata, deletionTimestamp: 'now', deletionGracePeriodSeconds: 30 } };
     const { action } = step(off, world({ pod: going, other: second() })).decision;
@@ -100,7 +100,7 @@ describe('one pod after the other', () => {
     expect(then).toMatchObject({ do: 'delete', podUid: 'uid-of-second', retire: false });
   });
 
-  it('hands the next one what is to be played by then', () => {
+  it('gives the next one the items for its start', () => {
     const more = { ...edited, spec: { ...edited.spec, destinationRefs: ['tv', 'more'] } };
     const objects = { pod: old, other: started(second(edited)), destinations: [destination(), destination('more')] };
     const { action } = step(more, world(objects)).decision;
@@ -120,7 +120,7 @@ describe('nothing of a pod runs any more', () => {
     expect(isOver({ ...going(), spec })).toBe(true);
     const ended = { name: 'streamer', ready: false, restartCount: 0, state: { terminated: { exitCode: 0 } } };
     expect(isOver({ ...going(), status: { phase: 'Running', containerStatuses: [ended] } })).toBe(true);
-    // One that is not being deleted is started again.
+    // A pod that is not being deleted restarts.
     expect(isOver({ ...pod, status: { phase: 'Running', containerStatuses: [ended] } })).toBe(false);
   });
 });
@@ -139,8 +139,8 @@ describe('another image', () => {
     const current = new Set<string>();
     const isCurrent = (pod: Pod) => current.has(pod.metadata.uid);
     const rollout = new Rollout({ seconds: 600, pods: () => pods, isCurrent });
-    const left = () => streams.filter(({ metadata }) => !current.has(`pod-${metadata.name}`));
-    const turns = (seconds: number) => left().filter((channel) => rollout.mayRoll(channel, at(seconds)));
+    const listWaiting = () => streams.filter(({ metadata }) => !current.has(`pod-${metadata.name}`));
+    const turns = (seconds: number) => listWaiting().filter((channel) => rollout.mayRoll(channel, at(seconds)));
     expect(turns(0).length).toBeLessThanOrEqual(3);
     let done = 0;
     for (let seconds = 2; seconds < 1200; seconds += 2) {
@@ -148,7 +148,7 @@ describe('another image', () => {
       expect(now.length).toBeLessThanOrEqual(3);
       for (const { metadata } of now) current.add(`pod-${metadata.name}`);
       done += now.length;
-      // Not all in the first seconds.
+      // Some wait longer than the first seconds.
       if (seconds === 60) expect(done).toBeLessThan(15);
     }
     expect(done).toBe(30);
@@ -167,7 +167,7 @@ describe('another image', () => {
       seconds += requeueAfterMs / 1000;
     }
     expect(early.mayRoll(first, at(seconds))).toBe(true);
-    // Later than everybody's moment, when others have all the turns.
+    // The wait is longer than every pod's own moment when others have all the turns.
     const waits = (pods: Pod[]) => {
       const late = rollout(pods);
       late.mayRoll(first, at(0));

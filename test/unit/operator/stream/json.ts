@@ -1,6 +1,6 @@
-/** What can be done with values that JSON can say, as an API server does it. */
+/** Copies and patches JSON values, as an API server does. */
 
-/** Objects are what JSON can say; structuredClone can do more, and takes many times as long. */
+/** Clones a JSON object; structuredClone supports more, and takes many times as long. */
 export function clone<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(clone) as T;

@@ -17,8 +17,8 @@ const clock = (epoch: string, version = program.version) => ({ version, epoch })
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
-describe('what a pod tells', () => {
-  it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no news', (told) => {
+describe('the report of a pod', () => {
+  it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no report', (told) => {
     expect(parsePodReport(told)).toBeUndefined();
   });
 
@@ -27,7 +27,7 @@ describe('what a pod tells', () => {
     expect(newsWith(odd)).toEqual({ clock: {}, problems: [], runs: [] });
   });
 
-  it('becomes one condition: what is worst gives the reason, more than five are counted', () => {
+  it('becomes one condition: the worst problem gives the reason, and more than five are counted', () => {
     const item = (n: number) => ({ id: `i${n}`, name: `Item ${n}`, code: 'item_missing', message: 'It is not there.' });
     const destinations = [
       { name: 'tv', connected: false, lastError: { code: 'connection_refused', message: 'Nobody listens.' } },
@@ -97,7 +97,7 @@ describe('a skip', () => {
   };
   const id = `${EPOCH} x`;
 
-  it('is what was not there before, as long as somebody wants it', () => {
+  it('is new while somebody requests it', () => {
     expect(findPendingSkip(stream(), program, NOW)).toBeUndefined();
     expect(findPendingSkip(asking(id), program, at(5))).toEqual({ track: 'video', id, void: false });
     expect(findPendingSkip(asking('by hand'), program, NOW)).toMatchObject({ void: false });
@@ -113,20 +113,20 @@ describe('a skip', () => {
     expect(decision).toMatchObject({ action: { do: 'create', program: { skipped: { video: id, audio: 'a' } } } });
   });
 
-  it('is passed to a pod that can be asked, and waits for one that cannot', () => {
+  it('is passed to a reachable pod, and waits for another one', () => {
     const channel = asking(id);
     const pod = podOf(stream(), { ready: true });
-    const seen = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
-    const without = step(channel, world({ pod: seen(), now: at(5) })).decision;
+    const buildPod = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
+    const without = step(channel, world({ pod: buildPod(), now: at(5) })).decision;
     expect(without.action).toEqual({ do: 'nothing' });
     expect(without.requeueAt).toEqual(at(6));
-    expect(step(channel, world({ pod: seen('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
+    expect(step(channel, world({ pod: buildPod('10.0.0.1'), now: at(5) })).decision.action).toMatchObject({
       do: 'skip',
       address: '10.0.0.1',
       skip: { track: 'video', id },
       program: { skipped: { video: id }, version: program.version },
     });
-    const late = step(channel, world({ pod: seen('10.0.0.1'), now: at(200) })).decision;
+    const late = step(channel, world({ pod: buildPod('10.0.0.1'), now: at(200) })).decision;
     expect(late).toMatchObject({
       action: { do: 'patch' },
       skipped: { video: id },
@@ -134,7 +134,7 @@ describe('a skip', () => {
     });
   });
 
-  it('and a place that moved are what the next pod is given', () => {
+  it('and a moved place go to the next pod', () => {
     const epoch = at(-30).toISOString();
     const pod = podOf(stream(), { ready: true });
     const inWorld = { ...world({ pod }), report: { clock: { video: clock(epoch) }, problems: [], runs: [] } };

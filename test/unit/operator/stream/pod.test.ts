@@ -46,7 +46,7 @@ describe('the pod of a stream', () => {
     expect(container.command).toBeUndefined();
   });
 
-  it('mounts all of the one Secret of its stream, readable by the group alone, so that what is in it can change', () => {
+  it('mounts all of the one Secret of its stream, readable by the group alone, so that its content can change', () => {
     expect(container.volumeMounts).toContainEqual({
       name: 'stream',
       mountPath: '/etc/loopstream/stream',
@@ -59,7 +59,7 @@ describe('the pod of a stream', () => {
     expect(JSON.stringify(spec)).not.toContain('tv-secret');
   });
 
-  it('is made as the stream’s template says, which can take none of our labels and nothing of what confines it', () => {
+  it('follows the stream’s template, which can take none of our labels and nothing of its confinement', () => {
     const template = {
       resources: { limits: { memory: '1Gi' } },
       nodeSelector: { disk: 'ssd' },

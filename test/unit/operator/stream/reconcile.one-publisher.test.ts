@@ -1,6 +1,6 @@
 /**
- * One stream, one publisher, whatever happens in whichever order: the operator's own code, two of it at once with caches of
- * different ages, against a model of the API server, kubelets and streamers.
+ * Tests that one stream has one publisher, in any order of events. Two real operators with caches of different ages run at once, against a
+ * model of the API server, kubelets and streamers.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { Operator, Universe } from './universe.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A universe with two operators, each of whose requests waits until it is let on. */
+/** A universe with two operators; each of their requests waits until its release. */
 function stage() {
   const universe = new Universe();
   const waiting: (() => void)[] = [];
@@ -26,12 +26,12 @@ function stage() {
 }
 type Stage = ReturnType<typeof stage>;
 
-/** From a schedule's edit to its start at most three times this. */
+/** The time from a schedule's edit to its start, at most three times this. */
 const SOON_MS = 400;
 const NODES = ['node-a', 'node-b', 'node-c'];
 const nth = <T>(list: readonly T[], n: number): T | undefined => list[n % (list.length || 1)];
 
-/** What people, nodes and the kernel do to a stream. */
+/** Faults that people, nodes and the kernel cause. */
 const TROUBLE: Record<string, (universe: Universe, n: number, pod: Pod | undefined) => void> = {
   'a pod is deleted': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 30),
   'a pod is deleted by force': (universe, _, pod) => pod && universe.delete(`pods/${pod.metadata.name}`, 0),
@@ -75,7 +75,7 @@ async function move({ universe, operators, waiting, letOn }: Stage, kind: number
   } else nth(TROUBLES, n)?.(universe, n >> 4, nth(universe.pods, n >> 4));
 }
 
-/** From here on nobody does anything to it, one operator leads, and everything that can happen does. */
+/** No more faults from here on: one operator leads, and every possible event happens. */
 async function settle({ universe, operators, waiting, letOn }: Stage): Promise<number> {
   universe.silentNodes.clear();
   universe.nowMs += 3 * SOON_MS;
@@ -104,7 +104,7 @@ test('never two pods publish, and when it is left alone exactly one does', async
   await fc.assert(
     fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
       const all = stage();
-      // New, or on air, or about to begin.
+      // The stream is new, on air, or about to begin.
       if (early > 1) await settle(all);
       if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
       for (const [kind, n] of list) {
@@ -145,7 +145,7 @@ test('while pods are deleted and the template is edited, the stream is off air o
   );
 }, 240_000);
 
-/** Two pods of the stream, besides one that was named and is in the state that is given. */
+/** Two pods of the stream, besides a named one in the given state. */
 async function named(before: (pod: Pod) => void) {
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
@@ -180,7 +180,7 @@ test.each<[string, (pod: Pod) => void]>([
   });
 });
 
-test('while nobody is named in a Secret that was made ahead, a pod is let publish only when no other one runs', async () => {
+test('while a Secret that was made ahead names no pod, a pod gets the publisher lock only when no other one runs', async () => {
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
   const kube = universe.kube(async () => undefined);
@@ -199,7 +199,7 @@ test('while nobody is named in a Secret that was made ahead, a pod is let publis
   expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'second',
   });
-  // A Secret that is there is left as it is.
+  // An existing Secret stays the same.
   await ensureSecret({ kube }, { ...world(), stream: loopStream });
   expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'second',
@@ -210,7 +210,7 @@ test('of two that let different pods publish at once, one succeeds', async () =>
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const { universe, loopStream, put } = await named(() => undefined);
-      // Nothing of the first is left, and its name has been given again.
+      // Nothing of the first is left, and another object has its name.
       put('bunny-onair', 'third');
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>

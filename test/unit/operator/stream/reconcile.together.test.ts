@@ -1,4 +1,4 @@
-/** Streams whose windows begin in the same second. */
+/** Tests streams whose windows begin in the same second. */
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { createQueue } from '../../../../src/kube/queue.ts';
@@ -12,7 +12,7 @@ import { silent } from '../../../kit/real/kube.ts';
 
 type Named = { metadata: { name: string; uid: string; finalizers?: string[] } };
 
-/** Scheduled streams and what they need; `writes` tells the kinds that were written, in their order. */
+/** Scheduled streams and their dependencies; `writes` lists the written kinds in order. */
 function stage(count: number) {
   const objects = new Map<string, unknown>([
     ['uploads/film', upload()],
@@ -27,7 +27,7 @@ function stage(count: number) {
       metadata: { ...loopStream.metadata, name, uid: `uid-of-${name}` },
     });
   }
-  // The operator makes it with the first stream of all.
+  // The operator makes it with the first stream.
   objects.set(`secrets/${VIEW_KEY_SECRET}`, { metadata: { name: VIEW_KEY_SECRET }, data: { key: btoa('k') } });
   const cache = (plural: string) => ({
     get: (_: string, name: string) => objects.get(`${plural}/${name}`),
@@ -89,7 +89,7 @@ function stage(count: number) {
   return { objects, look };
 }
 
-test('have what their pods need before their time, and all have pods before anything else is done for one', async () => {
+test('have their pods’ dependencies before their time, and all have pods before any has another step', async () => {
   const { objects, look } = stage(20);
   const ahead = await look(0);
   for (const what of ['secrets', 'finalizer', 'status']) expect(ahead.filter((name) => name === what)).toHaveLength(20);

@@ -25,7 +25,7 @@ describe('a one-time schedule', () => {
     expect(findNextChange(result)).toEqual(next);
   });
 
-  it('counts by the instant, whatever zone it is written in', () => {
+  it('counts by the instant, in any zone', () => {
     expect(computeAirtime({ startAt: '2026-06-01T14:00:00+02:00' }, NOW).kind).toBe('on');
     expect(computeAirtime({ startAt: '2026-06-01T12:00:00-01:00' }, NOW).kind).toBe('before');
   });

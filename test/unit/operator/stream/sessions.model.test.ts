@@ -1,4 +1,4 @@
-/** Whatever happens to pods, operator and meter: every second on air is counted once, and none that was not. */
+/** Tests, for any fate of pods, operator and meter, that every second on air is counted once, and no other. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
@@ -15,7 +15,7 @@ const run = (number: number, onAirSeconds: number, since = 0): Run => ({
   lastAt: kubeTime(at(since + Math.max(60, onAirSeconds))),
   onAirSeconds,
 });
-/** A pod as it is in truth: processes that count while they are on air, in tenths of a second. */
+/** The true state of a pod: its processes count tenths of a second on air. */
 class ModelPod {
   readonly uid: string;
   runs: { run: number; tenths: number; since: number }[] = [];
@@ -44,13 +44,13 @@ class ModelPod {
   }
 }
 
-/** A stream, its operator and its meter, and whatever may happen to them. */
+/** A stream, its operator and its meter, with every possible event. */
 class Model {
   status: NonNullable<LoopStream['status']> = {};
   pods: ModelPod[] = [];
-  /** The operator's memory of what pods said when they were asked. */
+  /** The operator's memory of its pods' reports. */
   memory = new Map<string, Run[]>();
-  /** What the meter has counted, by number; it outlives the meter. */
+  /** The meter's counts by number; they outlive the meter. */
   charged = new Map<number, number>();
   truth = 0;
   /** Tenths of a second since NOW. */
@@ -88,7 +88,7 @@ class Model {
   ask(): void {
     for (const pod of this.pods) if (!pod.over) this.memory.set(pod.uid, pod.told);
   }
-  /** The operator looks; it may crash before it has written, or before it has let go of pods. */
+  /** The operator reconciles; it may crash before its write, or before it removes finalizers of pods. */
   look(until: 'read' | 'written' | 'done'): void {
     const accounts = this.pods.map((pod) => {
       const words = JSON.stringify({ runs: pod.words ?? [] });
@@ -115,7 +115,7 @@ class Model {
     if (until === 'done') this.pods = this.pods.filter(({ over }) => !over);
     else this.memory.clear();
   }
-  /** The meter counts what it has not counted; it may crash before it acknowledges. */
+  /** The meter counts new time; it may crash before it acknowledges. */
   meter(acknowledges: boolean): void {
     const { sessions = [] } = this.status;
     for (const session of sessions) {
@@ -135,7 +135,7 @@ class Model {
   }
 }
 
-describe('whatever happens to the pods, to the operator and to the meter', () => {
+describe('for any fate of the pods, the operator and the meter', () => {
   const steps = fc.oneof(
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 60_000 }).map((n) => (m: Model) => m.air(n)) },
     { weight: 4, arbitrary: fc.constant((m: Model) => m.addPod()) },
@@ -170,7 +170,7 @@ describe('whatever happens to the pods, to the operator and to the meter', () =>
     );
   });
 
-  it('only what a lost node kept to itself is not', () => {
+  it('only the unreported time of a lost node is not', () => {
     const lossy = fc.oneof(
       { weight: 12, arbitrary: steps },
       { weight: 1, arbitrary: fc.constant((m: Model) => m.remove(false)) },

@@ -59,14 +59,14 @@ describe('a session', () => {
     const [hour] = computeSessions(holding([open()]), [later(3600.4)], true, at(3601)).sessions;
     expect(hour).toEqual(open({ run: 7, onAirSeconds: 3600 }));
     expect(computeSessions(holding([open(hour)]), [later(7199)], true, at(7200)).sessions).toEqual([hour]);
-    const told = (seconds: number) => parsePodReport({ playable: true, runs: [run(7, seconds)] });
-    const news = (seconds: number) => told(seconds) ?? { clock: {}, problems: [], runs: [] };
-    expect(isSameReport(news(100), told(3599))).toBe(true);
-    expect(isSameReport(news(3599), told(3600))).toBe(false);
-    expect(isSameReport(news(100), undefined)).toBe(false);
+    const parseReport = (seconds: number) => parsePodReport({ playable: true, runs: [run(7, seconds)] });
+    const buildReport = (seconds: number) => parseReport(seconds) ?? { clock: {}, problems: [], runs: [] };
+    expect(isSameReport(buildReport(100), parseReport(3599))).toBe(true);
+    expect(isSameReport(buildReport(3599), parseReport(3600))).toBe(false);
+    expect(isSameReport(buildReport(100), undefined)).toBe(false);
   });
 
-  it('closes with the words that its container left, and a container that begins anew is another one', () => {
+  it('closes with its container’s last message, and a restarted container is another one', () => {
     const restarted = account({ runs: [run(7, 60.5)], endedThrough: 7, onAirSince: kubeTime(at(70)) });
     const { sessions } = computeSessions(holding([open()]), [restarted], false, at(71));
     expect(sessions).toEqual([
@@ -76,7 +76,7 @@ describe('a session', () => {
     expect(computeSessions(holding(sessions), [restarted], false, at(99)).sessions).toEqual(sessions);
   });
 
-  it('that nobody saw is entered when it is told of', () => {
+  it('that no operator saw is recorded on its first report', () => {
     const runs = [run(7, 5), run(8, 6), run(9, 7)];
     const { sessions } = computeSessions(stream(), [account({ runs, endedThrough: 8 })], false, at(99));
     expect(sessions.map(({ number, onAirSeconds, endedAt }) => [number, onAirSeconds, endedAt !== undefined])).toEqual([
@@ -86,7 +86,7 @@ describe('a session', () => {
     ]);
   });
 
-  it('of a pod that is gone without a word has what was written of it', () => {
+  it('of a pod that is gone without a message keeps its recorded time', () => {
     const hour = open({ run: 7, onAirSeconds: 3600 });
     expect(computeSessions(holding([hour]), [], true, at(5000)).sessions).toEqual([
       { ...hour, endedAt: kubeTime(at(5000)) },
@@ -96,7 +96,7 @@ describe('a session', () => {
   });
 });
 
-describe('what is known of a pod', () => {
+describe('the records of a pod', () => {
   const message = (...runs: Run[]) => JSON.stringify({ runs });
   const ended = (pod: Pod, text: string, which: 'state' | 'lastState'): Pod => ({
     ...pod,
@@ -108,7 +108,7 @@ describe('what is known of a pod', () => {
     },
   });
 
-  it('is what it told last and what its containers left, whichever is more', () => {
+  it('are its last report or its containers’ messages, whichever is more', () => {
     const pod = podOf(stream(), { ready: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
     expect(readPodTime(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
@@ -122,7 +122,7 @@ describe('what is known of a pod', () => {
     });
   });
 
-  it('is final when nothing of it runs any more, and not because somebody wants it gone by force', () => {
+  it('are final when nothing of it runs any more, and not because of a forced deletion', () => {
     const pod = podOf(stream(), { ready: true, deleted: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
@@ -130,7 +130,7 @@ describe('what is known of a pod', () => {
     expect(readPodTime(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
   });
 
-  it('is taken as far as it makes sense', () => {
+  it('are taken as far as they make sense', () => {
     expect(parseRuns({ runs: [run(2, 1), run(1, 3), null, { run: 3 }, { ...run(4, 1), onAirSeconds: -1 }] })).toEqual([
       run(1, 3),
       run(2, 1),
@@ -146,7 +146,7 @@ describe('the list', () => {
   const another = account({ onAirSince: kubeTime(NOW) });
   const numbers = (sessions: Session[]) => [sessions[0]?.number, sessions.at(-1)?.number, sessions.length];
 
-  it('loses its oldest where nobody meters, and what is acknowledged where somebody does', () => {
+  it('loses its oldest without a meter, and the acknowledged ones with a meter', () => {
     const unmetered = computeSessions(holding(many), [another], false, at(99));
     expect(numbers(unmetered.sessions)).toEqual([2, MAX_SESSIONS + 1, MAX_SESSIONS]);
     const metered = computeSessions(holding(many, 1), [another], true, at(99));
@@ -154,25 +154,25 @@ describe('the list', () => {
     expect(metered.behind).toBeUndefined();
   });
 
-  it('loses no second that nobody has acknowledged, and says that nobody does', () => {
+  it('loses no unacknowledged second, and reports that no meter acknowledges', () => {
     const { sessions, behind } = computeSessions(holding(many), [another], true, at(99));
     expect(sessions[0]).toMatchObject({ number: 1, through: 2, onAirSeconds: 20, endedAt: kubeTime(at(60)) });
     expect(numbers(sessions)).toEqual([1, MAX_SESSIONS + 1, MAX_SESSIONS]);
     expect(behind).toMatchObject({ type: 'SessionsMetered', status: 'False', reason: 'MeterBehind' });
     expect(behind?.message).toContain('2 of them were merged into 1');
     expect(computeSessions(holding(sessions, 2), [another], true, at(99)).behind).toBeUndefined();
-    // Of two that became one the first is acknowledged: nothing of it may go.
+    // The first of two merged sessions is acknowledged: nothing of it may go.
     const more = [...sessions, closed(MAX_SESSIONS + 2)];
     expect(computeSessions(holding(more, 1), [another], true, at(99)).sessions[0]).toMatchObject({ number: 1 });
   });
 
-  it('keeps what is needed to know a pod’s words again', () => {
+  it('keeps enough to recognize a pod’s report again', () => {
     const own = Array.from({ length: MAX_SESSIONS }, (_, i) => closed(i + 1, { podUID: 'pod' }));
     const runs = own.slice(-24).map(({ run: value = 0 }) => run(value, 10));
     const words = account({ runs, endedThrough: MAX_SESSIONS, onAirSince: kubeTime(NOW) });
     const first = computeSessions(holding(own), [words], false, at(99)).sessions;
     expect(computeSessions(holding(first), [words], false, at(99)).sessions).toEqual(first);
-    // One that has been quiet for long, while another pod began anew again and again.
+    // A pod that has been quiet for long, while another pod restarted again and again.
     const quiet = account({ podUID: 'pod-1', runs: [run(1, 10)], endedThrough: 1 });
     let sessions = many;
     for (let n = 0; n < 3; n++) {

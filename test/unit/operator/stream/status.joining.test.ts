@@ -1,4 +1,4 @@
-/** Items that become ready one after the other join what a pod plays together; what a person changes never waits. */
+/** Tests that items which become ready in turn join a pod's program together, and that a person's change never waits. */
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
@@ -17,15 +17,15 @@ import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world 
 
 const importing: UploadStatus = { state: 'importing' };
 const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
-const uploadsOf = (states: Record<string, UploadStatus | undefined>) =>
+const buildUploads = (states: Record<string, UploadStatus | undefined>) =>
   Object.entries(states).map(([name, status]) => upload(name, status));
 
-/** A stream that has been live since NOW with those items of its list that are ready, and whose pod was changed then. */
+/** A stream that has been live since NOW with the ready items of its list, and whose pod was changed then. */
 function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
   const { uploadRef: _, ...rest } = stream().spec;
   const loopStream = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
   const playlists = [playlist('mix', Object.keys(states))];
-  const seen = world({ playlists, uploads: uploadsOf(states) });
+  const seen = world({ playlists, uploads: buildUploads(states) });
   const pod = changedAt(podOf(loopStream, { ready: true }, seen), NOW);
   const status = {
     ...buildStatus(loopStream, decide({ ...seen, pod, stream: loopStream }, SETTINGS), pod, seen),
@@ -43,13 +43,16 @@ describe('an item that becomes ready', () => {
   const before = { a: undefined, b: importing, c: importing };
   const { channel, pod, playlists } = onAir(before);
   const joined = { a: undefined, b: undefined, c: importing };
-  const seen = (states: Record<string, UploadStatus | undefined>, seconds: number, list: Playlist[] = playlists) =>
-    world({ playlists: list, uploads: uploadsOf(states), pod, now: at(seconds) });
+  const buildWorld = (
+    states: Record<string, UploadStatus | undefined>,
+    seconds: number,
+    list: Playlist[] = playlists,
+  ) => world({ playlists: list, uploads: buildUploads(states), pod, now: at(seconds) });
 
-  it('waits for others for half a minute after the last change, and is looked at again then', () => {
-    const wait = decide({ ...seen(joined, 5), stream: channel }, SETTINGS);
+  it('waits for others for half a minute after the last change, and is checked again then', () => {
+    const wait = decide({ ...buildWorld(joined, 5), stream: channel }, SETTINGS);
     expect(wait).toMatchObject({ action: { do: 'nothing' }, requeueAt: new Date(NOW.getTime() + JOIN_INTERVAL_MS) });
-    expect(decide({ ...seen(joined, JOIN_INTERVAL_MS / 1000), stream: channel }, SETTINGS).action).toMatchObject({
+    expect(decide({ ...buildWorld(joined, JOIN_INTERVAL_MS / 1000), stream: channel }, SETTINGS).action).toMatchObject({
       do: 'patch',
     });
   });
@@ -58,45 +61,54 @@ describe('an item that becomes ready', () => {
     ['the last one that is missing', { a: undefined, b: undefined, c: undefined }],
     ['the last one that can come', { a: undefined, b: undefined, c: broken }],
   ])('joins at once when it is %s', (_what, states) => {
-    expect(decide({ ...seen(states, 5), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...buildWorld(states, 5), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('joins at once while nothing plays', () => {
     const report = { clock: {}, runs: [], problems: [{ reason: 'NothingPlayable' as const, message: 'None.' }] };
-    expect(decide({ ...seen(joined, 5), report, stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...buildWorld(joined, 5), report, stream: channel }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+    });
   });
 
-  it('joins at once where nothing is known of an earlier change, or only of one that is yet to come', () => {
+  it('joins at once without an earlier change, or with only a future one', () => {
     const never = annotated(pod, { [PROGRAM_CHANGED_ANNOTATION]: '' });
-    expect(decide({ ...seen(joined, 5), pod: never, stream: channel }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...buildWorld(joined, 5), pod: never, stream: channel }, SETTINGS).action.do).toBe('patch');
     const ahead = changedAt(pod, at(3600));
-    expect(decide({ ...seen(joined, 5), pod: ahead, stream: channel }, SETTINGS).action.do).toBe('patch');
+    expect(decide({ ...buildWorld(joined, 5), pod: ahead, stream: channel }, SETTINGS).action.do).toBe('patch');
   });
 
-  it('joins together with what a person changes, at once: items, order, where it is sent', () => {
+  it('joins together with a person’s changes, at once: items, order, destinations', () => {
     const lists = [playlist('mix', ['c', 'b', 'a'])];
-    expect(decide({ ...seen(joined, 5, lists), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...buildWorld(joined, 5, lists), stream: channel }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+    });
     const removed = [playlist('mix', ['a', 'b'])];
-    expect(decide({ ...seen(joined, 5, removed), stream: channel }, SETTINGS).action).toMatchObject({ do: 'patch' });
+    expect(decide({ ...buildWorld(joined, 5, removed), stream: channel }, SETTINGS).action).toMatchObject({
+      do: 'patch',
+    });
     const moved = { ...channel, spec: { ...channel.spec, destinationRefs: ['elsewhere'] } };
     const destinations = [
       destination(),
       { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },
     ];
-    const there = world({ playlists, uploads: uploadsOf(joined), destinations, pod, now: at(5) });
+    const there = world({ playlists, uploads: buildUploads(joined), destinations, pod, now: at(5) });
     expect(decide({ ...there, stream: moved }, SETTINGS).action).toMatchObject({ do: 'patch' });
   });
 
   it('keeps no skip waiting', () => {
     const asked = { ...channel.metadata, annotations: { [SKIP_ANNOTATIONS.video]: at(4).toISOString() } };
-    const { action, requeueAt } = decide({ ...seen(joined, 5), stream: { ...channel, metadata: asked } }, SETTINGS);
+    const { action, requeueAt } = decide(
+      { ...buildWorld(joined, 5), stream: { ...channel, metadata: asked } },
+      SETTINGS,
+    );
     expect({ do: action.do, soon: requeueAt && requeueAt < at(10) }).toEqual({ do: 'nothing', soon: true });
   });
 
   it('does not hide the end of a window that comes before', () => {
     const end = at(20).toISOString();
     const scheduled = { ...channel, spec: { ...channel.spec, schedule: { endAt: end } } };
-    expect(decide({ ...seen(joined, 5), stream: scheduled }, SETTINGS).requeueAt).toEqual(at(20));
+    expect(decide({ ...buildWorld(joined, 5), stream: scheduled }, SETTINGS).requeueAt).toEqual(at(20));
   });
 });
 
@@ -109,7 +121,7 @@ it('120 items that become ready one a second are handed over in as many versions
   for (const [second, name] of names.entries()) {
     states[name] = undefined;
     const { action } = decide(
-      { ...world({ playlists, uploads: uploadsOf(states), pod, now: at(second) }), stream: channel },
+      { ...world({ playlists, uploads: buildUploads(states), pod, now: at(second) }), stream: channel },
       SETTINGS,
     );
     if (action.do !== 'patch') continue;

@@ -40,20 +40,20 @@ const listed = (spec: Partial<LoopStreamSpec> = {}) => {
 const mix = (...items: string[]) => playlist('mix', items, { displayName: 'Mix' });
 const radio = (...items: string[]) => playlist('radio', items, { kind: 'audio' });
 
-/** The stream as its status says after one look at the world. */
-function observed(loopStream: ReturnType<typeof stream>, seen: World) {
+/** Returns the stream with its status after one reconcile. */
+function observe(loopStream: ReturnType<typeof stream>, seen: World) {
   const decision = decide({ ...seen, stream: loopStream }, SETTINGS);
   return { decision, stream: { ...loopStream, status: buildStatus(loopStream, decision, seen.pod, seen) } };
 }
-const readinessOf = (loopStream: ReturnType<typeof stream>, seen: World) =>
-  toReadiness(observed(loopStream, seen).stream);
+const getReadiness = (loopStream: ReturnType<typeof stream>, seen: World) =>
+  toReadiness(observe(loopStream, seen).stream);
 
 describe('a list with items that cannot be played', () => {
   const uploads = [upload('good'), upload('late', importing), upload('bad', broken), upload('odd', unprepared)];
   const seen = world({ uploads, playlists: [mix('late', 'good', 'bad', 'gone', 'odd')] });
 
   it('goes on air with the others, and keeps the places of those that are left out', () => {
-    const { decision } = observed(listed(), seen);
+    const { decision } = observe(listed(), seen);
     expect(decision).toMatchObject({ ready: true, phase: 'starting', action: { do: 'create' } });
     const program = decision.action.do === 'create' ? decision.action.program : undefined;
     expect(program?.video.items.map(({ id, rendition: key }) => [id, key !== ''])).toEqual([
@@ -66,8 +66,8 @@ describe('a list with items that cannot be played', () => {
     expect(program?.video.lists).toEqual([{ id: 'mix', items: 5 }]);
   });
 
-  it('names each in the warnings: where it is, why, and what to do; those that need somebody first', () => {
-    const { ready, issues, warnings } = readinessOf(listed(), seen);
+  it('names each in the warnings: its place, the reason, and the next step; those that need a person first', () => {
+    const { ready, issues, warnings } = getReadiness(listed(), seen);
     expect({ ready, issues }).toEqual({ ready: true, issues: [] });
     expect(
       warnings.map(({ code, field, item }) => [code, field, item?.playlistID, item?.index, item?.objectID]),
@@ -86,14 +86,14 @@ describe('a list with items that cannot be played', () => {
   it('is Degraded with ItemsLeftOut while it is on air, and not when all of it plays', () => {
     const loopStream = listed();
     const pod = podOf(loopStream, { ready: true }, seen);
-    const on = observed(loopStream, { ...seen, pod }).stream;
+    const on = observe(loopStream, { ...seen, pod }).stream;
     const degraded = findCondition(on.status.conditions, 'Degraded');
     expect(degraded).toMatchObject({ status: 'True', reason: 'ItemsLeftOut' });
     expect(degraded?.message).toMatch(
       /^4 of 5 items are left out\. .*"gone".*"bad".*"odd".* 1 more cannot be played\./,
     );
     const whole = { ...world({ uploads: [upload('good')], playlists: [mix('good')] }), pod };
-    expect(findCondition(observed(on, whole).stream.status.conditions, 'Degraded')).toMatchObject({
+    expect(findCondition(observe(on, whole).stream.status.conditions, 'Degraded')).toMatchObject({
       status: 'False',
       reason: 'Healthy',
     });
@@ -104,7 +104,7 @@ describe('a list with items that cannot be played', () => {
     const pod = podOf(loopStream, { ready: true }, seen);
     const started = {
       ...loopStream,
-      status: { ...observed(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
+      status: { ...observe(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
     };
     expect(decide({ ...seen, pod, stream: started }, SETTINGS).action.do).toBe('nothing');
     const joined = { ...seen, pod, uploads: new Map(seen.uploads).set('late', upload('late')) };
@@ -116,25 +116,25 @@ describe('a list with items that cannot be played', () => {
     expect(action.program.video.items[0]?.rendition).not.toBe('');
   });
 
-  it('waits for all of them with Block, and says what is worst and where', () => {
-    const readiness = readinessOf(listed({ onItemFailure: 'Block' }), seen);
+  it('waits for all of them with Block, and names the worst and its place', () => {
+    const readiness = getReadiness(listed({ onItemFailure: 'Block' }), seen);
     expect(readiness).toMatchObject({ ready: false, warnings: [] });
     expect(readiness.issues).toMatchObject([{ code: 'upload_not_found', field: 'playlistIDs' }]);
     expect(readiness.issues[0]?.message).toContain('4 of 5 items are not ready.');
   });
 
-  it('is not ready while nothing of it plays, and names what is nearest to playing', () => {
+  it('is not ready while nothing of it plays, and names the item nearest to playing', () => {
     const playlists = [mix('bad', 'late')];
-    const { ready, issues } = readinessOf(listed(), world({ uploads, playlists }));
+    const { ready, issues } = getReadiness(listed(), world({ uploads, playlists }));
     expect(ready).toBe(false);
     expect(issues).toMatchObject([{ code: 'media_importing', field: 'playlistIDs' }]);
-    const failed = readinessOf(listed(), world({ uploads, playlists: [mix('bad', 'odd')] }));
+    const failed = getReadiness(listed(), world({ uploads, playlists: [mix('bad', 'odd')] }));
     expect(failed.issues).toMatchObject([{ code: 'media_failed', field: 'playlistIDs' }]);
   });
 
   it('leaves sound out of a list of videos', () => {
     const song = upload('song', undefined, 'audio');
-    const { ready, warnings } = readinessOf(
+    const { ready, warnings } = getReadiness(
       listed(),
       world({ uploads: [upload('good'), song], playlists: [mix('song', 'good')] }),
     );
@@ -143,62 +143,66 @@ describe('a list with items that cannot be played', () => {
 });
 
 describe('a start that does not wait to be ready', () => {
-  const seen = (states: Record<string, UploadStatus | undefined>, now = NOW) =>
+  const buildWorld = (states: Record<string, UploadStatus | undefined>, now = NOW) =>
     world({
       playlists: [mix(...Object.keys(states))],
       uploads: Object.entries(states).map(([name, status]) => upload(name, status)),
       now,
     });
-  /** Whether each item plays in the pod that is made; the phase where none is. */
-  const made = (loopStream: ReturnType<typeof stream>, states: Record<string, UploadStatus | undefined>, now = NOW) => {
-    const { action, phase } = decide({ ...seen(states, now), stream: loopStream }, SETTINGS);
+  /** Returns whether each item plays in the new pod; the phase where there is none. */
+  const makePod = (
+    loopStream: ReturnType<typeof stream>,
+    states: Record<string, UploadStatus | undefined>,
+    now = NOW,
+  ) => {
+    const { action, phase } = decide({ ...buildWorld(states, now), stream: loopStream }, SETTINGS);
     return action.do === 'create' ? action.program.video.items.map(({ rendition: key }) => key !== '') : phase;
   };
 
   it('goes on air with the first item that is ready', () => {
-    expect(made(listed(), { a: importing, b: importing })).toBe('waiting');
-    expect(made(listed(), { a: broken, b: importing })).toBe('waiting');
-    expect(made(listed(), { a: importing, b: undefined })).toEqual([false, true]);
+    expect(makePod(listed(), { a: importing, b: importing })).toBe('waiting');
+    expect(makePod(listed(), { a: broken, b: importing })).toBe('waiting');
+    expect(makePod(listed(), { a: importing, b: undefined })).toEqual([false, true]);
   });
 
   it('waits for all items with Block', () => {
     const loopStream = listed({ onItemFailure: 'Block' });
-    expect(made(loopStream, { a: importing, b: undefined })).toBe('waiting');
-    expect(made(loopStream, { a: broken, b: undefined })).toBe('waiting');
-    expect(made(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
+    expect(makePod(loopStream, { a: importing, b: undefined })).toBe('waiting');
+    expect(makePod(loopStream, { a: broken, b: undefined })).toBe('waiting');
+    expect(makePod(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
   });
 
   it('by a schedule is the same from the start of its window on, and not before', () => {
     const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
     const states = { a: importing, b: undefined };
-    expect(made(listed({ schedule }), states, at(59))).toBe('scheduled');
-    expect(made(listed({ schedule }), states, at(60))).toEqual([false, true]);
+    expect(makePod(listed({ schedule }), states, at(59))).toBe('scheduled');
+    expect(makePod(listed({ schedule }), states, at(60))).toEqual([false, true]);
     const blocking = listed({ schedule, onItemFailure: 'Block' });
-    expect(made(blocking, states, at(60))).toBe('waiting');
-    expect(made(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
-    expect(made(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
+    expect(makePod(blocking, states, at(60))).toBe('waiting');
+    expect(makePod(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
+    expect(makePod(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
   });
 });
 
 describe('the field of an issue', () => {
-  const audioOf = (...items: string[]) => [mix('good'), radio(...items)];
+  const getAudio = (...items: string[]) => [mix('good'), radio(...items)];
   const uploads = [upload('good'), upload('bad', broken)];
   it.each([
     ['a single video', stream({ uploadRef: 'bad' }), [], 'videoUploadObjectID'],
     ['a playlist’s item', listed(), [mix('bad')], 'playlistIDs'],
-    ['an item of an audio playlist', listed({ audioPlaylistRefs: ['radio'] }), audioOf('bad'), 'audioPlaylistIDs'],
+    ['an item of an audio playlist', listed({ audioPlaylistRefs: ['radio'] }), getAudio('bad'), 'audioPlaylistIDs'],
     ['an audio playlist that is gone', listed({ audioPlaylistRefs: ['radio'] }), [mix('good')], 'audioPlaylistIDs'],
     ['a playlist that is gone', listed(), [], 'playlistIDs'],
   ])('names where %s is', (_what, loopStream, playlists, field) => {
-    const { ready, issues } = readinessOf(loopStream, world({ uploads, playlists }));
+    const { ready, issues } = getReadiness(loopStream, world({ uploads, playlists }));
     expect(ready).toBe(false);
     expect(issues.map((issue) => issue.field)).toEqual([field]);
   });
 
   it('of an audio list that plays in part is that of the list', () => {
-    const { ready, warnings } = readinessOf(
+    const { ready, warnings } = getReadiness(
       listed({ audioPlaylistRefs: ['radio'] }),
-      world({ uploads, playlists: audioOf('bad', 'good') }),
+      world({ uploads, playlists: getAudio('bad', 'good') }),
     );
     expect(ready).toBe(true);
     expect(warnings).toMatchObject([{ field: 'audioPlaylistIDs', item: { playlistID: 'radio', index: 0 } }]);
@@ -206,10 +210,10 @@ describe('the field of an issue', () => {
 });
 
 describe('several playlists', () => {
-  it('go on air without one that is gone, empty or of another kind', () => {
+  it('go on air without a missing, empty or mismatched one', () => {
     const playlists = [mix('good'), playlist('empty', []), radio('good')];
     const loopStream = listed({ playlistRefs: ['gone', 'empty', 'radio', 'mix'] });
-    const { ready, warnings } = readinessOf(loopStream, world({ uploads: [upload('good')], playlists }));
+    const { ready, warnings } = getReadiness(loopStream, world({ uploads: [upload('good')], playlists }));
     expect(ready).toBe(true);
     expect(warnings.map(({ code, item }) => [code, item?.playlistID, item?.index])).toEqual([
       ['playlist_not_found', 'gone', null],
@@ -221,16 +225,16 @@ describe('several playlists', () => {
 
 describe('a list of 500', () => {
   const names = Array.from({ length: 500 }, (_, n) => `u${n}`);
-  it('goes on air without one that is broken', () => {
+  it('goes on air without a broken item', () => {
     const uploads = names.map((name) => upload(name, name === 'u250' ? broken : undefined));
-    const { ready, warnings } = readinessOf(listed(), world({ uploads, playlists: [mix(...names)] }));
+    const { ready, warnings } = getReadiness(listed(), world({ uploads, playlists: [mix(...names)] }));
     expect(ready).toBe(true);
     expect(warnings.map(({ item }) => item?.index)).toEqual([250]);
   });
 
-  it('names so many of what is on its way, and counts the rest', () => {
+  it('names so many of its pending items, and counts the rest', () => {
     const uploads = names.map((name) => upload(name, name === 'u0' ? undefined : importing));
-    const { ready, warnings } = readinessOf(listed(), world({ uploads, playlists: [mix(...names)] }));
+    const { ready, warnings } = getReadiness(listed(), world({ uploads, playlists: [mix(...names)] }));
     expect(ready).toBe(true);
     expect(warnings).toHaveLength(MAX_UNPLAYABLE + 1);
     expect(warnings.at(-1)).toMatchObject({ code: 'items_left_out', item: null });
@@ -245,7 +249,7 @@ describe('a stream on air', () => {
   const pod = podOf(loopStream, { ready: true }, seen);
   const live = {
     ...loopStream,
-    status: { ...observed(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
+    status: { ...observe(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
   };
 
   it('loses an item whose upload is deleted, and keeps the rest', () => {
@@ -278,24 +282,24 @@ describe('a stream on air', () => {
     });
   });
 
-  it('is told of an item that its pod cannot read, and remembers it while the pod says nothing', () => {
+  it('learns of an item that its pod cannot read, and remembers it while the pod is silent', () => {
     const item = { id: 'b', name: 'b', track: 'video' as const, code: 'item_missing', message: 'It is gone.' };
     const report = { clock: {}, problems: [], runs: [], broken: [{ ...item, index: 1, playlist: 'mix' }] };
-    const told = observed(live, { ...seen, pod, report }).stream;
+    const told = observe(live, { ...seen, pod, report }).stream;
     expect(findCondition(told.status.conditions, 'Degraded')).toMatchObject({ status: 'True', reason: 'ItemsLeftOut' });
     expect(toReadiness(told).warnings).toMatchObject([
       { code: 'item_missing', field: 'playlistIDs', item: { playlistID: 'mix', index: 1, objectID: 'b' } },
     ]);
-    const silent = observed(told, { ...seen, pod, now: at(60) }).stream;
+    const silent = observe(told, { ...seen, pod, now: at(60) }).stream;
     expect(silent.status).toEqual(told.status);
-    const well = observed(told, { ...seen, pod, report: { clock: {}, problems: [], runs: [] } }).stream;
+    const well = observe(told, { ...seen, pod, report: { clock: {}, problems: [], runs: [] } }).stream;
     expect(well.status.unplayable).toBeUndefined();
   });
 
   it('has a warning since the moment when the item could not be played', () => {
     const late = world({ uploads: [upload('a'), upload('b', importing)], playlists: [mix('a', 'b')] });
-    const first = observed(loopStream, late).stream;
-    const later = observed(first, { ...late, now: at(3600) }).stream;
+    const first = observe(loopStream, late).stream;
+    const later = observe(first, { ...late, now: at(3600) }).stream;
     expect(toReadiness(later).warnings[0]?.since).toBe(toReadiness(first).warnings[0]?.since);
   });
 });

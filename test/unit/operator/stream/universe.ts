@@ -1,7 +1,6 @@
 /**
- * A small world for the operator's own code: an API server with optimistic locking and finalizers, kubelets with delays of
- * their own, caches that may be old, and pods of which the test knows whether they publish. Nothing in it waits for real
- * time: what can happen next is a list, and the test chooses.
+ * Models the world of the operator's real code: an API server with optimistic locking and finalizers, kubelets with delays, stale caches,
+ * and pods with visible publishing. Nothing waits for real time: the possible next events are a list, and the test chooses.
  */
 
 import type { Pod, Secret } from '../../../../src/kube/core.ts';
@@ -17,21 +16,21 @@ import { clone, merge } from './json.ts';
 type Any = Stored<KubeObject<Record<string, unknown>, Record<string, unknown>>> & { data?: Record<string, string> };
 
 const KEY = 'loopstreams/bunny';
-/** What runs on a node: a container of a pod, with what it has read of the stream's Secret. */
+/** A process on a node: a container of a pod, with its copy of the stream's Secret. */
 interface Process {
   pod: string;
   node: string;
-  /** Held until it has read or was told that it may publish. */
+  /** False until it has read, or was told, that it may publish. */
   open: boolean;
   stopped: boolean;
-  /** What its files say of the publisher: kubelet brings them up to date now and then. */
+  /** The publisher in its files, which kubelet updates now and then. */
   file: string | undefined;
 }
 
 export class Universe {
   readonly objects = new Map<string, Any>();
   readonly processes = new Map<string, Process>();
-  /** Nodes that do not answer: nothing on them is heard or obeys, and it goes on. */
+  /** Nodes without a connection: nobody reaches their processes, which go on. */
   readonly silentNodes = new Set<string>();
   nowMs = Date.parse('2026-06-01T12:00:00Z');
   writes = 0;
@@ -63,7 +62,7 @@ export class Universe {
     return [...this.objects].filter(([key]) => key.startsWith('pods/')).map(([, pod]) => pod as unknown as Pod);
   }
 
-  /** UIDs of the pods that publish at this moment. */
+  /** UIDs of the pods that publish now. */
   get publishing(): string[] {
     return [...this.processes.values()].filter(({ open, stopped }) => open && !stopped).map(({ pod }) => pod);
   }
@@ -76,7 +75,7 @@ export class Universe {
     this.#collect(key);
   }
 
-  /** An object that is being deleted goes with its last finalizer. */
+  /** A deleted object goes with its last finalizer. */
   #collect(key: string): void {
     const { metadata } = this.objects.get(key) ?? {};
     if (metadata?.deletionTimestamp && metadata.deletionGracePeriodSeconds === 0 && !metadata.finalizers?.length)
@@ -94,7 +93,7 @@ export class Universe {
     });
   }
 
-  /** A client of the API server; `pause` is waited for before each request arrives, and again before its answer does. */
+  /** A client of the API server; it awaits `pause` before each request arrives, and again before its answer. */
   kube(pause: () => Promise<void>): Kube {
     const key = (resource: Resource, name: string) => `${resource.plural}/${name}`;
     const fail = (status: number, reason: string) => new KubeError(status, reason, reason);
@@ -179,14 +178,14 @@ export class Universe {
     return process && !this.silentNodes.has(process.node) ? process : undefined;
   }
 
-  /** What the operator says to a pod's control port. */
+  /** Sends the operator's command to a pod's control port. */
   tell(uid: string, what: 'release' | 'stop'): void {
     const process = this.#process(uid);
     if (process && what === 'release') process.open = true;
     if (process && what === 'stop') process.stopped = true;
   }
 
-  /** A container ends by itself; kubelet starts it again, with the files that it has. */
+  /** A container ends by itself; kubelet restarts it with its old files. */
   crash(uid: string): void {
     const process = this.#process(uid);
     if (process) Object.assign(process, { open: false, stopped: false });
@@ -200,7 +199,7 @@ export class Universe {
     this.#status(`pods/${name}`, { phase: 'Failed', reason: 'Evicted' });
   }
 
-  /** A node that does not answer is gone for good: Kubernetes' garbage collector calls its pods failed. */
+  /** A node without a connection is gone for good: Kubernetes' garbage collector marks its pods failed. */
   lose(node: string): void {
     for (const pod of this.pods.filter(({ spec }) => spec.nodeName === node)) {
       this.processes.delete(pod.metadata.uid);
@@ -216,7 +215,7 @@ export class Universe {
     });
   }
 
-  /** What the parts of Kubernetes and the streamers would do next, each a step of its own. */
+  /** The possible next events of Kubernetes and the streamers, one step each. */
   steps(): { what: string; run: () => void }[] {
     return this.pods.flatMap((pod) => {
       const { name, uid, deletionTimestamp, finalizers = [] } = pod.metadata;
@@ -256,7 +255,7 @@ export class Universe {
             containerStatuses: [{ name: 'streamer', ready, restartCount: 0, started: true, state: { running: {} } }],
           }),
         );
-      // With `lingers`, one that publishes ends when it was told to stop, and not before: twenty seconds are long.
+      // With `lingers`, a publisher ends only when it was told to stop: twenty seconds are long.
       const lingers = this.lingers && process?.open === true && !process.stopped;
       if (process && deletionTimestamp && !lingers) step('end', () => void this.processes.delete(uid));
       if (!process && deletionTimestamp && !over)
@@ -275,7 +274,7 @@ export class Universe {
   }
 }
 
-/** An operator with caches of its own: they are brought up to date one object at a time, when the test says. */
+/** An operator with its own caches, which the test updates one object at a time. */
 export class Operator {
   readonly #universe: Universe;
   readonly #cached = new Map<string, Any>();
@@ -292,7 +291,7 @@ export class Operator {
     });
     const names = ['streams', 'playlists', 'uploads', 'destinations', 'pods', 'jobs'] as const;
     const caches = Object.fromEntries(names.map((name) => [name, cache(name === 'streams' ? 'loopstreams' : name)]));
-    const tell = (what: 'release' | 'stop') => async (pod: Pod) => {
+    const sendToPod = (what: 'release' | 'stop') => async (pod: Pod) => {
       await pause();
       universe.tell(pod.metadata.uid, what);
     };
@@ -302,7 +301,12 @@ export class Operator {
       settings: SETTINGS,
       events: { event: () => undefined },
       fractions: new Map(),
-      streamers: { report: () => undefined, skip: async () => undefined, release: tell('release'), stop: tell('stop') },
+      streamers: {
+        report: () => undefined,
+        skip: async () => undefined,
+        release: sendToPod('release'),
+        stop: sendToPod('stop'),
+      },
       rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
       log: silent,
@@ -317,7 +321,7 @@ export class Operator {
     this.#cached.set(key, object);
   }
 
-  /** Hears of everything, or of the nth object that it does not know as it is. */
+  /** Updates the caches for all objects, or for the nth stale one. */
   sync(nth?: number): void {
     const { objects } = this.#universe;
     const keys = [...new Set([...objects.keys(), ...this.#cached.keys()])].filter(
@@ -330,7 +334,7 @@ export class Operator {
     }
   }
 
-  /** Begins to look at the stream, unless it is at that already. */
+  /** Starts a reconcile of the stream, unless one is running. */
   look(): void {
     this.busy ??= this.#reconcile(`${NAMESPACE}/bunny`)
       .catch(() => undefined)

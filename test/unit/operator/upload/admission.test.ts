@@ -17,8 +17,8 @@ const ownedBy = (account: string | undefined, upload: Upload): Upload =>
     ? upload
     : { ...upload, metadata: { ...upload.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 
-/** An admission, and the Jobs that its caller has made. */
-function house(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
+/** An admission, and the Jobs of its caller. */
+function buildAdmission(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
   const jobs = new Map<string, Job>();
   const admission = new Admission({
     limits: { import: limit, rendition: limit },
@@ -28,7 +28,7 @@ function house(limit: number, isSwept: (namespace: string, key: string) => boole
   const names = (wishes: WantedJob[]) => wishes.map(({ name }) => name);
   return {
     admission,
-    /** As a reconcile does: asks, makes the Jobs, settles. Answers the names of those made. */
+    /** Asks, makes the Jobs and settles, as a reconcile does. Returns the names of the new Jobs. */
     ask(name: string, wishes: WantedJob[], account?: string) {
       const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
       for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
@@ -41,7 +41,7 @@ function house(limit: number, isSwept: (namespace: string, key: string) => boole
 
 describe('Jobs begin', () => {
   it('no more at a time than is allowed, and those that wait go on in the order of their uploads', () => {
-    const { ask, end, admission } = house(2);
+    const { ask, end, admission } = buildAdmission(2);
     for (const name of ['a', 'b']) expect(ask(name, [fetching(name)]).made).toEqual([`${name}-import`]);
     for (const name of ['d', 'c'])
       expect(ask(name, [fetching(name)]).waiting).toEqual({ [`${name}-import`]: 'queued' });
@@ -54,7 +54,7 @@ describe('Jobs begin', () => {
   });
 
   it('first where a started stream waits for them', () => {
-    const { ask, end, admission } = house(1);
+    const { ask, end, admission } = buildAdmission(1);
     ask('a', [fetching('a')]);
     ask('b', [fetching('b')]);
     ask('z', [fetching('z', true)]);
@@ -65,7 +65,7 @@ describe('Jobs begin', () => {
   });
 
   it('once for each rendition, whichever uploads ask for it, and another profile does not wait for that', () => {
-    const { ask, end, admission } = house(4);
+    const { ask, end, admission } = buildAdmission(4);
     expect(ask('a', [making('a')]).made).toEqual(['a-720p30']);
     const b = ask('b', [making('b'), making('b', '1080p30')]);
     expect(b).toEqual({ made: ['b-1080p30'], waiting: { 'b-720p30': 'same' } });
@@ -76,7 +76,7 @@ describe('Jobs begin', () => {
   });
 
   it('once, too, when both ask before a Job of either is seen', () => {
-    const { admission } = house(4);
+    const { admission } = buildAdmission(4);
     expect(admission.ask(asker('a'), [making('a')]).allowed).toHaveLength(1);
     expect(admission.ask(asker('b'), [making('b')]).allowed).toEqual([]);
     admission.settle(key('a'));
@@ -84,16 +84,16 @@ describe('Jobs begin', () => {
     expect(admission.due()).toEqual([key('b')]);
   });
 
-  it('only when nothing is clearing away what they would make', () => {
+  it('only when no sweep may delete their results', () => {
     let swept = true;
-    const { ask, admission } = house(4, () => swept);
+    const { ask, admission } = buildAdmission(4, () => swept);
     expect(ask('a', [making('a')]).made).toEqual([]);
     swept = false;
     expect(admission.due()).toEqual([key('a')]);
   });
 
-  it('in each namespace for itself, and for nobody who has gone', () => {
-    const { ask, end, admission } = house(1);
+  it('in each namespace separately, and for no deleted upload', () => {
+    const { ask, end, admission } = buildAdmission(1);
     ask('a', [fetching('a')]);
     ask('b', [fetching('b')]);
     expect(admission.ask({ ...asker('a'), key: 'radio/a' }, [fetching('a')]).allowed).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('Jobs begin', () => {
 
 describe('accounts share the places', () => {
   it('imports and renditions have places of their own', () => {
-    const { ask } = house(1);
+    const { ask } = buildAdmission(1);
     expect(ask('a', [fetching('a')]).made).toEqual(['a-import']);
     expect(ask('b', [making('b'), making('b', '1080p30')])).toEqual({
       made: ['b-1080p30'],
@@ -114,7 +114,7 @@ describe('accounts share the places', () => {
   });
 
   it('an account has at most half of them, so that another one finds a place at once', () => {
-    const { ask, end, admission } = house(4);
+    const { ask, end, admission } = buildAdmission(4);
     for (const name of ['a', 'b']) expect(ask(name, [fetching(name)], 'A').made).toHaveLength(1);
     for (const name of ['c', 'd'])
       expect(ask(name, [fetching(name)], 'A').waiting).toEqual({ [`${name}-import`]: 'queued' });
@@ -124,8 +124,8 @@ describe('accounts share the places', () => {
     expect(admission.due()).toEqual([key('c')]);
   });
 
-  it('what an account waits for with a stream does not overtake the import of another account that has fewer', () => {
-    const { ask, end, admission } = house(2);
+  it('an account’s media for a stream does not overtake the import of another account with fewer Jobs', () => {
+    const { ask, end, admission } = buildAdmission(2);
     ask('a', [fetching('a')], 'A');
     ask('b', [fetching('b')], 'B');
     ask('y', [fetching('y')], 'C');
@@ -135,10 +135,10 @@ describe('accounts share the places', () => {
   });
 
   it('an upload of kubectl has all of them where there are no accounts, and its share where there are', () => {
-    const { ask } = house(4);
+    const { ask } = buildAdmission(4);
     for (const name of ['a', 'b', 'c']) expect(ask(name, [fetching(name)]).made).toHaveLength(1);
     expect(ask('z', [fetching('z')], 'A').made).toHaveLength(1);
-    const other = house(4);
+    const other = buildAdmission(4);
     other.ask('z', [fetching('z')], 'A');
     for (const name of ['a', 'b']) expect(other.ask(name, [fetching(name)]).made).toHaveLength(1);
     expect(other.ask('c', [fetching('c')]).made).toEqual([]);

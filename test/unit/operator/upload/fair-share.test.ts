@@ -3,19 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { type Claim, computeShare, nextClaims, Turns } from '../../../../src/operator/upload/fair-share.ts';
 
 interface Sized extends Claim {
-  /** Rounds that the Job takes. */
+  /** The number of rounds that the Job takes. */
   rounds: number;
 }
 
 const byAccount = (claims: readonly Sized[]) => Map.groupBy(claims, ({ account }) => account);
 
-/** Places, claims that wait and Jobs that run; each round the Jobs whose time is over end, and free places are taken. */
+/** Places, waiting claims and running Jobs; each round, finished Jobs leave, and claims take the free places. */
 class Model {
   readonly limit: number;
   readonly turns = new Turns();
   running: Sized[] = [];
   waiting: Sized[] = [];
-  /** What began, in order. */
+  /** Started claims, in order. */
   readonly begun: Sized[] = [];
 
   constructor(limit: number) {
@@ -97,7 +97,7 @@ describe('places', () => {
     );
   });
 
-  it('are found at once by an account that comes, whatever one other account has done', () => {
+  it('are found at once by a new account, whatever one other account has done', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 2, max: 20 }),
@@ -122,7 +122,7 @@ describe('places', () => {
     );
   });
 
-  it('come to every account, even where others never stop asking for what their streams wait for', () => {
+  it('come to every account, even where others never stop asking for their streams’ media', () => {
     fc.assert(
       fc.property(limits, fc.integer({ min: 1, max: 8 }), (limit, others) => {
         const model = new Model(limit);
@@ -187,7 +187,7 @@ describe('places', () => {
     );
   });
 
-  it('within an account go to what a stream waits for, then to the older upload', () => {
+  it('within an account go to a stream’s media first, then to the older upload', () => {
     const claim = (name: string, since: string, urgent = false): Sized => ({
       name,
       since,

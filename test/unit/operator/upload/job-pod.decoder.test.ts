@@ -22,14 +22,14 @@ interface Template {
     shareProcessNamespace?: boolean;
   };
 }
-const templateOf = ({ spec }: { spec: unknown }): Template =>
+const buildTemplate = ({ spec }: { spec: unknown }): Template =>
   JSON.parse(JSON.stringify((spec as { template: unknown }).template));
 const film = upload('film', {});
 const JOBS = {
-  import: (settings: PodSettings) => templateOf(buildJob(film, wantImport(film), settings)),
-  rendition: (settings: PodSettings) => templateOf(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings)),
+  import: (settings: PodSettings) => buildTemplate(buildJob(film, wantImport(film), settings)),
+  rendition: (settings: PodSettings) => buildTemplate(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings)),
 };
-const envOf = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
+const getEnv = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
 
 const CASES = Object.entries(JOBS).flatMap(([kind, build]) =>
   Object.entries({ 'a directory': SETTINGS, S3: S3_SETTINGS }).map(
@@ -47,11 +47,11 @@ describe.each(CASES)(
     it('is a sidecar with the tools alone, and the keeper has none of its own', () => {
       expect(spec.initContainers).toHaveLength(1);
       expect(decoder).toMatchObject({ name: 'decoder', args: ['decoder'], restartPolicy: 'Always' });
-      expect(decoderConfig(envOf(decoder))).toMatchObject({ confine: 'auto' });
-      expect(prepareConfig(envOf(keeper)).decoderSocket).toBe(decoderConfig(envOf(decoder)).socket);
+      expect(decoderConfig(getEnv(decoder))).toMatchObject({ confine: 'auto' });
+      expect(prepareConfig(getEnv(keeper)).decoderSocket).toBe(decoderConfig(getEnv(decoder)).socket);
     });
 
-    it('is told nothing but a log level, a socket and how it is confined', () => {
+    it('gets nothing but a log level, a socket and its confinement', () => {
       const names = decoder.env.map(({ name }) => name).sort();
       expect(names).toEqual(['LOOPSTREAM_CONFINE', 'LOOPSTREAM_DECODER_SOCKET', 'LOOPSTREAM_LOG_LEVEL']);
       expect(decoder.env.every(({ valueFrom }) => valueFrom === undefined)).toBe(true);
@@ -78,7 +78,7 @@ describe.each(CASES)(
       expect(mounts.filter(({ name, subPath }) => name === 'storage' && subPath === undefined)).toEqual([]);
     });
 
-    it('is another user than the keeper, whose processes it cannot see', () => {
+    it('has another user than the keeper, whose processes it cannot see', () => {
       expect(spec.securityContext).toMatchObject({ runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } });
       expect(decoder.securityContext).toEqual({
         allowPrivilegeEscalation: false,
@@ -93,12 +93,12 @@ describe.each(CASES)(
 );
 
 describe('the keeper', () => {
-  const mountsOf = (template: Template) =>
+  const getMounts = (template: Template) =>
     template.spec.containers[0]?.volumeMounts.filter(({ name }) => name === 'storage');
 
   it('of a rendition sees the renditions and the one source, which it can only read', () => {
     const source = `sources/${film.metadata.uid}`;
-    expect(mountsOf(JOBS.rendition(SETTINGS))).toEqual([
+    expect(getMounts(JOBS.rendition(SETTINGS))).toEqual([
       { name: 'storage', mountPath: '/media/renditions', subPath: 'renditions' },
       { name: 'storage', mountPath: `/media/${source}`, subPath: source, readOnly: true },
     ]);
@@ -106,7 +106,7 @@ describe('the keeper', () => {
 
   it('of a sweep works alone: it opens no media', () => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
-    const { spec } = templateOf(buildSweepJob(task, SETTINGS));
+    const { spec } = buildTemplate(buildSweepJob(task, SETTINGS));
     expect(spec.initContainers).toBeUndefined();
     expect(JSON.stringify(spec)).not.toContain('DECODER');
   });

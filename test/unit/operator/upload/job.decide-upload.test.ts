@@ -12,7 +12,7 @@ import { warn } from '../../../../src/resources/upload/warnings.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const fresh = () => upload('film', {});
-const imported = (): Upload =>
+const buildImported = (): Upload =>
   upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
 const COMPLETE = [{ type: 'Complete', status: 'True' }];
 const failed = (reason: string) => [{ type: 'Failed', status: 'True', reason }];
@@ -48,20 +48,20 @@ function see(
 const error = { code: 'media_unreadable', message: 'Cut off.' } as const;
 
 describe('an upload that a client sends', () => {
-  const sent = (receivedBytes: number): Upload => ({
+  const buildSent = (receivedBytes: number): Upload => ({
     ...fresh(),
     spec: { type: 'video', source: { sent: { sizeBytes: 100, receivedBytes } } },
   });
 
   it('has no Job before all of it has come, and says how far it is', () => {
-    const { create, status } = see(sent(40));
+    const { create, status } = see(buildSent(40));
     expect(create).toEqual([]);
     expect(status).toMatchObject({ state: 'importing', progress: 0.2 });
     expect(findCondition(status.conditions, 'Imported')).toMatchObject({ status: 'False', reason: 'Receiving' });
   });
 
   it('is imported out of its pieces then', () => {
-    const { create, status } = see(sent(100));
+    const { create, status } = see(buildSent(100));
     expect(status).toMatchObject({ state: 'importing', progress: 0.5 });
     expect(create.map(({ task }) => task)).toEqual([
       {
@@ -89,7 +89,7 @@ describe('an upload with the content of another one of its account', () => {
   });
 
   it('keeps its own where it has been imported before', () => {
-    expect(see(imported(), seen).status.sourceKey).toBe('sources/uid-of-film');
+    expect(see(buildImported(), seen).status.sourceKey).toBe('sources/uid-of-film');
   });
 });
 
@@ -102,7 +102,7 @@ describe('the import of an upload', () => {
     expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 
-  it('is ready with what the pod answered, before the Job is counted as complete too', () => {
+  it('is ready with the pod’s result, before the Job is counted as complete too', () => {
     const jobs = [jobOf(fresh(), wantImport(fresh()))];
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
     expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
@@ -157,10 +157,10 @@ describe('the import of an upload', () => {
 });
 
 describe('the renditions of an upload', () => {
-  const wish = (profile: string): WantedJob => wantRendition(imported(), MEDIA, profile);
+  const wish = (profile: string): WantedJob => wantRendition(buildImported(), MEDIA, profile);
 
   it('are made for the profiles that streams ask for', () => {
-    const { status, create } = see(imported(), { profiles: ['720p30', '1080p60'] });
+    const { status, create } = see(buildImported(), { profiles: ['720p30', '1080p60'] });
     expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
     expect(status).toMatchObject({ state: 'preparing', progress: 0 });
     expect(findCondition(status.conditions, 'Prepared')?.message).toBe(
@@ -169,9 +169,9 @@ describe('the renditions of an upload', () => {
   });
 
   it('say which of them wait for their turn', () => {
-    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    const { status } = see(buildImported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
     const says = (...queued: string[]) => {
-      const { conditions } = addWaitingStates(imported(), status, new Set(queued));
+      const { conditions } = addWaitingStates(buildImported(), status, new Set(queued));
       const { reason, message } = findCondition(conditions, 'Prepared') ?? {};
       return [reason, message];
     };
@@ -189,12 +189,12 @@ describe('the renditions of an upload', () => {
       ['Queued', 'False'],
       ['Queued', 'False'],
     ]);
-    const { create } = see(imported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
+    const { create } = see(buildImported(), { profiles: ['720p30', '1080p60'], urgent: ['720p30'] });
     expect(create.map(({ urgent }) => urgent)).toEqual([false, true]);
   });
 
-  it('are as far as their Jobs say, and what cannot be asked pulls nothing down', () => {
-    const jobs = [jobOf(imported(), wish('720p30')), jobOf(imported(), wish('1080p60'))];
+  it('have their Jobs’ progress, and an unreachable one lowers none', () => {
+    const jobs = [jobOf(buildImported(), wish('720p30')), jobOf(buildImported(), wish('1080p60'))];
     const look = (upload: Upload, ...fractions: (number | undefined)[]) =>
       see(upload, {
         profiles: ['720p30', '1080p60'],
@@ -206,10 +206,10 @@ describe('the renditions of an upload', () => {
           }),
         ),
       }).status;
-    const first = look(imported(), 0.4);
+    const first = look(buildImported(), 0.4);
     expect(first).toMatchObject({ state: 'preparing', progress: 0.2 });
     const then = (...fractions: (number | undefined)[]) =>
-      look({ ...imported(), status: first }, ...fractions).progress;
+      look({ ...buildImported(), status: first }, ...fractions).progress;
     expect(then(0.48, undefined)).toBe(0.2);
     expect(then(0.6, undefined)).toBe(0.3);
     expect(then()).toBe(0.2);
@@ -217,9 +217,9 @@ describe('the renditions of an upload', () => {
   });
 
   it('are ready one by one', () => {
-    const jobs = [jobOf(imported(), wish('720p30'))];
+    const jobs = [jobOf(buildImported(), wish('720p30'))];
     const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 10 }) } as const;
-    const { status } = see(imported(), { profiles: ['720p30', '1080p60'], jobs, pods: [endedPod(made)] });
+    const { status } = see(buildImported(), { profiles: ['720p30', '1080p60'], jobs, pods: [endedPod(made)] });
     expect(status.renditions?.map(({ profile, state }) => [profile, state])).toEqual([
       ['1080p60', 'pending'],
       ['720p30', 'ready'],
@@ -227,7 +227,7 @@ describe('the renditions of an upload', () => {
     expect(status).toMatchObject({ state: 'preparing', progress: 0.5 });
   });
 
-  it('stay when their Jobs are cleared away and when nobody asks for them any more', () => {
+  it('stay when their Jobs are removed and when no stream uses them any more', () => {
     const ready = upload();
     expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
     const [kept, ...more] = see(ready).status.renditions ?? [];
@@ -235,7 +235,7 @@ describe('the renditions of an upload', () => {
     expect(kept).toEqual({ ...ready.status?.renditions?.[0], unwantedSince: '2026-06-01T12:00:00Z' });
   });
 
-  it('are forgotten when nobody has asked for them for long, and then made again for who asks', () => {
+  it('are forgotten after a long time without use, and made again for the next use', () => {
     const unwanted = { ...upload(), status: see(upload()).status };
     const day = 86_400;
     const hourLater = see(unwanted, { now: at(3600) });
@@ -249,9 +249,9 @@ describe('the renditions of an upload', () => {
     expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
   });
 
-  it('add what was changed while they were made to what their import said, once', () => {
+  it('add changes made meanwhile to their import’s warnings, once', () => {
     const told = [warn('picture_held', 'For 10.0 s.')];
-    const before = { ...imported(), status: { ...imported().status, warnings: told } };
+    const before = { ...buildImported(), status: { ...buildImported().status, warnings: told } };
     const warnings = [warn('silence_added', 'For 2.0 s.'), warn('picture_held', 'For 10.1 s.')];
     const made = endedPod({ action: 'rendition', rendition: rendition('720p30'), warnings });
     const jobs = [jobOf(before, wish('720p30'), COMPLETE)];
@@ -266,24 +266,24 @@ describe('the renditions of an upload', () => {
   });
 
   it('fail for good, and say why', () => {
-    const jobs = [jobOf(imported(), wish('720p30'), failed('BackoffLimitExceeded'))];
-    const { status } = see(imported(), { profiles: ['720p30'], jobs });
+    const jobs = [jobOf(buildImported(), wish('720p30'), failed('BackoffLimitExceeded'))];
+    const { status } = see(buildImported(), { profiles: ['720p30'], jobs });
     expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
-    expect(see({ ...imported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
-    expect(buildUploadEvents(imported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
+    expect(see({ ...buildImported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
+    expect(buildUploadEvents(buildImported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
   });
 });
 
 describe('an upload that somebody wants to see', () => {
-  const asked = (upload: Upload, time = NOW): Upload => ({
+  const askPreview = (upload: Upload, time = NOW): Upload => ({
     ...upload,
     metadata: { ...upload.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
   });
-  const job = () => jobOf(imported(), wantRendition(imported(), MEDIA, 'preview'));
+  const job = () => jobOf(buildImported(), wantRendition(buildImported(), MEDIA, 'preview'));
   const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
 
   it('has a preview made that no stream waits for, and is ready meanwhile', () => {
-    const { create, status, requeueAt } = see(asked(imported()));
+    const { create, status, requeueAt } = see(askPreview(buildImported()));
     expect(create).toMatchObject([{ name: 'film-preview', urgent: false, deadlineSeconds: 1880 }]);
     expect(status).toMatchObject({
       state: 'ready',
@@ -291,47 +291,53 @@ describe('an upload that somebody wants to see', () => {
       renditions: [{ profile: 'preview', state: 'pending' }],
     });
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({ status: 'True', reason: 'NothingWanted' });
-    expect(getPreviewState({ ...imported(), status })).toBe('preparing');
+    expect(getPreviewState({ ...buildImported(), status })).toBe('preparing');
     expect(requeueAt).toEqual(at(3600));
-    const queued = addWaitingStates(asked(imported()), status, new Set(['film-preview']));
+    const queued = addWaitingStates(askPreview(buildImported()), status, new Set(['film-preview']));
     expect(queued).toEqual(status);
   });
 
   it('shows it when it is made, and keeps it as long as all that no stream asks for', () => {
-    const { status, create } = see(asked(imported()), { jobs: [job()], pods: [made] });
+    const { status, create } = see(askPreview(buildImported()), { jobs: [job()], pods: [made] });
     expect(create).toEqual([]);
-    expect(getPreviewState({ ...imported(), status })).toBe('ready');
+    expect(getPreviewState({ ...buildImported(), status })).toBe('ready');
     const day = 86_400;
-    const kept = see(asked({ ...imported(), status }), { now: at(1) });
+    const kept = see(askPreview({ ...buildImported(), status }), { now: at(1) });
     expect(kept).toMatchObject({ create: [], requeueAt: at(day + 1) });
-    const forgotten = see({ ...asked(imported()), status: kept.status }, { now: at(day + 1) });
+    const forgotten = see({ ...askPreview(buildImported()), status: kept.status }, { now: at(day + 1) });
     expect(forgotten).toMatchObject({ create: [], status: { state: 'ready' } });
     expect(forgotten.status.renditions).toBeUndefined();
   });
 
   it('says that it failed, which keeps no stream from it, and has it tried again when somebody asks later', () => {
-    const { status } = see(asked(imported()), { jobs: [job()], pods: [endedPod({ action: 'failed', error })] });
+    const { status } = see(askPreview(buildImported()), {
+      jobs: [job()],
+      pods: [endedPod({ action: 'failed', error })],
+    });
     expect(status.state).toBe('ready');
     expect(status.error).toBeUndefined();
-    expect(getPreviewState({ ...imported(), status })).toBe('failed');
-    expect(requestPreview({ ...asked(imported()), status }, at(60))).toBeUndefined();
-    const later = { ...asked(imported()), status: see({ ...asked(imported()), status }, { now: at(3601) }).status };
+    expect(getPreviewState({ ...buildImported(), status })).toBe('failed');
+    expect(askPreview({ ...askPreview(buildImported()), status }, at(60))).toBeUndefined();
+    const later = {
+      ...askPreview(buildImported()),
+      status: see({ ...askPreview(buildImported()), status }, { now: at(3601) }).status,
+    };
     expect(getPreviewState(later)).toBeNull();
-    expect(see(asked(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
+    expect(see(askPreview(later, at(3601)), { now: at(3601) }).create).toHaveLength(1);
   });
 
   it('needs none where a stream has had it prepared, nor before it has come', () => {
-    expect(see(asked(upload())).create).toEqual([]);
+    expect(see(askPreview(upload())).create).toEqual([]);
     expect(requestPreview(upload(), NOW)).toBeUndefined();
     expect(requestPreview(fresh(), NOW)).toBeUndefined();
-    expect(requestPreview(imported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
-    expect(see(asked(imported(), at(-3601))).create).toEqual([]);
-    expect(see(asked(imported(), at(365 * 86_400))).create).toEqual([]);
+    expect(requestPreview(buildImported(), NOW)?.annotations).toEqual({ [PREVIEW_ANNOTATION]: '2026-06-01T12:00:00Z' });
+    expect(see(askPreview(buildImported(), at(-3601))).create).toEqual([]);
+    expect(see(askPreview(buildImported(), at(365 * 86_400))).create).toEqual([]);
   });
 });
 
 describe('the Job', () => {
-  const bare = { ...imported(), status: {} };
+  const bare = { ...buildImported(), status: {} };
   // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a Job, which is not typed here.
   const spec = JSON.parse(JSON.stringify(buildJob(bare, wantImport(bare), SETTINGS).spec)) as any;
   const container = spec.template.spec.containers[0];

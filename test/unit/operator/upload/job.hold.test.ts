@@ -1,4 +1,4 @@
-/** Which renditions are made: only those that a stream wants which may go on air. */
+/** Tests which renditions are made: only those of streams that may go on air. */
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
@@ -8,7 +8,7 @@ import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { at, endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
-const imported = (): Upload =>
+const buildImported = (): Upload =>
   upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
 const COMPLETE = [{ type: 'Complete', status: 'True' }];
 
@@ -37,11 +37,11 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
 
 describe('a rendition that only streams want which may not go on air', () => {
   const held = { '720p30': undefined };
-  const wish = wantRendition(imported(), MEDIA, '720p30');
-  const working = jobOf(imported(), wish);
+  const wish = wantRendition(buildImported(), MEDIA, '720p30');
+  const working = jobOf(buildImported(), wish);
 
-  it('has no Job, and the upload says what is waited for without having failed', () => {
-    const { create, status } = see(imported(), { profiles: ['720p30'], held });
+  it('has no Job, and the upload reports the wait without having failed', () => {
+    const { create, status } = see(buildImported(), { profiles: ['720p30'], held });
     expect(create).toEqual([]);
     expect(status).toMatchObject({ state: 'ready', progress: 1 });
     expect(status.renditions).toBeUndefined();
@@ -59,45 +59,45 @@ describe('a rendition that only streams want which may not go on air', () => {
   });
 
   it('does not keep others from being made', () => {
-    const { create, status } = see(imported(), { profiles: ['1080p30', '720p30'], held });
+    const { create, status } = see(buildImported(), { profiles: ['1080p30', '720p30'], held });
     expect(create.map(({ name }) => name)).toEqual(['film-1080p30']);
     expect(status).toMatchObject({ state: 'preparing', renditions: [{ profile: '1080p30', state: 'pending' }] });
   });
 
   it('goes on being made for a while after the credit is used up, and is stopped then', () => {
     const seen = { profiles: ['720p30'], held: { '720p30': at(60) }, jobs: [working] };
-    expect(see(imported(), seen)).toMatchObject({ remove: [], requeueAt: at(60), status: { state: 'preparing' } });
-    const later = see(imported(), { ...seen, now: at(60) });
+    expect(see(buildImported(), seen)).toMatchObject({ remove: [], requeueAt: at(60), status: { state: 'preparing' } });
+    const later = see(buildImported(), { ...seen, now: at(60) });
     expect(later).toMatchObject({ remove: [working], status: { state: 'ready' } });
-    expect(see(imported(), { ...seen, held }).remove).toEqual([working]);
+    expect(see(buildImported(), { ...seen, held }).remove).toEqual([working]);
   });
 
   it('is taken where its Job has made it', () => {
     const made = { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
     const pods = [endedPod({ action: 'rendition', rendition: made })];
-    const { status, remove } = see(imported(), { profiles: ['720p30'], held, jobs: [working], pods });
+    const { status, remove } = see(buildImported(), { profiles: ['720p30'], held, jobs: [working], pods });
     expect(remove).toEqual([]);
     expect(status).toMatchObject({ state: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });
   });
 });
 
-describe('a Job that works for a rendition which nobody wants any more', () => {
+describe('a Job for a rendition that no stream wants any more', () => {
   const working = (profile: string, conditions?: Parameters<typeof jobOf>[2]) =>
-    jobOf(imported(), wantRendition(imported(), MEDIA, profile), conditions);
+    jobOf(buildImported(), wantRendition(buildImported(), MEDIA, profile), conditions);
 
   it('is removed, and no other', () => {
     const jobs = [working('720p30'), working('1080p30'), working('2160p30', COMPLETE)];
-    expect(see(imported(), { profiles: ['1080p30'], jobs }).remove).toEqual([jobs[0]]);
+    expect(see(buildImported(), { profiles: ['1080p30'], jobs }).remove).toEqual([jobs[0]]);
     const foreign = working('1440p30');
     const others = { ...foreign, metadata: { ...foreign.metadata, ownerReferences: [] } };
-    expect(see(imported(), { jobs: [others] }).remove).toEqual([]);
+    expect(see(buildImported(), { jobs: [others] }).remove).toEqual([]);
   });
 
-  it('stays while somebody wants to see the upload', () => {
-    const asked = imported();
+  it('stays while a viewer wants to see the upload', () => {
+    const asked = buildImported();
     asked.metadata.annotations = { [PREVIEW_ANNOTATION]: NOW.toISOString() };
     const preview = jobOf(asked, wantRendition(asked, MEDIA, 'preview'));
     expect(see(asked, { jobs: [preview] }).remove).toEqual([]);
-    expect(see(imported(), { jobs: [preview] }).remove).toEqual([preview]);
+    expect(see(buildImported(), { jobs: [preview] }).remove).toEqual([preview]);
   });
 });

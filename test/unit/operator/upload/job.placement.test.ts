@@ -18,7 +18,7 @@ interface Spec {
   volumes: { name: string; emptyDir?: { sizeLimit?: string }; secret?: { secretName: string } }[];
 }
 const plain = (spec: unknown): Spec & Record<string, unknown> => JSON.parse(JSON.stringify(spec));
-const templateOf = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
+const buildTemplate = ({ spec }: { spec: unknown }) => (spec as { template: { spec: unknown } }).template.spec;
 
 const loopStream = stream();
 const objects = world({ destinations: [destination()] });
@@ -27,11 +27,11 @@ const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unkn
   stream: (settings) =>
     plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
-  import: (settings) => plain(templateOf(buildJob(film, wantImport(film), settings))),
-  rendition: (settings) => plain(templateOf(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings))),
+  import: (settings) => plain(buildTemplate(buildJob(film, wantImport(film), settings))),
+  rendition: (settings) => plain(buildTemplate(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings))),
   sweep: (settings) => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
-    return plain(templateOf(buildSweepJob(task, settings)));
+    return plain(buildTemplate(buildSweepJob(task, settings)));
   },
 };
 const KINDS = Object.entries(PODS);
@@ -43,7 +43,7 @@ describe.each(Object.entries(SETTINGS_OF))('with media in %s', (_, settings) => 
     for (const { name, resources } of [...containers, ...initContainers]) {
       for (const limit of ['cpu', 'memory', 'ephemeral-storage'])
         expect(resources.limits[limit], `${name}: ${limit}`).toBeDefined();
-      // Without a request of its own the limit would be what a node must have free.
+      // Without a request of its own, the limit would be the node's required free space.
       expect(resources.requests['ephemeral-storage'], name).toBe('0');
     }
   });
@@ -94,7 +94,7 @@ test('a scratch volume of the operator of the service has a limit too', () => {
 });
 
 describe('a streamer', () => {
-  it('sees what is played of the media directory, read-only, and nothing else of it', () => {
+  it('sees its own files of the media directory, read-only, and no others', () => {
     const storage = { storageUrl: 'file:///media/tv', storageMountPath: '/media' };
     const mounts = (settings: PodSettings) =>
       PODS.stream?.(settings).containers[0]?.volumeMounts?.filter(({ name }) => name === 'storage');
@@ -106,15 +106,15 @@ describe('a streamer', () => {
   });
 
   it('has keys for S3 that can only read, where there are some; Jobs have the others', () => {
-    const secretsOf = (kind: string, settings: PodSettings) =>
+    const listSecrets = (kind: string, settings: PodSettings) =>
       PODS[kind]?.(settings).volumes.flatMap(({ name, secret }) =>
         name === 'storage-credentials' ? [secret?.secretName] : [],
       );
     const both = { ...S3_SETTINGS, storageReadSecret: 's3-read' };
-    expect(secretsOf('stream', both)).toEqual(['s3-read']);
-    expect(secretsOf('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
-    for (const kind of ['import', 'rendition', 'sweep']) expect(secretsOf(kind, both)).toEqual(['s3-credentials']);
-    expect(secretsOf('test', both)).toEqual([]);
+    expect(listSecrets('stream', both)).toEqual(['s3-read']);
+    expect(listSecrets('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
+    for (const kind of ['import', 'rendition', 'sweep']) expect(listSecrets(kind, both)).toEqual(['s3-credentials']);
+    expect(listSecrets('test', both)).toEqual([]);
   });
 });
 

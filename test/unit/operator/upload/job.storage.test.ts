@@ -24,7 +24,7 @@ const jobOf = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), wantImport(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
 };
-const envOf = ({ containers }: Spec) =>
+const getEnv = ({ containers }: Spec) =>
   Object.fromEntries((containers[0]?.env ?? []).map(({ name, value }) => [name, value ?? '10.0.0.1']));
 const names = (list: { name: string }[] = []) => list.map(({ name }) => name).sort();
 
@@ -69,7 +69,7 @@ describe.each([
 
 test('a stream has a cache on disk, bounded twice: by itself, and a little above that by Kubernetes', () => {
   const spec = podOf(S3_SETTINGS);
-  const config = streamerConfig(envOf(spec));
+  const config = streamerConfig(getEnv(spec));
   expect(config).toMatchObject({
     storageCredentials: { directory: '/etc/loopstream/storage' },
     cacheDir: '/var/cache/loopstream',
@@ -83,10 +83,10 @@ test('a stream has a cache on disk, bounded twice: by itself, and a little above
 test('a Job has no cache, and room to work in', () => {
   const scratchVolume = { ephemeral: { volumeClaimTemplate: {} } };
   const spec = jobOf({ ...S3_SETTINGS, scratchVolume });
-  expect(prepareConfig(envOf(spec)).storageCredentials).toEqual({ directory: '/etc/loopstream/storage' });
+  expect(prepareConfig(getEnv(spec)).storageCredentials).toEqual({ directory: '/etc/loopstream/storage' });
   expect(names(spec.volumes)).not.toContain('cache');
   expect(spec.volumes).toContainEqual({ name: 'tmp', ...scratchVolume });
-  expect(envOf(spec).TMPDIR).toBe('/tmp');
+  expect(getEnv(spec).TMPDIR).toBe('/tmp');
 });
 
 test('another Secret replaces the pod, another size of the cache does not', () => {

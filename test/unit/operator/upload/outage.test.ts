@@ -1,4 +1,4 @@
-/** A link whose server is away is waited for without a Job, and one that has failed is tried again when that is asked for. */
+/** Tests that a link whose server is away waits without a Job, and that a failed one is retried on request. */
 import { describe, expect, test } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
@@ -41,7 +41,7 @@ const ended = (retryAfterSeconds?: number) =>
 describe('an import whose server is away', () => {
   const first = see(fresh(), { jobs: [job()], pods: [ended(0)] });
 
-  test('has no Job while it waits, and says what for and until when', () => {
+  test('has no Job while it waits, and reports the reason and the end', () => {
     expect(first.remove.map(({ metadata }) => metadata.name)).toEqual(['film-import']);
     expect(first.create).toEqual([]);
     expect(first.status).toMatchObject({ state: 'importing' });
@@ -84,7 +84,7 @@ describe('an import whose server is away', () => {
     expect(status.error?.message).toContain('503. The import tried the link 2 times');
   });
 
-  test('and one that minutes do not mend is given up at once', () => {
+  test('fails at once where minutes do not help', () => {
     const { status } = see(fresh(), { jobs: [job()], pods: [ended()] });
     expect(status).toMatchObject({ state: 'failed', error: AWAY });
   });

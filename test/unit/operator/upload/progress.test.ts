@@ -33,14 +33,14 @@ describe('the progress that is shown', () => {
     expect(shown).toBeGreaterThan(0.94);
   });
 
-  it('is looked at when it is first known, and then after each step', () => {
+  it('is read when the pod is first known, and then after each step', () => {
     expect([hasMoved(undefined, 0), hasMoved(0.1, 0.14), hasMoved(0.1, 0.15), hasMoved(0.5, 0)]).toEqual([
       ...[true, false, true, true],
     ]);
   });
 });
 
-describe('who is asked', () => {
+describe('the pod to ask', () => {
   const pod = (status: Pod['status']): Pod => ({ metadata: meta('p'), spec: {}, ...(status && { status }) });
 
   it('is the pod that runs, at its address', () => {
@@ -49,13 +49,13 @@ describe('who is asked', () => {
     expect(findAddressToAsk([pod({ phase: 'Running', podIP: 'fd00::7' })])).toBe('[fd00::7]');
   });
 
-  it('is nobody when no pod runs, or none has an address', () => {
+  it('is none when no pod runs, or none has an address', () => {
     const going = pod({ phase: 'Running', podIP: '10.0.0.7' });
     going.metadata.deletionTimestamp = '2026-06-01T12:00:00Z';
     expect(findAddressToAsk([pod({ phase: 'Running' }), endedPod(''), going])).toBeUndefined();
   });
 
-  it('is nobody once the Job has ended', () => {
+  it('is none once the Job has ended', () => {
     const job = (...conditions: { type: string; status: string }[]) =>
       jobOf(upload(), wantImport(upload()), conditions);
     expect(isActive(job())).toBe(true);

@@ -1,4 +1,4 @@
-/** What an upload does with the room that its account has. */
+/** Tests an upload's use of its account's room. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
@@ -29,7 +29,7 @@ function limited(): Upload {
 }
 
 describe('an import from a link', () => {
-  it('brings no more than it was granted, and keeps to what it was granted when it began', () => {
+  it('brings no more than its grant, and keeps to the grant of its beginning', () => {
     const { create } = see(limited(), { grant: () => ({ maxBytes: 7 }) });
     expect(create.map(({ task }) => task)).toEqual([expect.objectContaining({ maxBytes: 7 })]);
     const built = buildJob(limited(), create[0] as WantedJob, SETTINGS) as unknown as Job;
@@ -50,7 +50,7 @@ describe('an import from a link', () => {
   });
 });
 
-it('nothing more is prepared beyond what the account may have, and it is when there is room again', () => {
+it('no rendition is made beyond the account’s limit, and it is made when there is room again', () => {
   const imported = upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
   const profiles = ['720p30'];
   const full = see(imported, { profiles, hasPreparedRoom: () => false });

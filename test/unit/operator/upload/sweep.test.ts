@@ -7,13 +7,13 @@ import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
 
-describe('what is referred to', () => {
-  it('is the source and every rendition of an upload', () => {
+describe('the sweep’s list of used objects', () => {
+  it('contains the source and every rendition of an upload', () => {
     expect(listReferredKeys({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
     expect(listReferredKeys({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
   });
 
-  it('is what a client sends, until it is a source', () => {
+  it('contains a client’s parts, until they are a source', () => {
     const spec = { type: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
@@ -33,7 +33,7 @@ describe('what is referred to', () => {
     expect(pieces.map(deletes)).toEqual([false, true]);
   });
 
-  it('is one source of two uploads with the same content, for as long as one of them is there', () => {
+  it('contains one source of two uploads with the same content, for as long as one of them is there', () => {
     const [first, second] = [upload('first'), upload('second', { media: MEDIA, sourceKey: 'sources/uid-of-first' })];
     const deletes = (uploads: Upload[]) => {
       const may = mayDelete(planSweep(listReferredKeys({ ...nothing, uploads }), 60));
@@ -44,7 +44,7 @@ describe('what is referred to', () => {
     expect(deletes([first])).toEqual([false, true, false]);
   });
 
-  it('is what Jobs work on, also those that nobody has heard of yet', () => {
+  it('contains the Jobs’ objects, also those of Jobs not yet seen', () => {
     const source = upload('film', { media: MEDIA });
     const wish = wantRendition(source, MEDIA, '1080p60');
     const jobs = [jobOf(source, wantImport(source)), jobOf(source, wish)];
@@ -54,11 +54,11 @@ describe('what is referred to', () => {
     );
   });
 
-  it('is what a pod plays, although its upload has been deleted', () => {
+  it('contains a pod’s items, although their upload has been deleted', () => {
     expect(listReferredKeys({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
   });
 
-  it('is what a stream was on air with when its pod was lost, until what is to follow it can be played', () => {
+  it('contains a stream’s items after its pod was lost, until their successors can be played', () => {
     const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
     expect(listReferredKeys({ ...nothing, streams: [live] })).toEqual(new Set());
     const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
@@ -73,12 +73,12 @@ describe('what is referred to', () => {
 });
 
 describe('a sweep', () => {
-  it('may delete what it was not told to keep, and nothing else', () => {
+  it('may delete unlisted objects, and no others', () => {
     const deletes = mayDelete(planSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
   });
 
-  it('takes the next part of a large storage each time, and begins anew when the parts change', () => {
+  it('takes the next part of a large storage each time, and begins again when the parts change', () => {
     const bases = new Set(Array.from({ length: 20_000 }, (_, i) => `sources/${i}`));
     const first = planSweep(bases, 60);
     const second = planSweep(bases, 60, first);

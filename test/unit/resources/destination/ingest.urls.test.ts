@@ -1,4 +1,4 @@
-/** Destination URLs that strangers write: whatever they hold, ffmpeg is told of no option but those of the one table. */
+/** Tests destination URLs of strangers: whatever they hold, ffmpeg gets no option except those of the one table. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -14,8 +14,8 @@ import { SRT_OPTIONS } from '../../../../src/resources/destination/srt.ts';
 const URLS = 100_000;
 
 /**
- * What ffmpeg reads from a preset file, as `opt_preset` does (fftools/ffmpeg_opt.c): `fgets` of 1000 bytes, comments, and two calls of
- * `strtok`, which skips its delimiters at the beginning. Undefined where ffmpeg would end with an error.
+ * Parses a preset file as ffmpeg's `opt_preset` does (fftools/ffmpeg_opt.c): `fgets` of 1000 bytes, comments, and two calls of `strtok`,
+ * which skips leading delimiters. Returns undefined where ffmpeg would end with an error.
  */
 function readPreset(preset: string): [name: string, value: string][] | undefined {
   const read: [string, string][] = [];
@@ -23,7 +23,7 @@ function readPreset(preset: string): [name: string, value: string][] | undefined
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(10, start);
     const end = Math.min(newline < 0 ? bytes.length : newline + 1, start + 999);
-    // A string of C ends at its first zero.
+    // A C string ends at its first zero.
     const line = bytes.subarray(start, end).toString('latin1').replace(/\0.*$/s, '');
     start = end;
     if (/^([#\n\r]|$)/.test(line)) continue;
@@ -174,7 +174,7 @@ const url = fc
     query,
   )
   .map(([scheme, host, port, path, pairs]) => `${scheme}://${host}${port}${path}${pairs && `?${pairs}`}`);
-/** A good one with one thing put into it anywhere. */
+/** A valid URL with one insertion anywhere. */
 const mutated = fc
   .tuple(
     some(
@@ -201,7 +201,7 @@ test(`of ${URLS.toLocaleString('en')} URLs none tells ffmpeg an option that is n
   let taken = 0;
   const check = (rtmpUrl: string, rtmpKey: string) => {
     const address = addressIn(rtmpUrl, rtmpKey);
-    // The API server and the operator take what the pods take, and nothing else of a URL.
+    // The API server and the operator accept exactly the URLs that the pods accept.
     if (readDestination({ rtmpUrl, rtmpKey }).problem !== undefined) return address === undefined;
     if (!address) return true;
     taken += 1;
@@ -216,7 +216,7 @@ test(`of ${URLS.toLocaleString('en')} URLs none tells ffmpeg an option that is n
     );
   };
   fc.assert(fc.property(fc.oneof(url, mutated), key, check), { numRuns: URLS });
-  // Else it would be shown of refusals alone.
+  // The attack would otherwise pass by refusals alone.
   expect(taken).toBeGreaterThan(URLS / 50);
 });
 

@@ -1,4 +1,4 @@
-/** What people paste as a destination, and what becomes of it: what is sent, what is kept, or what they are told to do. */
+/** Tests pasted destinations: the address that is used, the text that is kept, or the advice that people get. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readChanges } from '../../../../src/domain/destinations/secret-changes.ts';
@@ -37,7 +37,7 @@ test.each([
     '%KEY%',
   ].map((placeholder) => [`rtmp://h.example/app/${placeholder}`, 'k', 'rtmp://h.example/app', 'k']),
   ['\u200b rtmp://h.example/app\n', ' k\u00a0', 'rtmp://h.example/app', 'k'],
-  // Nothing but a key ends like one.
+  // No other part ends like a key.
   ['rtmp://h.example/live/stream', 'k', 'rtmp://h.example/live/stream', 'k'],
   ['rtmp://h.example/live', 'live', 'rtmp://h.example/live', 'live'],
   ['rtmp://h.example/live', 'stream-key', 'rtmp://h.example/live', 'stream-key'],
@@ -45,7 +45,7 @@ test.each([
   expect(read(url, key).read).toMatchObject({ rtmpUrl, streamName });
 });
 
-test('a placeholder with more around it stays in what is kept, so that another key takes its place later', () => {
+test('a placeholder with text around it stays in the stored address, so that another key takes its place later', () => {
   const twitch = read('rtmp://live.twitch.tv/app/{stream_key}?bandwidthtest=true', 'k').read;
   expect(twitch).toMatchObject({ rtmpUrl: 'rtmp://live.twitch.tv/app/{stream_key}?bandwidthtest=true', rtmpKey: 'k' });
   expect(twitch?.streamName).toBe('k?bandwidthtest=true');
@@ -66,7 +66,7 @@ test.each([
   ['srt://u:p@h.example:9000', 'k', 'rtmpUser', /into the stream id/],
   ['live.twitch.tv/app', 'k', 'rtmpUrl', /must be a URL/],
   [`rtmp://h.example/${'{key'.repeat(100_000)}`, 'k', 'rtmpUrl', /at most 4096/],
-])('%.80s with the key %j is refused with what to do', (url, key, field, problem) => {
+])('%.80s with the key %j is refused with the next step', (url, key, field, problem) => {
   expect(read(url, key)).toEqual({ field, problem: expect.stringMatching(problem) });
 });
 
@@ -96,7 +96,7 @@ describe('a login', () => {
     const login = { rtmpUser: 'bob', rtmpPassword };
     const { read: out } = read(url, 'k');
     expect(out).toMatchObject({ rtmpUrl: 'rtmp://h.example/app', ...login });
-    // Given twice it is the same, or refused.
+    // A key given twice is the same, or refused.
     expect(read(url, 'k', login).read).toEqual(out);
     expect(read(url, 'k', { rtmpUser: 'eve' })).toMatchObject({ field: 'rtmpUrl' });
   });
@@ -133,7 +133,7 @@ test('a change of the address alone shows no key that it may end with', () => {
   expect(status.rtmpUrl).toBe('rtmp://h.example/live/…');
 });
 
-test('what was read is read the same again, and whatever is written never throws', () => {
+test('a parsed address parses to the same again, and no text throws', () => {
   const part = fc.oneof(
     fc.constantFrom('rtmp://', 'srt://', 'u:p@', 'h.example', '/', '?', '{key}', 'live', 'k3y', '=', '&', '%', '#'),
     fc.string({ unit: 'binary', maxLength: 4 }),

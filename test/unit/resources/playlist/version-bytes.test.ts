@@ -1,4 +1,4 @@
-/** What the versions of a playlist count for, without asking Kubernetes for them. */
+/** Tests how much the versions of a playlist count, without asking Kubernetes for them. */
 import { expect, test } from 'vitest';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../../../src/resources/playlist/spec.ts';
@@ -18,7 +18,7 @@ const spec = (items: number): PlaylistSpec => ({
 const playlist = (items: number, generation: number, annotations: Record<string, string> = {}): Playlist =>
   ({ metadata: { name: 'p', generation, annotations }, spec: spec(items) }) as unknown as Playlist;
 
-test('versions count with their own size, whatever the playlist has become since', () => {
+test('versions count with their own size, independent of the playlist’s present one', () => {
   let now = playlist(500, 1, annotateFirst(spec(500)));
   for (let version = 2; version <= 10; version += 1) {
     const { annotations, more } = annotateNext(now, spec(version === 10 ? 0 : 500));

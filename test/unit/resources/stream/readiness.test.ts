@@ -11,8 +11,8 @@ import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];
-/** The stream with what somebody else says of it. */
-function said(loopStream: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
+/** Returns the stream with a condition of another author. */
+function addCondition(loopStream: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
   const condition = { type: 'CreditAvailable', status, reason, message: 'The balance is used up.' };
   const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
   const lastTransitionTime = kubeTime(at(7));
@@ -33,22 +33,22 @@ describe('a readiness gate', () => {
     expect(decision).toMatchObject({ phase: 'waiting', ready: false, action: { do: 'nothing' } });
     expect(toReadiness(after).issues).toMatchObject([{ code: 'not_reported', field: '' }]);
     expect(findCondition(after.status?.conditions, 'CreditAvailable')).toBeUndefined();
-    expect(step(said(after, 'True'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
+    expect(step(addCondition(after, 'True'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
   });
 
   it('that closes takes the stream off air, says why everywhere, and lets it go on where it stands when it opens', () => {
-    const before = step(said(gated, 'True'), world({ pod: live(gated) })).stream;
+    const before = step(addCondition(gated, 'True'), world({ pod: live(gated) })).stream;
     expect(before.status).toMatchObject({ phase: 'live', ready: true });
-    const shut = said(before, 'False');
+    const shut = addCondition(before, 'False');
     const stopping = step(shut, world({ pod: live(gated), now: at(60) }));
     expect(stopping.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' }, epoch: kubeTime(NOW) });
     const [, told] = events(shut, stopping.stream);
     const fix = 'Top up the balance; the stream then goes on air automatically.';
     expect(told).toMatchObject({ type: 'Warning', reason: 'NotReady', message: `The balance is used up. ${fix}` });
-    const waiting = step(said(stopping.stream, 'False'), world({ now: at(61) }));
+    const waiting = step(addCondition(stopping.stream, 'False'), world({ now: at(61) }));
     expect(waiting.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, epoch: kubeTime(NOW) });
-    expect(events(said(stopping.stream, 'False'), waiting.stream)).toEqual([]);
-    const shown = said(waiting.stream, 'False');
+    expect(events(addCondition(stopping.stream, 'False'), waiting.stream)).toEqual([]);
+    const shown = addCondition(waiting.stream, 'False');
     expect(toReadiness(shown)).toEqual({
       ready: false,
       warnings: [],
@@ -56,17 +56,17 @@ describe('a readiness gate', () => {
         { code: 'insufficient_credits', message: 'The balance is used up.', fix, field: '', since: kubeTime(at(7)) },
       ],
     });
-    const again = step(said(waiting.stream, 'True'), world({ now: at(90) }));
+    const again = step(addCondition(waiting.stream, 'True'), world({ now: at(90) }));
     expect(again.decision).toMatchObject({ action: { do: 'create', program: { epoch: kubeTime(NOW) } } });
   });
 
-  it('that nobody speaks of any more takes nothing off air', () => {
+  it('without a condition any more takes nothing off air', () => {
     const { decision } = step(gated, world({ pod: live(gated) }));
     expect(decision).toMatchObject({ phase: 'live', ready: false, action: { do: 'nothing' } });
   });
 
   it('of another name has a code made of its reason, and a condition that is no gate keeps nothing off air', () => {
-    const other = { ...said(stream(), 'False', 'PaymentOverdue'), spec: gated.spec };
+    const other = { ...addCondition(stream(), 'False', 'PaymentOverdue'), spec: gated.spec };
     const [, issue] = toReadiness({ ...other, status: { ...other.status } }).issues.filter(
       ({ code }) => code !== 'not_checked',
     );
@@ -75,7 +75,7 @@ describe('a readiness gate', () => {
       code: 'payment_overdue',
       fix: 'Make the condition "CreditAvailable" true; the stream then goes on air automatically.',
     });
-    expect(step(said(stream(), 'False'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
+    expect(step(addCondition(stream(), 'False'), world()).decision).toMatchObject({ phase: 'starting', ready: true });
   });
 });
 
@@ -114,7 +114,7 @@ describe('PodScheduled', () => {
     expect(condition(step(scheduled, world()).stream)).toBeUndefined();
   });
 
-  it('is true of a pod that is on a node, whatever the scheduler wrote late', () => {
+  it('is true for a pod on a node, also when the scheduler’s condition is late', () => {
     const live = onNode(podOf(loopStream, { ready: true }));
     const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
     const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];
@@ -126,7 +126,7 @@ describe('PodScheduled', () => {
     expect(condition(after)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
   });
 
-  it('costs no write of its own: that a node was found is told when the stream is live', () => {
+  it('costs no write of its own: the live stream’s status reports the found node', () => {
     const made = step(loopStream, world({ pod: podOf(loopStream) })).stream;
     expect(condition(made)?.status).toBe('Unknown');
     const bound = step(made, world({ pod: onNode(podOf(loopStream)), now: at(5) })).stream;
@@ -146,7 +146,7 @@ describe('PodScheduled', () => {
       ],
       ['spec.x: Invalid value', 'PodRefused', 'failed', 'nothing'],
     ] as const) {
-      // What is used changes with the pods of others.
+      // The used amount changes with other accounts' pods.
       const message = refusal.replace(' used: pods=5,', '');
       const decision = withoutPod({ ...world(), stream: loopStream }, step(loopStream, world()).decision, refusal);
       expect(decision).toMatchObject({ phase, ready: false, action: { do: 'nothing' } });

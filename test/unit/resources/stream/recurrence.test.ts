@@ -16,7 +16,7 @@ const kindAt = (schedule: Schedule, time: string, lastStart?: string) =>
 
 describe('when clocks change', () => {
   it.each([
-    // The local time is left out: the first moment after the gap.
+    // The local time is skipped: the first moment after the gap.
     ['spring in Berlin', 'Europe/Berlin', '30 2 * * *', '2026-03-28T12:00Z', ['03-29T01:00', '03-30T00:30']],
     ['spring in New York', 'America/New_York', '30 2 * * *', '2026-03-07T12:00Z', ['03-08T07:00', '03-09T06:30']],
     [
@@ -26,7 +26,7 @@ describe('when clocks change', () => {
       '2026-10-03T00:00Z',
       ['10-03T15:30', '10-04T15:15'],
     ],
-    // The local time comes twice: the first time.
+    // The local time comes twice: the first one counts.
     ['autumn in Berlin', 'Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', ['10-25T00:30', '10-26T01:30']],
     ['autumn in New York', 'America/New_York', '30 1 * * *', '2026-10-31T12:00Z', ['11-01T05:30', '11-02T06:30']],
     [
@@ -36,7 +36,7 @@ describe('when clocks change', () => {
       '2026-04-04T00:00Z',
       ['04-04T14:45', '04-05T15:15'],
     ],
-    // Every hour that passes has one.
+    // Every hour has an occurrence.
     [
       'each hour in autumn',
       'Europe/Berlin',
@@ -167,7 +167,7 @@ describe('a start that is missed', () => {
   });
 });
 
-describe('a recurrence that makes no sense says what to do', () => {
+describe('an invalid recurrence has an error with the next step', () => {
   it.each([
     ['four fields', '0 18 * *', 'UTC', 'is not a cron expression'],
     ['seconds', '0 0 18 * * 5', 'UTC', 'is not a cron expression'],

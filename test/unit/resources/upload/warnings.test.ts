@@ -9,7 +9,7 @@ import {
 
 const CODES = Object.keys(UPLOAD_WARNINGS) as (keyof typeof UPLOAD_WARNINGS)[];
 
-test('every warning is a sentence that leaves room for what was measured', () => {
+test('every warning is a sentence that leaves room for measurements', () => {
   for (const code of CODES) {
     const { message } = warn(code);
     expect(message, code).toMatch(/^[A-Z].*\.$/);
@@ -26,8 +26,8 @@ test('one warning of each code is kept, the newest, and no more than a status ta
   expect(mergeWarnings(CODES.map((code) => warn(code)))).toHaveLength(Math.min(CODES.length, MAX_WARNINGS));
 });
 
-test('a report with the longest warnings fits into what Kubernetes keeps of a Job', () => {
+test('a report with the longest warnings fits into Kubernetes’ limit for a Job', () => {
   const warnings = CODES.slice(0, MAX_WARNINGS).map((code) => warn(code, 'x'.repeat(999)));
-  // 1000 characters for what the media is: its hash, size, codecs.
+  // 1000 characters are for the media's hash, size and codecs.
   expect(JSON.stringify(warnings).length).toBeLessThan(4096 - 1000);
 });

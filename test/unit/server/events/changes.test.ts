@@ -7,7 +7,7 @@ import { nounsFor } from '../../../../src/server/events/feed.ts';
 
 const change = (id: string, what: Change['change'] = 'updated'): Change => ({ noun: 'stream', id, change: what });
 
-/** Nouns that a test can tell changes of. */
+/** Nouns whose changes a test can make. */
 function nouns() {
   const build = () => createFollowers<OwnedChange | 'reset'>();
   return {
@@ -22,8 +22,8 @@ function nouns() {
   };
 }
 
-describe('what has not been taken yet', () => {
-  test('begins with a reset, which stands for whatever came before it was taken', () => {
+describe('pending changes', () => {
+  test('begin with a reset, which stands for everything before it was taken', () => {
     const pending = createPending();
     pending.add(change('a'));
     expect(pending.take()).toEqual(['reset']);
@@ -31,7 +31,7 @@ describe('what has not been taken yet', () => {
     expect(pending.take()).toEqual([]);
   });
 
-  test('is each thing once, and one that came and went was never told of as there', () => {
+  test('are one for each object, and none for one that came and went', () => {
     const pending = createPending();
     pending.take();
     for (const what of ['created', 'updated', 'updated'] as const) pending.add(change('a', what));
@@ -40,7 +40,7 @@ describe('what has not been taken yet', () => {
     expect(pending.take()).toEqual([change('a', 'created'), change('b', 'deleted'), change('c', 'deleted')]);
   });
 
-  test('does not grow beyond its bound: then all is to be read anew', () => {
+  test('do not grow beyond their bound: then everything has to be read again', () => {
     const pending = createPending();
     pending.take();
     for (let i = 0; i <= MAX_PENDING; i += 1) pending.add(change(`s${i}`));
@@ -50,7 +50,7 @@ describe('what has not been taken yet', () => {
 });
 
 describe('following', () => {
-  test('wakes once until what there is was taken, and hears of no other account', () => {
+  test('wakes once until all pending changes were taken, and sees no other account’s', () => {
     const sources = nouns();
     let woken = 0;
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));
@@ -66,7 +66,7 @@ describe('following', () => {
     ]);
   });
 
-  test('is of some nouns alone where one may not hear of others', () => {
+  test('is of some nouns alone where others are not permitted', () => {
     const sources = nouns();
     const all = [...nounsFor(new Set(['read', 'billing']))];
     const feeds = [all, nounsFor(new Set(['read', 'write', 'destructive']))].map((nouns) =>
@@ -88,7 +88,7 @@ describe('following', () => {
     expect(some).toEqual(['stream', 'destination', 'upload', 'playlist']);
   });
 
-  test('begins anew where changes were left out, once, with what came before', () => {
+  test('begins again where changes were left out, once, with the earlier ones', () => {
     const sources = nouns();
     let woken = 0;
     const feed = createChangeService(sources).follow('ann', () => (woken += 1));
@@ -110,7 +110,7 @@ describe('following', () => {
     expect(woken).toBe(0);
   });
 
-  test('an account has only so many feeds, and one that ended gives its place back once', () => {
+  test('is limited by account, and an ended feed frees its place once', () => {
     const service = createChangeService(nouns());
     const feeds = Array.from({ length: MAX_FEEDS }, () => service.follow('ann', () => undefined));
     const refused = expect.objectContaining({ code: 'too_many_feeds' });

@@ -1,4 +1,4 @@
-/** Documents that are sent again and again: what is kept of them, and that nothing is let through for it. */
+/** Tests repeated documents: their cache, and that it lets nothing through. */
 import { buildSchema, GraphQLError, specifiedRules, type ValidationRule } from 'graphql';
 import { describe, expect, test, vi } from 'vitest';
 import { createDocuments } from '../../../../src/server/graphql/documents.ts';
@@ -17,7 +17,7 @@ describe('a document that was sent before', () => {
     expect(documents.parse('{ b }')).not.toBe(documents.parse('{ a }'));
   });
 
-  test('is checked against the schema once, and against what depends on the request each time', () => {
+  test('is checked against the schema once, and each time against the request’s own values', () => {
     const documents = createDocuments();
     const once = vi.fn(nothing);
     const document = documents.parse('{ a }');

@@ -8,8 +8,8 @@ import type { Services } from '../../../../src/server/services.ts';
 const schema = createSchema({} as unknown as Services);
 const KEY = 'k3y-4711';
 
-/** All that graphql-js says of a request before anything is carried out. */
-function said(query: string, variableValues: Record<string, unknown> = {}): string[] {
+/** Returns all of graphql-js's errors about a request before its execution. */
+function listErrors(query: string, variableValues: Record<string, unknown> = {}): string[] {
   try {
     const document = parse(query);
     const errors = validate(schema, document, specifiedRules);
@@ -21,7 +21,7 @@ function said(query: string, variableValues: Record<string, unknown> = {}): stri
   }
 }
 
-describe('what graphql-js says reaches clients without the values that it repeats', () => {
+describe('graphql-js’s errors reach clients without the values in them', () => {
   const mutation = (input: string) => `mutation { createDestination(input: ${input}) { destination { id } } }`;
   test.each([
     ['an unknown field', mutation(`{ name: "a", rtmpUrl: "b", rtmpKey: "${KEY}", nope: 1 }`)],
@@ -34,12 +34,12 @@ describe('what graphql-js says reaches clients without the values that it repeat
     ['a text where none belongs', `{ "${KEY}" }`],
     ['a block of text where none belongs', `{ me { id """${KEY} "quoted" """ } }`],
   ])('%s', (_what, query) => {
-    const messages = said(query);
+    const messages = listErrors(query);
     expect(messages.join()).toContain(KEY);
     expect(messages.map(withoutValues).join()).not.toContain(KEY);
   });
 
-  test('also where the value stands in a variable, whatever is around it', () => {
+  test('also where the value is in a variable, in any context', () => {
     const query =
       'mutation($input: DestinationCreateInput!) { createDestination(input: $input) { destination { id } } }';
     const input = fc.record(
@@ -53,7 +53,7 @@ describe('what graphql-js says reaches clients without the values that it repeat
     );
     fc.assert(
       fc.property(input, (value) => {
-        const messages = said(query, { input: value });
+        const messages = listErrors(query, { input: value });
         expect(messages.map(withoutValues).join()).not.toContain(KEY);
         expect(JSON.stringify(messages.map(variableErrors))).not.toContain(KEY);
         for (const message of messages) expect(variableErrors(message)?.[0]?.path).toMatch(/^\/input/);
@@ -61,7 +61,7 @@ describe('what graphql-js says reaches clients without the values that it repeat
     );
   });
 
-  test('what is known of the mistake stays', () => {
+  test('the known cause of the mistake stays', () => {
     expect(withoutValues('Cannot query field "nam" on type "User". Did you mean "name"?')).toMatch(
       /Did you mean "name"/,
     );

@@ -14,8 +14,8 @@ import type { Services } from '../../../../src/server/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 
-/** What is said against a query. */
-const against = (query: string, variables?: Record<string, unknown>) => {
+/** Returns the errors against a query. */
+const findErrors = (query: string, variables?: Record<string, unknown>) => {
   const errors = validate(schema, parse(query, { maxTokens: MAX_TOKENS }), [limitsRule(variables)]);
   for (const { extensions } of errors) expect(extensions.code).toBe('validation_failed');
   return errors.map(({ message }) => message).join(' ');
@@ -31,52 +31,52 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
   };
 
   test('depth, also when it hides in fragments', () => {
-    expect(against(deep(MAX_DEPTH))).toBe('');
-    expect(against(deep(MAX_DEPTH + 1))).toMatch(/17 levels deep; at most 16/);
+    expect(findErrors(deep(MAX_DEPTH))).toBe('');
+    expect(findErrors(deep(MAX_DEPTH + 1))).toMatch(/17 levels deep; at most 16/);
     const inFragment = (levels: number) => {
       const between = levels - 3;
       const nested = `${'ofType { '.repeat(between)} name ${'}'.repeat(between)}`;
       return `{ __schema { types { ...T } } } fragment T on __Type { ... { ${nested} } }`;
     };
-    expect(against(inFragment(MAX_DEPTH))).toBe('');
-    expect(against(inFragment(MAX_DEPTH + 1))).toMatch(/levels deep/);
+    expect(findErrors(inFragment(MAX_DEPTH))).toBe('');
+    expect(findErrors(inFragment(MAX_DEPTH + 1))).toMatch(/levels deep/);
   });
 
   test('aliases, each time that a fragment with one is spread', () => {
-    expect(against(`{ ${repeat(MAX_ALIASES, (i) => `a${i}: me { id }`)} }`)).toBe('');
-    expect(against(`{ ${repeat(MAX_ALIASES + 1, (i) => `a${i}: me { id }`)} }`)).toMatch(/21 aliases; at most 20/);
+    expect(findErrors(`{ ${repeat(MAX_ALIASES, (i) => `a${i}: me { id }`)} }`)).toBe('');
+    expect(findErrors(`{ ${repeat(MAX_ALIASES + 1, (i) => `a${i}: me { id }`)} }`)).toMatch(/21 aliases; at most 20/);
     const spread = (count: number) => `{ me { ${'...F '.repeat(count)} } } fragment F on User { x: id }`;
-    expect(against(spread(MAX_ALIASES))).toBe('');
-    expect(against(spread(MAX_ALIASES + 1))).toMatch(/aliases/);
+    expect(findErrors(spread(MAX_ALIASES))).toBe('');
+    expect(findErrors(spread(MAX_ALIASES + 1))).toMatch(/aliases/);
   });
 
   test('cost: as often as a page may hold', () => {
-    // 1 for the list, and for each of a page: edges, node and the fields of the node.
-    const costing = (first: number, fields: number) =>
+    // 1 for the list, and for each entry of a page: edges, node and the node's fields.
+    const buildCostly = (first: number, fields: number) =>
       `{ streams(first: ${first}) { edges { node { ${'id '.repeat(fields)} } } } }`;
-    expect(against(costing(100, 97))).toBe('');
-    expect(against(costing(100, 98))).toMatch(/costs 10001; at most 10000/);
-    expect(against(costing(10, 900))).toBe('');
+    expect(findErrors(buildCostly(100, 97))).toBe('');
+    expect(findErrors(buildCostly(100, 98))).toMatch(/costs 10001; at most 10000/);
+    expect(findErrors(buildCostly(10, 900))).toBe('');
   });
 
   test('cost: a page size that stands in a variable counts, and none is the usual one', () => {
     const query = (rest: string) =>
       `query($n: Int${rest}) { streams(last: $n) { edges { node { ${'id '.repeat(200)} } } } }`;
-    expect(against(query(''), { n: 49 })).toBe('');
-    expect(against(query(''), { n: 50 })).toMatch(/costs/);
-    expect(against(query(' = 50'))).toMatch(/costs/);
-    expect(against(query(' = 50'), { n: 5 })).toBe('');
-    expect(against(query(''))).toBe('');
-    // What is refused later anyway does not make it cheap.
-    for (const n of [1_000, -1]) expect(against(query(''), { n }) === '').toBe(n < 0);
+    expect(findErrors(query(''), { n: 49 })).toBe('');
+    expect(findErrors(query(''), { n: 50 })).toMatch(/costs/);
+    expect(findErrors(query(' = 50'))).toMatch(/costs/);
+    expect(findErrors(query(' = 50'), { n: 5 })).toBe('');
+    expect(findErrors(query(''))).toBe('');
+    // An argument that is refused later costs no less.
+    for (const n of [1_000, -1]) expect(findErrors(query(''), { n }) === '').toBe(n < 0);
   });
 
-  test('cost: mutations and what is asked of pods', () => {
+  test('cost: mutations and requests to pods', () => {
     const mutations = (count: number) =>
       `mutation { ${repeat(count, (i) => `m${i}: stopStream(id: "str-${i}") { done }`)} }`;
-    expect(against(mutations(19))).toBe('');
-    expect(against(mutations(20))).toMatch(new RegExp(`at most ${MAX_COST}`));
-    expect(against(`{ ${repeat(20, (i) => `s${i}: liveStats(id: "str-${i}") { live }`)} }`)).toBe('');
+    expect(findErrors(mutations(19))).toBe('');
+    expect(findErrors(mutations(20))).toMatch(new RegExp(`at most ${MAX_COST}`));
+    expect(findErrors(`{ ${repeat(20, (i) => `s${i}: liveStats(id: "str-${i}") { live }`)} }`)).toBe('');
   });
 
   test('size: words, names and signs of the text', () => {
@@ -94,10 +94,10 @@ describe('just within its limit a query is taken, just beyond it is refused', ()
   });
 });
 
-describe('what must stay possible', () => {
+describe('queries that must stay possible', () => {
   test('the introspection query of graphql-js, with everything in it', () => {
     const all = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true };
-    expect(against(getIntrospectionQuery({ ...all, inputValueDeprecation: true }))).toBe('');
+    expect(findErrors(getIntrospectionQuery({ ...all, inputValueDeprecation: true }))).toBe('');
   });
 
   test('a full page of streams with all that they are', () => {
@@ -106,19 +106,19 @@ describe('what must stay possible', () => {
       audioPlaylistIDs scheduleStartAt scheduleEndAt recurrence { cron timeZone durationSeconds } nextStartAt liveSince
       degraded { code message since } createdAt`;
     const query = `{ streams(first: 100) { totalCount pageInfo { hasNextPage endCursor } edges { cursor node { ${own} ${issue} } } } }`;
-    expect(against(query)).toBe('');
+    expect(findErrors(query)).toBe('');
   });
 });
 
-describe('what is made to be slow is refused quickly', () => {
+describe('a query made to be slow is refused quickly', () => {
   test('fragments that spread each other twice, which would be two to the fortieth fields', () => {
     const fragments = repeat(40, (i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`);
-    expect(against(`{ me { ...F0 } } ${fragments} fragment F40 on User { id }`)).toMatch(/costs/);
+    expect(findErrors(`{ me { ...F0 } } ${fragments} fragment F40 on User { id }`)).toMatch(/costs/);
   });
 
   test('fragments in a circle', () => {
     const query = '{ me { ...A } } fragment A on User { id ...B } fragment B on User { ...A }';
-    expect(against(query)).toBe('');
+    expect(findErrors(query)).toBe('');
     expect(validate(schema, parse(query), specifiedRules)[0]?.message).toMatch(/Cannot spread fragment/);
   });
 });

@@ -1,4 +1,4 @@
-/** Requests that are none of GraphQL's: told what is wrong with them, and nothing in the log as a failure of ours. */
+/** Tests requests that are no GraphQL: the answer names the mistake, and the log has no failure of ours. */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildTestServer, type TestServer } from '../../../kit/system/server.ts';
@@ -103,7 +103,7 @@ describe('a mistake is the caller’s', () => {
       415,
       'unsupported_media_type',
     ],
-  ])('%s, which nobody takes for GraphQL', async (_what, send, status, code) => {
+  ])('%s, which is not GraphQL', async (_what, send, status, code) => {
     expect(await send()).toMatchObject({ status, body: { code } });
   });
 
@@ -133,7 +133,7 @@ describe('a hash in place of a query', () => {
   });
 });
 
-describe('what clients really send is taken', () => {
+describe('real clients’ requests are accepted', () => {
   test.each<[string, Record<string, string>]>([
     ['a quoted charset', { 'content-type': 'application/json; charset="utf-8"' }],
     ['a charset in its old name', { 'content-type': 'application/json;charset=UTF8' }],

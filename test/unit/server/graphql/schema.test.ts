@@ -54,7 +54,7 @@ const committed = readFileSync(join(import.meta.dirname, '../../../../docs/schem
 const present = buildSchema(schemaDocument());
 
 describe('docs/schema.graphql', () => {
-  test('is what the code serves (mend with `make generate`)', () => expect(committed).toBe(schemaDocument()));
+  test('matches the served schema (fix with `make generate`)', () => expect(committed).toBe(schemaDocument()));
 
   test('nothing in the code breaks a client of it', () => {
     expect(schemaBreaks(committed, schemaDocument())).toEqual([]);
@@ -74,13 +74,13 @@ describe('docs/schema.graphql', () => {
   });
 });
 
-describe('GraphQL has what REST has', () => {
-  const fieldsOf = (name: string): Record<string, { type: unknown }> => {
+describe('GraphQL matches REST', () => {
+  const getFields = (name: string): Record<string, { type: unknown }> => {
     const type = present.getType(name);
     expect(isObjectType(type) || isInputObjectType(type), name).toBe(true);
     return (type as GraphQLObjectType | GraphQLInputObjectType).getFields();
   };
-  const propertiesOf = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
+  const getProperties = (schema: TSchema) => Object.keys((schema as { properties?: object }).properties ?? {});
 
   test.each([
     ['Stream', Stream],
@@ -107,8 +107,8 @@ describe('GraphQL has what REST has', () => {
     ['PlaylistDiff', PlaylistDiff],
   ])('every field of %s', (name, schema) => {
     // The contract: status in REST is state in GraphQL.
-    const expected = propertiesOf(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
-    expect(Object.keys(fieldsOf(name))).toEqual(expect.arrayContaining(expected));
+    const expected = getProperties(schema).map((field) => (name === 'Stream' && field === 'status' ? 'state' : field));
+    expect(Object.keys(getFields(name))).toEqual(expect.arrayContaining(expected));
   });
 
   test.each([
@@ -126,16 +126,16 @@ describe('GraphQL has what REST has', () => {
     ['PlaylistChangesInput', PlaylistChanges],
   ])('every field of %s, needed where it is needed there', (name, schema) => {
     const needed = (schema as { required?: string[] }).required ?? [];
-    const fields = Object.entries(fieldsOf(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
+    const fields = Object.entries(getFields(name)).map(([field, { type }]) => [field, String(type).endsWith('!')]);
     expect(fields).toEqual(
-      propertiesOf(schema)
+      getProperties(schema)
         .map((field) => [field, needed.includes(field)])
         .sort(),
     );
   });
 
   test('every operation that reads has a field and every one that writes a mutation', () => {
-    // Where the name in GraphQL is another one; null: not for GraphQL.
+    // The name in GraphQL where it differs; null: not in GraphQL.
     const named: Record<string, string | null> = {
       getStatus: null,
       getSignInOptions: null,
@@ -160,7 +160,7 @@ describe('GraphQL has what REST has', () => {
     const queries = Object.keys(present.getQueryType()?.getFields() ?? {});
     const mutations = Object.keys(present.getMutationType()?.getFields() ?? {});
     for (const [operation, scope] of Object.entries(OPERATION_SCOPES)) {
-      // What only a person who has signed in may do is done on pages, by REST alone.
+      // Operations for signed-in people alone are done on pages, by REST alone.
       if (scope === 'person') continue;
       const name =
         operation in named
@@ -171,7 +171,7 @@ describe('GraphQL has what REST has', () => {
     expect(mutations.every((name) => name in OPERATION_SCOPES)).toBe(true);
   });
 
-  test('each mutation asks for its own operation before it looks at anything', async () => {
+  test('each mutation checks its own operation’s scope before anything else', async () => {
     const mutations =
       createSchema({} as unknown as Services)
         .getMutationType()

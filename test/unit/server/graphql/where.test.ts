@@ -45,7 +45,7 @@ const one: Thing = {
 const bare: Thing = { ...one, size: null, at: null };
 const holds = (input: Record<string, unknown>, thing = one) => where.test(input)?.(thing);
 
-describe('what a where asks', () => {
+describe('the conditions of a where', () => {
   test.each([
     [{ id: { eq: 'a' } }, true],
     [{ id: { in: ['b'] } }, false],
@@ -68,7 +68,7 @@ describe('what a where asks', () => {
     [{ not: { or: [{ id: { eq: 'a' } }] } }, false],
   ])('%j holds: %s', (input, expected) => expect(holds(input)).toBe(expected));
 
-  test('what has no value is neither more nor less, and is found by isNull', () => {
+  test('a missing value is neither more nor less, and is found by isNull', () => {
     for (const asked of [{ gt: 0 }, { lt: 9 }, { eq: 5 }]) expect(holds({ size: asked }, bare)).toBe(false);
     expect(holds({ size: { isNull: true }, at: { isNull: true } }, bare)).toBe(true);
   });

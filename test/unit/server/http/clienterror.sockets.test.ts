@@ -1,4 +1,4 @@
-/** The server on real sockets: what comes many at once, too slowly, too large, or is no HTTP at all. */
+/** Tests the server on real sockets: many requests at once, slow ones, large ones, and bytes that are no HTTP. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -20,7 +20,7 @@ async function serve(options: ServerOptions = {}) {
   return { ...server, ...(await server.listen()) };
 }
 
-/** A connection that keeps all it hears. */
+/** A connection that keeps all received data. */
 async function dial(port: number) {
   const socket = connect(port, '127.0.0.1');
   sockets.push(socket);
@@ -35,7 +35,7 @@ const head = (method: string, path: string, ...headers: string[]) =>
   `${[`${method} ${path} HTTP/1.1`, 'Host: x', 'X-API-Key: ann', ...headers].join('\r\n')}\r\n\r\n`;
 const post = (...headers: string[]) => head('POST', '/v1/destinations', 'Content-Type: application/json', ...headers);
 
-/** The answers that came one after the other, as far as they are whole. */
+/** Returns the complete answers in order. */
 function answers(text: string) {
   const found: { status: number; headers: string; body: string }[] = [];
   for (let rest = text; ; ) {
@@ -105,7 +105,7 @@ describe('one connection', () => {
   });
 });
 
-describe('what is no HTTP is 400 with a problem, and the connection is closed', () => {
+describe('bytes that are no HTTP get 400 with a problem, and the connection closes', () => {
   test.each([
     ['a length and chunks', `${post('Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n`],
     ['two lengths', `${post('Content-Length: 2', 'Content-Length: 3')}{}`],
@@ -151,7 +151,7 @@ describe('bodies', () => {
   };
   const MIB = 1024 * 1024;
 
-  test('1 MiB is taken, one byte more is 413, with its length told before and without', async () => {
+  test('1 MiB is accepted, one byte more is 413, with and without a declared length', async () => {
     const { url } = await serve();
     const fill = (size: number) => JSON.stringify({ name: 'x'.repeat(size - 11) });
     expect(fill(MIB)).toHaveLength(MIB);
@@ -161,7 +161,7 @@ describe('bodies', () => {
     expect(await send(url, chunked)).toMatchObject({ status: 413, body: { code: 'payload_too_large' } });
   });
 
-  test('what is compressed is 415: a few bytes may be gigabytes', async () => {
+  test('compressed ones get 415: a few bytes may be gigabytes', async () => {
     const { url } = await serve();
     const bomb = gzipSync(Buffer.alloc(64 * MIB, ' '));
     for (const encoding of ['gzip', 'br', 'deflate', 'zstd', 'gzip, gzip']) {
@@ -172,7 +172,7 @@ describe('bodies', () => {
     expect(await send(url, '{}', { 'content-encoding': 'identity' })).toMatchObject({ status: 422 });
   });
 
-  test('one that trickles is 408 after its time, and others are answered meanwhile', async () => {
+  test('a trickling one gets 408 after its time, and others are answered meanwhile', async () => {
     const { port, url } = await serve({ settings: { BODY_TIMEOUT_SECONDS: '1' } });
     const { socket, heard, closed } = await dial(port);
     socket.write(`${post('Content-Length: 1000')}{`);
@@ -183,7 +183,7 @@ describe('bodies', () => {
     expectProblem(heard(), 'request_timeout');
   });
 
-  test('one that is cut off is nobody’s failure: nothing is logged as one', async () => {
+  test('an interrupted one is no failure of the server, and is not logged as one', async () => {
     const { port, logs } = await serve();
     const { socket } = await dial(port);
     socket.write(`${post('Content-Length: 1000', 'X-Request-Id: cut')}{`);
@@ -202,7 +202,7 @@ describe('time-outs', () => {
     expectProblem(heard(), 'request_timeout');
   });
 
-  test('a connection between two requests, and one that says nothing, are closed after their time', async () => {
+  test('an idle connection, and a silent one, are closed after their time', async () => {
     const { port } = await serve({ settings: { KEEP_ALIVE_TIMEOUT_SECONDS: '1', CONNECTION_TIMEOUT_SECONDS: '2' } });
     const [idle, mute] = await Promise.all([dial(port), dial(port)]);
     idle.socket.write(head('GET', '/v1/status'));
@@ -213,7 +213,7 @@ describe('time-outs', () => {
 });
 
 describe('methods', () => {
-  test('one that a path does not have is 405 and told which it has, also where Fastify knows no such method', async () => {
+  test('an unsupported one gets 405 with the path’s methods, also where Fastify knows no such method', async () => {
     const { port } = await serve();
     const allowed = {
       '/v1/streams': 'GET, HEAD, POST',

@@ -1,4 +1,4 @@
-/** The built page as browsers are sent it: packed as they can take it, and kept as long as it stays what it is. */
+/** Tests the built page as browsers get it: compressed as they accept it, and cached until it changes. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ afterAll(async () => {
 const get = (url: string, encoding?: string) =>
   server.app.inject({ url, headers: { accept: 'text/html', ...(encoding && { 'accept-encoding': encoding }) } });
 
-test('a browser is sent the smallest that it takes, and who takes none the file itself', async () => {
+test('a browser gets the smallest coding that it accepts, and otherwise the file itself', async () => {
   const asset = '/assets/index-abc123.js';
   const br = await get(asset, 'gzip, deflate, br, zstd');
   expect(br.headers).toMatchObject({ 'content-encoding': 'br', 'content-type': expect.stringContaining('javascript') });
@@ -48,11 +48,11 @@ test('a browser is sent the smallest that it takes, and who takes none the file 
     expect(String(headers.vary).toLowerCase()).toContain('accept-encoding');
     expect(headers['cache-control']).toContain('immutable');
   }
-  // One that is too small to be packed.
+  // The file is too small to be compressed.
   expect((await get('/assets/small-def456.js', 'br')).body).toBe('export {};');
 });
 
-test('so is the page, at each address of its own, and it is asked for anew each time', async () => {
+test('the same holds for the page, at each address of its own, and it is revalidated each time', async () => {
   for (const path of ['/', '/streams/str-1', '/sign-in?next=/']) {
     const { statusCode, headers, rawPayload } = await get(path, 'br');
     expect({ statusCode, type: headers['content-type'] }).toEqual({
@@ -64,7 +64,7 @@ test('so is the page, at each address of its own, and it is asked for anew each 
   }
 });
 
-test('what is packed has no address of its own', async () => {
+test('compressed files have no address of their own', async () => {
   for (const name of ['index-abc123.js.br', 'index-abc123.js.gz'])
     expect((await get(`/assets/${name}`)).statusCode).toBe(404);
 });

@@ -12,7 +12,7 @@ const refusal = (text: string | Uint8Array): unknown => {
   return undefined;
 };
 
-test('what JSON.parse reads is read the same', () => {
+test('JSON.parse and this parser read the same values', () => {
   const texts = [
     'null',
     '-0',
@@ -53,7 +53,7 @@ test('nesting ends before the stack does', () => {
   expect(refusal(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)).toMatchObject({ path: '/a'.repeat(32) });
 });
 
-test('what is no JSON, or no UTF-8, is malformed', () => {
+test('a text that is no JSON, or no UTF-8, is malformed', () => {
   for (const text of ['', '{', '{"a":1,}', "{'a':1}", 'NaN', '01', '"\n"', '[1]x', '\u00ff'.repeat(3)])
     expect(refusal(text), text).toBe('malformed_json');
   expect(refusal(Uint8Array.of(0x22, 0xc3, 0x28, 0x22))).toBe('malformed_json');

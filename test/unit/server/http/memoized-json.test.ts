@@ -5,7 +5,7 @@ import { compileListSerializer, compileRecordSerializer } from '../../../../src/
 const records = fc.array(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 }));
 const pages = fc.record({ hasMore: fc.boolean(), nextCursor: fc.option(fc.string({ unit: 'binary' })) });
 
-test('the text that is kept of a record or a list is what JSON.stringify makes of it, the first time and each time after', () => {
+test('the cached text of a record or a list equals JSON.stringify, the first time and each time after', () => {
   fc.assert(
     fc.property(records, pages, (data, page) => {
       for (const _ of [1, 2]) {

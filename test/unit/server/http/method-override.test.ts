@@ -12,7 +12,7 @@ test.each<[method: string, url: string, wanted: string, becomes: string]>([
   ['GET', UPLOAD, 'HEAD', 'HEAD'],
   ['POST', '/v1/uploads/resumable', 'OPTIONS', 'OPTIONS'],
   ['PATCH', `${UPLOAD}?a=b`, 'POST', 'POST'],
-  // What the protocol does not have, a preflight, and what is not sent by tus stay as they are.
+  // Methods outside the protocol, a preflight, and other clients' requests stay the same.
   ['POST', UPLOAD, 'PUT', 'POST'],
   ['POST', UPLOAD, '', 'POST'],
   ['OPTIONS', UPLOAD, 'PATCH', 'OPTIONS'],
@@ -40,7 +40,7 @@ test('an overriding method needs the scope that it needs by itself', async () =>
   expect([answer.statusCode, answer.json().code]).toEqual([403, 'insufficient_scope']);
 });
 
-test('a page of an allowed origin may send all headers of tus, and is told what uploads can do', async () => {
+test('a page of an allowed origin may send all headers of tus, and can read the abilities of uploads', async () => {
   const origin = 'https://app.example.com';
   const asked = 'tus-resumable,upload-concat,upload-checksum,upload-defer-length,x-http-method-override';
   const preflight = await server.app.inject({

@@ -1,4 +1,4 @@
-/** The API server's numbers: rate, errors and duration, without anything of who asks or for what. */
+/** Tests the API server's metrics: rate, errors and duration, without clients or contents. */
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
@@ -54,14 +54,14 @@ afterAll(async () => {
   await app.close();
 });
 
-const shown = async (start: string) => {
+const readMetrics = async (start: string) => {
   const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(start));
   return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 };
 const counts = (method: string, route: string, status: number) =>
-  shown(`http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`);
+  readMetrics(`http_request_duration_seconds_count{method="${method}",route="${route}",status="${status}"}`);
 
-test('requests are counted and timed by the pattern of their path; one that nobody waits for is 499', async () => {
+test('requests are counted and timed by the pattern of their path; an abandoned one is 499', async () => {
   await (await fetch(`${url}/v1/me`)).text();
   await (await fetch(`${url}/v1/streams/str-1/nothing`)).text();
   await until('both are counted', async () => (await counts('GET', '/v1/me', 200)) === 1);
@@ -69,13 +69,13 @@ test('requests are counted and timed by the pattern of their path; one that nobo
   const left = httpRequest(`${url}/v1/streams/str-1`).on('error', () => undefined);
   left.end();
   await asked.promise;
-  expect(await shown('http_requests_in_flight ')).toBe(1);
+  expect(await readMetrics('http_requests_in_flight ')).toBe(1);
   left.destroy();
   await until('it is counted', async () => (await counts('GET', '/v1/streams/:id', 499)) === 1);
-  expect(await shown('http_requests_in_flight ')).toBe(0);
+  expect(await readMetrics('http_requests_in_flight ')).toBe(0);
 });
 
-test('operations of GraphQL are told apart by their type and by whether they failed', async () => {
+test('operations of GraphQL are separated by type and by failure', async () => {
   const ask = async (query: string) =>
     (
       await fetch(`${url}/graphql`, {
@@ -88,11 +88,11 @@ test('operations of GraphQL are told apart by their type and by whether they fai
   await ask('{ streams { totalCount } }');
   await ask('{ nothing }');
   const build = (type: string, result: string) =>
-    shown(`graphql_operation_duration_seconds_count{type="${type}",result="${result}"}`);
+    readMetrics(`graphql_operation_duration_seconds_count{type="${type}",result="${result}"}`);
   expect(await build('query', 'ok')).toBe(1);
   expect(await build('query', 'error')).toBe(1);
   expect(await build('invalid', 'error')).toBe(1);
-  expect(await shown('graphql_operation_errors_total{type="query"}')).toBe(1);
+  expect(await readMetrics('graphql_operation_errors_total{type="query"}')).toBe(1);
 });
 
 test('connections to the database are shown, and those that break are counted', async () => {
@@ -103,13 +103,13 @@ test('connections to the database are shown, and those that break are counted', 
   const client = {} as never;
   pool.emit('acquire', client);
   pool.emit('release', undefined as never, client);
-  expect(await shown('db_pool_max_connections{pool="loopstream"}')).toBe(3);
-  expect(await shown('db_pool_errors_total{pool="loopstream"}')).toBe(1);
-  expect(await shown('db_pool_use_seconds_count{pool="loopstream"}')).toBe(1);
-  expect(await shown('db_pool_waiting{pool="loopstream"}')).toBe(0);
+  expect(await readMetrics('db_pool_max_connections{pool="loopstream"}')).toBe(3);
+  expect(await readMetrics('db_pool_errors_total{pool="loopstream"}')).toBe(1);
+  expect(await readMetrics('db_pool_use_seconds_count{pool="loopstream"}')).toBe(1);
+  expect(await readMetrics('db_pool_waiting{pool="loopstream"}')).toBe(0);
   await pool.end();
 });
 
-test('no label tells who asked', async () => {
+test('no label identifies a caller', async () => {
   expect(await metrics.registry.metrics()).not.toMatch(/wilhelmina|str-1|example\.com/);
 });

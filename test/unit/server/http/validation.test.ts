@@ -42,7 +42,7 @@ describe('bodies', () => {
     expect(errors(check(body))).toEqual([{ path, message }]);
   });
 
-  test('all that is wrong is told at once, and nothing is changed', () => {
+  test('all mistakes are reported at once, and nothing is changed', () => {
     const body = { name: '', mode: 'c', extra: true, count: 0 };
     expect(errors(check(body)).map(({ path }) => path)).toEqual(['/extra', '/name', '/mode', '/count']);
     expect(check(good)).toEqual({ value: good });
@@ -73,7 +73,7 @@ describe('a union of objects that one field tells apart', () => {
     [{ at: 1 }, ['/op is required']],
     [5, [' must be an object']],
     [null, [' must be an object']],
-  ])('of %j only that is told which keeps it from being what it says it is', (change, sentences) => {
+  ])('a wrong %j gets only the errors of its own kind', (change, sentences) => {
     const found = errors(check({ changes: [{ op: 'drop', at: 1 }, change] }));
     expect(found.map(({ path, message }) => `${path} ${message}`)).toEqual(
       sentences.map((text) => `/changes/1${text}`),
@@ -96,7 +96,7 @@ describe('texts in a query', () => {
     expect(errors(check(parseQuery(query)))).toEqual([{ path: '/q', message }]);
   });
 
-  test('what is text is taken as it was meant, and what nobody asks for is not looked at', () => {
+  test('a text is taken as it was meant, and an unused parameter is ignored', () => {
     expect(check(parseQuery('q=caf%C3%A9+%F0%9F%98%80%25&r=%ff'))).toMatchObject({ value: { q: 'café 😀%' } });
     expect(check(parseQuery('r=%00'))).toHaveProperty('value');
   });

@@ -14,7 +14,7 @@ const since = '2027-01-31T18:00:02Z';
 type Facts = Parameters<typeof diagnose>[0];
 const getContext = (facts: Partial<Facts>) =>
   diagnose({ stream: onAir, readiness: ready, liveStats: live, events: [], ...facts });
-const issueOf = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
+const findIssue = ({ code, field, fix }: Omit<ReadinessIssue, 'message' | 'since'>): ReadinessIssue => ({
   code,
   field,
   fix,
@@ -36,7 +36,7 @@ describe('a diagnosis', () => {
   });
 
   test('finds every issue of readiness, with its fix and a tool that there is', () => {
-    for (const issue of Object.values(READINESS_ISSUES).map(issueOf)) {
+    for (const issue of Object.values(READINESS_ISSUES).map(findIssue)) {
       const stream = { ...onAir, status: 'idle' as const };
       const { findings, summary } = getContext({
         stream,
@@ -47,12 +47,12 @@ describe('a diagnosis', () => {
       expect(findings).toMatchObject([{ code, message, fix }]);
       expect(summary).toContain(message);
       const [{ tool } = { tool: null }] = findings;
-      // What no tool can help with has no field and says so in its fix.
+      // A fix without a field says that no tool can help.
       if (issue.field || code === 'insufficient_credits') expect(describedTools().has(tool ?? ''), code).toBe(true);
     }
   });
 
-  test('finds the destination that refuses the stream, and what the platform has to be asked', () => {
+  test('finds the destination that refuses the stream, and the question for the platform', () => {
     const [first] = live.destinations;
     if (!first) throw new Error('the example has no destination');
     const lastError = { code: 'publish_rejected', message: 'The key is not accepted.' };
@@ -69,7 +69,7 @@ describe('a diagnosis', () => {
     ]);
   });
 
-  test('finds items that are left out, and what the stream says of itself', () => {
+  test('finds left-out items, and the stream’s own message', () => {
     const broken = {
       id: 'upl-1',
       name: 'a.mp4',
@@ -83,7 +83,7 @@ describe('a diagnosis', () => {
     const codes = (facts: Partial<Facts>) => getContext(facts).findings.map(({ code }) => code);
     const withItem = { ...live, brokenItems: [broken] };
     expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
-    // What sums up the items is not said again; that nothing can be played at all comes first.
+    // A summary of the items is left out; the fact that nothing can be played comes first.
     const item = { code: 'items_left_out', message: 'One is left out.', since };
     expect(codes({ stream: { ...onAir, degraded: item }, liveStats: withItem })).toEqual(['unreadable']);
     const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };

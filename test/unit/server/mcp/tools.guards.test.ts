@@ -1,4 +1,4 @@
-/** What stands before the tools: who asks, what for, from where, and in which words. */
+/** Tests the checks before the tools: the caller, the scopes, the origin, and the messages. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { AppError } from '../../../../src/lib/errors.ts';
 import { SCOPES, type Scope } from '../../../../src/lib/scopes.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 async function serve(options: ServerOptions = {}) {
   const server = await buildTestServer(options);
   cleanups.push(() => {
-    // A client that gave up may have connected again, and asks for nothing.
+    // A client that gave up may have connected again, without a request.
     server.app.server.closeAllConnections();
     return server.app.close();
   });
@@ -41,7 +41,7 @@ async function serve(options: ServerOptions = {}) {
   return { ...server, url, post, connect };
 }
 
-const callOf = (name: string, args: unknown = {}, id: number | string = 1) => ({
+const buildCall = (name: string, args: unknown = {}, id: number | string = 1) => ({
   jsonrpc: '2.0',
   id,
   method: 'tools/call',
@@ -49,7 +49,7 @@ const callOf = (name: string, args: unknown = {}, id: number | string = 1) => ({
 });
 const revisions = Object.keys(REVISIONS) as Revision[];
 
-/** Services that find nothing, whatever they are asked. */
+/** Services that find nothing. */
 const nothing = new Proxy(
   {},
   {
@@ -70,7 +70,7 @@ describe('scopes', () => {
       for (const [name, { operations }] of describedTools()) {
         const needed = new Set(operations.map((operation) => OPERATION_SCOPES[operation]));
         const missing = [...needed].filter((scope) => !(scopes as unknown[]).includes(scope));
-        const { status, headers, text } = await post(callOf(name, { nonsense: true })).then(async (answer) => ({
+        const { status, headers, text } = await post(buildCall(name, { nonsense: true })).then(async (answer) => ({
           status: answer.status,
           headers: answer.headers,
           text: await answer.text(),
@@ -87,13 +87,13 @@ describe('scopes', () => {
     },
   );
 
-  test('the prompt needs what it reads', async () => {
+  test('the prompt needs the scopes of its reads', async () => {
     const ask = { jsonrpc: '2.0', id: 1, method: 'prompts/get', params: { name: 'diagnose_stream', arguments: {} } };
     expect((await (await serve({ scopes: ['write'] })).post(ask)).status).toBe(403);
     expect((await (await serve({ scopes: ['read'] })).post(ask)).status).toBe(200);
   });
 
-  test('a client without any may see what there is', async () => {
+  test('a client without any may list the tools', async () => {
     const { connect } = await serve({ scopes: [] });
     const { client } = await connect();
     expect((await client.listTools()).tools).toHaveLength(describedTools().size);
@@ -102,10 +102,10 @@ describe('scopes', () => {
 });
 
 describe('an account that staff have locked', () => {
-  test.each(revisions)('is told so by each tool in %s, but by those that show what it owes', async (revision) => {
+  test.each(revisions)('gets that answer from each tool in %s, except those about its debt', async (revision) => {
     let locked = false;
     const { connect, post } = await serve({ isSuspended: () => locked, services: { streams: nothing } });
-    // It is connected already, and is refused from its next call on.
+    // A connected agent is refused from its next call on.
     const agent = await connect(revision);
     const start = () => agent.call('start_stream', { id: 'str-1' });
     expect(await start()).toMatchObject({ output: { code: 'stream_not_found' } });
@@ -130,22 +130,22 @@ describe('an account that staff have locked', () => {
   });
 });
 
-describe('who asks', () => {
-  test('has to say so: 401, and where to get a token', async () => {
+describe('the caller', () => {
+  test('needs credentials: 401, and where to get a token', async () => {
     const { post } = await serve();
-    const refused = await post(callOf('get_me'), { 'x-api-key': '' });
+    const refused = await post(buildCall('get_me'), { 'x-api-key': '' });
     expect(refused.status).toBe(401);
     expect(refused.headers.get('www-authenticate')).toContain(
       'resource_metadata="http://127.0.0.1:8080/.well-known/oauth-protected-resource/mcp"',
     );
   });
 
-  test('from a page has to be one of ours, or one that is named', async () => {
+  test('from a page has to be of an allowed origin', async () => {
     const { post } = await serve({
       settings: { CORS_ORIGINS: 'https://app.example.com', PUBLIC_URL: 'https://loop.example.com' },
       me: () => ({ id: 'ada', email: 'a@example.com', firstName: 'Ada', lastName: null, createdAt: '' }),
     });
-    const from = async (origin: string) => (await post(callOf('get_me'), { origin })).status;
+    const from = async (origin: string) => (await post(buildCall('get_me'), { origin })).status;
     for (const origin of ['https://loop.example.com', 'https://app.example.com'])
       expect(await from(origin), origin).toBe(200);
     const strangers = [
@@ -155,27 +155,27 @@ describe('who asks', () => {
       'null',
     ];
     for (const origin of strangers) expect(await from(origin), origin).toBe(403);
-    const refused = await post(callOf('get_me'), { origin: 'https://evil.example.com' });
+    const refused = await post(buildCall('get_me'), { origin: 'https://evil.example.com' });
     expect(await refused.json()).toMatchObject({ code: 'cross_site_request' });
   });
 
   test('is counted as everywhere', async () => {
     const { post } = await serve({ settings: { RATE_LIMIT_REQUESTS: '2' } });
-    const answers = [await post(callOf('x')), await post(callOf('x')), await post(callOf('x'))];
+    const answers = [await post(buildCall('x')), await post(buildCall('x')), await post(buildCall('x'))];
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
     expect(answers[2]?.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
   });
 });
 
-describe('what is no message of the protocol', () => {
-  test('is answered with an error of the protocol', async () => {
+describe('an invalid message of the protocol', () => {
+  test('gets an error of the protocol', async () => {
     const { post } = await serve();
     const build = async (body: unknown) => {
       const answer = await post(body);
       return { status: answer.status, body: (await answer.json()) as { error: { code: number; message: string } } };
     };
     expect(await build('{"jsonrpc"')).toMatchObject({ status: 400, body: { id: null, error: { code: -32700 } } });
-    expect(await build([callOf('get_me'), callOf('get_me', {}, 2)])).toMatchObject({
+    expect(await build([buildCall('get_me'), buildCall('get_me', {}, 2)])).toMatchObject({
       status: 400,
       body: { id: null, error: { code: -32600, message: expect.stringContaining('one message per request') } },
     });
@@ -184,9 +184,9 @@ describe('what is no message of the protocol', () => {
     expect((await build({ hello: 'there' })).status).toBe(400);
   });
 
-  test('or is too much of one is refused as elsewhere', async () => {
+  test('or a too large one is refused as elsewhere', async () => {
     const { post, url } = await serve();
-    const long = await post(callOf('get_me', { text: 'x'.repeat(1024 * 1024) }));
+    const long = await post(buildCall('get_me', { text: 'x'.repeat(1024 * 1024) }));
     expect({ status: long.status, body: await long.json() }).toMatchObject({
       status: 413,
       body: { code: 'payload_too_large' },
@@ -202,7 +202,7 @@ describe('what is no message of the protocol', () => {
     }
   });
 
-  test.each(revisions)('in %s: tools, prompts and methods that there are not', async (revision) => {
+  test.each(revisions)('in %s: unknown tools, prompts and methods', async (revision) => {
     const { connect } = await serve();
     const { client } = await connect(revision);
     const invalid = { code: -32602 };
@@ -214,7 +214,7 @@ describe('what is no message of the protocol', () => {
   });
 });
 
-test('nothing of arguments or answers is logged, and calls are counted by the tool', async () => {
+test('arguments and answers are not logged, and calls are counted by the tool', async () => {
   const metrics = createHttpMetrics();
   const secret = 'live_s3cr3t-k3y';
   const destinations = {
@@ -230,13 +230,13 @@ test('nothing of arguments or answers is logged, and calls are counted by the to
   const wrong = await agent.call('create_destination', { ...wish, rtmpKey: ` ${secret} `, [secret.toUpperCase()]: 1 });
   expect(wrong).toMatchObject({ isError: true, output: { code: 'validation_failed' } });
   for (const { text, output } of [failed, wrong]) expect(text + JSON.stringify(output)).not.toContain(secret);
-  // What was thrown inside is for the log, arguments are not.
+  // The log has the error's own text, and no arguments.
   expect(logs().replaceAll(`the database said ${secret} twice`, '')).not.toContain(secret);
-  const shown = async () => (await metrics.registry.metrics()).split('\n');
-  const counted = (outcome: string) =>
+  const readMetrics = async () => (await metrics.registry.metrics()).split('\n');
+  const formatCounter = (outcome: string) =>
     `mcp_tool_duration_seconds_count{tool="create_destination",outcome="${outcome}"} 1`;
-  await until('both are counted', async () => (await shown()).includes(counted('refused')));
-  expect(await shown()).toContain(counted('failed'));
+  await until('both are counted', async () => (await readMetrics()).includes(formatCounter('refused')));
+  expect(await readMetrics()).toContain(formatCounter('failed'));
 });
 
 test.each(revisions)('in %s, a client that gives up ends the waiting', async (revision) => {
@@ -261,7 +261,7 @@ test.each(revisions)('in %s, a client that gives up ends the waiting', async (re
   await until('the wait has ended', () => signal.aborted);
 });
 
-test('a server that is to end answers the calls that are at work', async () => {
+test('a stopping server finishes its running calls', async () => {
   const stopping = new AbortController();
   const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<object>()];
   const account = {

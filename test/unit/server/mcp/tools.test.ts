@@ -1,4 +1,4 @@
-/** What clients are told of the tools, against the table of scopes, the API and the table of errors. */
+/** Tests the tools' descriptions for clients, against the table of scopes, the API and the table of errors. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
@@ -20,9 +20,9 @@ const description = await describeApi();
 const served = Object.values(description.paths).flatMap((item) =>
   Object.entries(item).map(([method, operation]) => ({ method, operation })),
 );
-const restOf = (id: Operation) => served.find(({ operation }) => operation.operationId === id);
+const findRoute = (id: Operation) => served.find(({ operation }) => operation.operationId === id);
 
-/** Asked with bytes, or for them, or for a connection that stays: nothing that an agent could use. */
+/** These take or return bytes, or hold a connection: no agent could use them. */
 const NOT_FOR_AGENTS: Operation[] = [
   ...(['createResumableUpload', 'getResumableUpload', 'appendToResumableUpload', 'cancelResumableUpload'] as const),
   'getStreamPreview',
@@ -64,13 +64,13 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
   const scopes = operations.map((id) => OPERATION_SCOPES[id]);
   const reads = operations.every(isReading);
 
-  test('is called after its operation, and says what it does', () => {
+  test('has the name of its operation, and a description', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
     const camel = name.replace(/_(.)/g, (_all, letter: string) => letter.toUpperCase());
     if (operations.length === 1) expect(camel).toBe(operations[0]);
     expect(listed.title).toMatch(/^[A-Z][^.]+$/);
     expect(listed.description).toMatch(/^[A-Z].+\.$/s);
-    // Every tool that it names is one.
+    // Every tool that a text names exists.
     for (const [named] of JSON.stringify([listed.description, listed.inputSchema]).matchAll(NAMES_A_TOOL))
       expect(describedTools().has(named), named).toBe(true);
   });
@@ -88,34 +88,34 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
   });
 
   test('takes an idempotencyKey where its operation is a POST', () => {
-    const isPost = operations.every((id) => restOf(id)?.method === 'post');
+    const isPost = operations.every((id) => findRoute(id)?.method === 'post');
     expect(keyed).toBe(isPost);
     expect('idempotencyKey' in (listed.inputSchema.properties ?? {})).toBe(isPost);
   });
 
-  test('has schemas that clients can use, and takes what the API takes', () => {
+  test('has schemas that clients can use, and accepts the API’s input', () => {
     expect(listed.inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
     expect(listed.outputSchema).toMatchObject({ type: 'object' });
     const [id] = operations;
-    const { operation } = (id && restOf(id)) || {};
+    const { operation } = (id && findRoute(id)) || {};
     if (operations.length > 1 || !operation) return;
     const { $ref = '' } = operation.requestBody?.content['application/json']?.schema ?? {};
     const body = description.components.schemas[String($ref).replace('#/components/schemas/', '')];
     const parameters = (operation.parameters ?? []).filter((one) => one.in !== 'header').map((one) => one.name);
     const mine = Object.keys(listed.inputSchema.properties ?? {}).filter((one) => one !== 'idempotencyKey');
     const theirs = [...parameters, ...Object.keys(body?.properties ?? {})];
-    // A tool may wait where REST does not, and answers JSON alone.
+    // A tool may wait where REST does not, and returns JSON alone.
     const same = (names: string[]) => new Set(names.filter((one) => one !== 'wait' && one !== 'format'));
     expect(same(mine)).toEqual(same(theirs));
   });
 
-  test('tells what to do about each error of its operations, in tools that there are', () => {
+  test('has a next step for each error of its operations, with existing tools', () => {
     const codes = operations.flatMap((id) =>
-      Object.values(restOf(id)?.operation.responses ?? {}).flatMap((response) =>
+      Object.values(findRoute(id)?.operation.responses ?? {}).flatMap((response) =>
         Object.keys(resolveResponse(description, response).content?.[PROBLEM_TYPE]?.examples ?? {}),
       ),
     ) as ErrorCode[];
-    // Of the connection, before it is known which tool is meant.
+    // Errors of the connection, before the tool is known.
     const ofHttp = /^(unauthenticated|rate_limited|malformed_|request_timeout|headers_|payload_|unsupported_|route_)/;
     const own = codes.filter((code) => !ofHttp.test(code));
     expect(own).toContain('internal');

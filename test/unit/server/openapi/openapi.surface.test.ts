@@ -1,4 +1,4 @@
-/** The operations that the API is designed to have (api.md), against those that it has: in the table of scopes, in REST, in GraphQL. */
+/** Tests the designed operations (api.md) against the real ones: in the table of scopes, in REST, in GraphQL. */
 import { buildSchema, type GraphQLField, type GraphQLObjectType, getNamedType, isObjectType } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import type { PERSON, Scope } from '../../../../src/lib/scopes.ts';
@@ -7,13 +7,13 @@ import { describeApi } from '../../../../src/server/openapi/describe.ts';
 import type { Operation } from '../../../../src/server/operations/list.ts';
 import { isReading, OPERATION_SCOPES } from '../../../../src/server/operations/scopes.ts';
 
-/** An operation in REST, with the query parameters and fields of the body that it is to take, and the same in GraphQL. */
+/** An operation in REST, with its designed query parameters and body fields, and the same in GraphQL. */
 interface Designed {
   rest: string;
   scope: Scope | typeof PERSON | null;
   query?: string[];
   body?: string[];
-  /** The field of Query or Mutation; null where there is to be none. */
+  /** The field of Query or Mutation; null where none is designed. */
   graphql: string | null;
 }
 
@@ -161,7 +161,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   receiveStripeEvent: { rest: 'POST /webhooks/stripe', scope: null, graphql: null },
 };
 
-/** What it has beyond that. */
+/** Operations beyond the design. */
 const MORE: Operation[] = [
   'getLimits',
   'getBillingAddress',

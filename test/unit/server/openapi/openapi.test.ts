@@ -19,7 +19,7 @@ const operations = () =>
     Object.entries(item).map(([method, operation]) => ({ name: `${method} ${path}`, method, path, operation })),
   );
 
-test('docs/openapi.json is what the routes are (mend with `make generate`)', () => {
+test('docs/openapi.json matches the routes (fix with `make generate`)', () => {
   const snapshot = readFileSync(join(import.meta.dirname, '../../../../docs/openapi.json'), 'utf8');
   expect(JSON.parse(snapshot)).toEqual(JSON.parse(JSON.stringify(doc)));
 });
@@ -34,7 +34,7 @@ test('it is valid OpenAPI 3.1, and every reference leads somewhere', async () =>
     expect((doc.components as Record<string, Json>)[kind], `${kind}/${name}`).toHaveProperty([name]);
 });
 
-test('no server’s address is in it: it is the one that the document was read from', () => {
+test('no server’s address is in it: clients use the one that they read it from', () => {
   expect(doc.servers).toEqual([{ url: '/' }]);
   expect(JSON.stringify(doc)).not.toMatch(/127\.0\.0\.1|localhost/);
 });
@@ -51,7 +51,7 @@ describe('every operation', () => {
     }
   });
 
-  test('declares what the contract declares for the list of playlists', () => {
+  test('declares the contract’s list of playlists', () => {
     const list = doc.paths['/v1/playlists']?.get;
     expect(Object.keys(list?.responses ?? {})).toEqual(
       expect.arrayContaining(['200', '401', '403', '404', '422', '429', '502']),
@@ -70,7 +70,7 @@ describe('every operation', () => {
   });
 });
 
-/** The schema with the components that it refers to. */
+/** Validates against the schema with its components. */
 const check = (schema: Json | undefined, value: unknown): boolean => {
   const text = JSON.stringify({ ...schema, $defs: doc.components.schemas });
   return Schema.Compile(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/'))).Check(value);
@@ -103,7 +103,7 @@ describe('examples', () => {
   });
 });
 
-describe('what generators of clients need', () => {
+describe('needs of client generators', () => {
   const schemas = () => {
     const found: { at: string; schema: Json }[] = [];
     const walk = (value: unknown, at: string): void => {
@@ -131,7 +131,7 @@ describe('what generators of clients need', () => {
     }
     const several = enums.filter(({ schema }) => (schema.enum as unknown[]).length > 1 && schema.type === 'string');
     const byValues = Map.groupBy(several, ({ schema }) => String(schema.enum));
-    // Who adds one to the API gives it a name in src/server/openapi/shapes.ts.
+    // A new group of values needs a name in src/server/openapi/shapes.ts.
     expect([...byValues.values()].filter(({ length }) => length > 1).map((same) => same.map(({ at }) => at))).toEqual(
       [],
     );

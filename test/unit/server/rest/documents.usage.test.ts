@@ -39,7 +39,7 @@ const get = (query = '', headers = {}, api = it) =>
   api.app.inject({ method: 'GET', url: `/v1/billing/usage${query}`, headers: { 'x-api-key': 'ada', ...headers } });
 
 describe('usage', () => {
-  test('is JSON unless CSV is asked for, and says what the answer depends on', async () => {
+  test('is JSON by default and CSV on request, and varies by that header', async () => {
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }]) {
       const answer = await get('', headers);
       expect([answer.statusCode, answer.json()]).toEqual([200, usage]);

@@ -24,7 +24,7 @@ async function program(dir: string, { file, version }: Pick<Program, 'file' | 'v
   await chmod(join(dir, file), 0o755);
 }
 
-/** Stands for the compiler: makes programs that answer as the real ones do, and remembers which. */
+/** A stand-in for the compiler: makes programs that answer as the real ones do, and records them. */
 function builder(
   make: (options: BuildOptions, wanted: Program) => Promise<void> = ({ dir }, wanted) => program(dir, wanted),
 ) {
@@ -69,19 +69,19 @@ describe('ensureBinaries', () => {
       const script = `#!/bin/sh\necho asked >> ${join(cacheDir, 'asked')}\necho ${version}\n`;
       await writeFile(join(dir, file), script, { mode: 0o755 });
     });
-    const asked = async () => (await readFile(join(cacheDir, 'asked'), 'utf8')).trim().split('\n').length;
+    const countAsked = async () => (await readFile(join(cacheDir, 'asked'), 'utf8')).trim().split('\n').length;
     const ask = () => ensureBinaries({ cacheDir, env, build: counted.build });
     await ask();
-    expect(await asked()).toBe(ALL.length);
+    expect(await countAsked()).toBe(ALL.length);
     await ask();
-    expect(await asked()).toBe(ALL.length);
+    expect(await countAsked()).toBe(ALL.length);
     await cp(join(entry, 'etcd'), join(entry, 'copy'));
     await rename(join(entry, 'copy'), join(entry, 'etcd'));
     await ask();
-    expect([await asked(), counted.built]).toEqual([ALL.length + 1, ALL]);
+    expect([await countAsked(), counted.built]).toEqual([ALL.length + 1, ALL]);
   });
 
-  test('takes ready-made programs as they are and builds what they lack', async () => {
+  test('uses ready-made programs as they are and builds missing ones', async () => {
     const kubebuilder = join(cacheDir, 'assets');
     for (const key of ['etcd', 'kubeApiserver', 'kubectl'] as const)
       await program(kubebuilder, { file: PROGRAMS[key].file, version: '1.31.0' });
@@ -91,7 +91,7 @@ describe('ensureBinaries', () => {
     expect(binaries).toMatchObject({ etcd: join(kubebuilder, 'etcd'), kubeScheduler: join(entry, 'kube-scheduler') });
   });
 
-  test('says what is wrong with the directory of ready-made programs instead of building around it', async () => {
+  test('reports the fault of the directory of ready-made programs instead of building around it', async () => {
     const assetsDir = join(cacheDir, 'assets');
     const ask = () => ensureBinaries({ cacheDir, env, assetsDir, build: builder().build });
     await expect(ask()).rejects.toThrow(
@@ -101,14 +101,14 @@ describe('ensureBinaries', () => {
     await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*: replace it, or unset/);
   });
 
-  test('says so when what was built does not run', async () => {
+  test('reports a built program that does not run', async () => {
     const { build } = builder(({ dir }, wanted) => program(dir, wanted, wanted.file === 'kubectl' ? 1 : 0));
     await expect(ensureBinaries({ cacheDir, env, build })).rejects.toThrow(
       /^kubectl was built but does not run: remove/,
     );
   });
 
-  test('a failed build leaves no lock and keeps what was finished', async () => {
+  test('leaves no lock after a failed build and keeps finished parts', async () => {
     const { build } = builder(async ({ dir }, wanted) => {
       if (wanted.file === 'kube-scheduler') throw new Error('no space');
       await program(dir, wanted);
@@ -130,7 +130,7 @@ describe('ensureBinaries', () => {
 describe('buildPrograms', () => {
   const COMPILES = '[ -z "$out" ] && exit';
 
-  /** A `go` that compiles at once, and whose links do what `script` says; `$out` is the file it is to make. */
+  /** A `go` that compiles at once, and whose linking does what `script` says; `$out` is the file to make. */
   const fakeGo = async (script: string, { version = 'go1.26.6', compile = COMPILES } = {}) => {
     const bin = join(cacheDir, 'bin');
     await mkdir(bin);
@@ -151,7 +151,7 @@ describe('buildPrograms', () => {
     };
   };
 
-  test('compiles what they import at once, links one by one, tells how far it is, and leaves only the programs', async () => {
+  test('compiles the imports at once, links one by one, reports its progress, and leaves only the programs', async () => {
     const compile = `[ -z "$out" ] && echo "$@" > ${join(cacheDir, 'compiled')} && exit`;
     const options = await fakeGo('echo "$@" > "$out"', { compile });
     const steps: string[] = [];
@@ -166,7 +166,7 @@ describe('buildPrograms', () => {
     ]);
   });
 
-  test('what does not compile is said in one sentence, whatever was compiled beside it', async () => {
+  test('a compile error is one sentence, whatever was compiled beside it', async () => {
     const compile = 'printf "# k8s.io/a\\na.go:1:2: undefined: y\\nk8s.io/compiled/beside\\n"; exit 1';
     await expect(buildPrograms(await fakeGo('', { compile }))).rejects.toThrow(
       /^Kubernetes could not be built \(a\.go:1:2: undefined: y\): all of the output is in .*compile\.log\.$/,
@@ -192,7 +192,7 @@ describe('buildPrograms', () => {
     expect(await readdir(join(entry, 'build', 'pids'))).toEqual([]);
   });
 
-  test('says what to install when there is neither Go nor Python', async () => {
+  test('names the package to install when there is neither Go nor Python', async () => {
     await mkdir(join(cacheDir, 'empty'));
     const options = await fakeGo('', { version: 'go1.20.1' });
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };

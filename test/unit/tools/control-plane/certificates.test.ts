@@ -35,7 +35,7 @@ describe('ensureCertificates', () => {
     expect(await contents()).toEqual(first);
   });
 
-  test('makes certificates anew 30 days before they end, and the authority stays', async () => {
+  test('renews certificates 30 days before they end, and keeps the authority', async () => {
     await ensure();
     const first = await contents();
     await ensure(new Date(Date.now() + 334 * DAY_MS));
@@ -58,7 +58,7 @@ describe('ensureCertificates', () => {
     expect(changed(first, await contents())).toEqual(['admin.crt', 'apiserver.crt', 'ca.crt', 'kubelet-client.crt']);
   });
 
-  test('a further address of the API server makes its certificate anew', async () => {
+  test('renews the API server’s certificate for a further address', async () => {
     await ensure();
     const first = await contents();
     const { apiserver } = await ensure(new Date(), ['192.0.2.7']);

@@ -7,7 +7,7 @@ import type { Json, OpenApi } from '../../../../src/server/openapi/document.ts';
 import { breakingChanges } from '../../../../tools/generate/breaking.ts';
 import { schemaBreaks } from '../../../../tools/generate/graphql.ts';
 
-/** A file as the last commit has it: what `make generate` writes follows the code, and so would prove nothing. */
+/** Returns a file of the last commit: `make generate` follows the code, so its output would prove nothing. */
 const committed = (path: string): string =>
   execFileSync('git', ['show', `HEAD:${path}`], {
     cwd: join(import.meta.dirname, '../../../..'),
@@ -15,13 +15,13 @@ const committed = (path: string): string =>
     maxBuffer: 64 * 2 ** 20,
   });
 
-test('whoever could use the API of the committed docs/openapi.json can use this one', async () => {
+test('users of the committed docs/openapi.json can use this API', async () => {
   const before = JSON.parse(committed('docs/openapi.json')) as OpenApi;
   expect(Object.keys(before.paths).length).toBeGreaterThan(20);
   expect(breakingChanges(before, await describeApi())).toEqual([]);
 });
 
-test('whoever could use the schema of the committed docs/schema.graphql can use this one', () => {
+test('users of the committed docs/schema.graphql can use this schema', () => {
   expect(schemaBreaks(committed('docs/schema.graphql'), schemaDocument())).toEqual([]);
 });
 
@@ -29,7 +29,7 @@ test('whoever could use the schema of the committed docs/schema.graphql can use 
 type Any = any;
 type Change = (doc: Any) => void;
 
-/** A description of our own, so that the proof does not depend on what the API happens to have. */
+/** A description of our own, so that the proof does not depend on the current API. */
 const base = (): Any => ({
   paths: {
     '/v1/things': {
@@ -170,7 +170,7 @@ describe('seen as a break', () => {
     for (const text of found) expect(text).toMatch(/^POST \/v1\/things/);
   });
 
-  test('a body that is required from now on, and a door that is closed', () => {
+  test('a body that becomes required, and a removed path', () => {
     const open = base();
     open.paths['/v1/things'].post.requestBody.required = false;
     open.paths['/v1/things'].post.security = [];
@@ -181,7 +181,7 @@ describe('seen as a break', () => {
   });
 });
 
-test('of a union of objects, each is compared with the one that it has become', () => {
+test('of a union of objects, each is compared with its successor', () => {
   const op = (name: string, more: object) => ({
     type: 'object',
     required: ['op'],
@@ -202,7 +202,7 @@ test('of a union of objects, each is compared with the one that it has become', 
   ]);
 });
 
-test('of a union of objects each is compared with the one that it is most like', () => {
+test('of a union of objects each is compared with the most similar one', () => {
   const op = (name: string, field: string) => ({
     type: 'object',
     additionalProperties: false,
@@ -220,7 +220,7 @@ test('of a union of objects each is compared with the one that it is most like',
   expect(breakingChanges(both, changes(op('insert', 'at'))).join()).toMatch(/changes\/\*\/op has no value "move"/);
 });
 
-test('what is only added breaks nobody', () => {
+test('additions break no client', () => {
   const found = changed((d) => {
     d.paths['/v1/others'] = { get: { operationId: 'x', responses: {} } };
     post(d).parameters.push({ name: 'q', in: 'query', required: false, schema: { type: 'string' } });

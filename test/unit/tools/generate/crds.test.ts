@@ -8,7 +8,7 @@ import { crdFiles } from '../../../../tools/generate/crds.ts';
 
 const CRDS = resolve(import.meta.dirname, '../../../../crds');
 
-test('crds/ is what the types say (mend with `npm run generate`)', async () => {
+test('crds/ match the types (fix with `npm run generate`)', async () => {
   const files = crdFiles();
   expect(await readdir(CRDS).then((names) => names.sort())).toEqual([...files.keys()].sort());
   for (const [name, text] of files) expect(await readFile(join(CRDS, name), 'utf8'), name).toBe(text);
@@ -31,7 +31,7 @@ test('every field of every kind has a text for kubectl explain', () => {
 });
 
 describe('a structural schema', () => {
-  test('gives enums and literals their type, drops what only our own validator reads, and asks for nothing that has a default', () => {
+  test('gives enums and literals their type, drops keywords of our own validator, and requires no field with a default', () => {
     const type = Type.Object(
       {
         word: Type.Enum(['a', 'b'], { default: 'a', description: 'A word.' }),

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { allMetrics, metricsDocument } from '../../../../tools/generate/metrics.ts';
 
-test('docs/metrics.md is what the code shows (mend with `make generate`)', () => {
+test('docs/metrics.md matches the code (fix with `make generate`)', () => {
   const path = join(import.meta.dirname, '../../../../docs/metrics.md');
   expect(readFileSync(path, 'utf8')).toBe(metricsDocument());
 });
 
-/** How client-go and prom-client call theirs, which is not for us to mend. */
+/** client-go and prom-client choose these names. */
 const GIVEN = new Set(['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']);
 
 test('names are in base units, counters end in _total, and every metric has its sentence', () => {

@@ -19,4 +19,4 @@ test('deposits have addresses of their own, which are not that of the customer',
   expect(addresses?.address(0)).not.toBe(mnemonicToAccount(WORDS).address);
 });
 
-test('without --crypto nobody is told of a chain', () => expect(readSettings(false)).toEqual({}));
+test('without --crypto no API shows a chain', () => expect(readSettings(false)).toEqual({}));

@@ -38,7 +38,7 @@ describe('the local mailbox', () => {
   };
   const site = () => `http://127.0.0.1:${httpPort}`;
 
-  test('shows what was sent, newest first, to people and to programs, also after a restart', async () => {
+  test('shows sent mails, newest first, to people and to programs, also after a restart', async () => {
     await send('ada@example.com', 'http://127.0.0.1:1/first');
     await send('bob@example.com', 'http://127.0.0.1:1/second');
     await mailbox.close();
@@ -55,7 +55,7 @@ describe('the local mailbox', () => {
     await send('ada@example.com', 'http://127.0.0.1:1/');
     for (const name of readdirSync(join(dir, 'mail')))
       expect(statSync(join(dir, 'mail', name)).mode & 0o077, name).toBe(0);
-    // fetch sets Host itself.
+    // fetch sets Host itself, so node:http sends the request.
     const status = await new Promise((resolve, reject) => {
       request(`${site()}/mails.json`, { headers: { host: 'rebound.example.com' } }, (response) => {
         response.resume();
@@ -70,7 +70,7 @@ describe('the local mailbox', () => {
   });
 });
 
-test('what stands in a mail is shown as text', () => {
+test('a mail’s content is shown as text', () => {
   const mail = { id: '1', from: '<b>', to: ['"a"@b'], subject: '<script>', date: '"', text: '<img> http://a/"onx=1' };
   const page = mailboxPage([mail]);
   expect(page).not.toMatch(/<(script|img|b)>/);

@@ -32,11 +32,11 @@ describe('the command line of the local system', () => {
     expect(() => parseLocalOptions(args)).toThrow(sentence);
   });
 
-  test('what the customer of the local chain pays is read to the last unit', () => {
+  test('a payment of the local chain’s customer is read to the last unit', () => {
     const to = `0x${'aB'.repeat(20)}`;
-    const paid = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
-    expect(paid('0.01')).toEqual({ to, wei: 10n ** 16n });
-    expect(paid('12.000000000000000001')).toEqual({ to, wei: 12n * 10n ** 18n + 1n });
+    const parsePayment = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
+    expect(parsePayment('0.01')).toEqual({ to, wei: 10n ** 16n });
+    expect(parsePayment('12.000000000000000001')).toEqual({ to, wei: 12n * 10n ** 18n + 1n });
     expect(parseLocalOptions(['pay', '--help']).command).toBe('help');
   });
 
@@ -82,7 +82,7 @@ describe('ports', () => {
   });
 });
 
-test('the closing lines leave out what an operator-only system does not have, and tell agents where to go', () => {
+test('the closing lines leave out missing parts of an operator-only system, and give agents their address', () => {
   const facts = {
     apiUrl: null,
     graphqlUrl: null,

@@ -24,7 +24,7 @@ test('an error of a destination that takes media again is no reason', () => {
   expect(findWaitReason(facts({ destinations: [{ ...refused, connected: true }] }))).toBeUndefined();
 });
 
-test('what keeps it off air comes before what it goes on air without', () => {
+test('the reason for being off air comes before the gaps of a stream on air', () => {
   const all = { issues: [issue], destinations: [refused], degraded, warnings: [warning] };
   expect(findWaitReason(facts(all))).toBe('Still fetched.');
   expect(findWaitReason(facts({ ...all, issues: [] }))).toBe('The key is in use.');

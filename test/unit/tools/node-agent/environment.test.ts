@@ -36,7 +36,7 @@ describe('environment and argv', () => {
     expect(expand('a $(X) $$(X) $(Y) $x $', { X: '1' })).toBe('a 1 $(X) $(Y) $x $');
   });
 
-  it('text without a dollar is left as it is, whatever the variables', () => {
+  it('text without a dollar stays the same, for any variables', () => {
     fc.assert(
       fc.property(fc.string(), fc.dictionary(fc.string(), fc.string()), (text, variables) => {
         const plain = text.replaceAll('$', '');
@@ -82,7 +82,7 @@ describe('environment and argv', () => {
     expect(() => fieldValue('spec.secret', pod, address)).toThrow(ContainerConfigError);
   });
 
-  it('args follow the entrypoint, a command replaces it, and only what the pod says is rewritten', () => {
+  it('args follow the entrypoint, a command replaces it, and only the pod’s own text is rewritten', () => {
     const rewrite = (text: string) => text.replace('/m', '/real');
     const entrypoint = ['/m/node', 'main.ts'];
     expect(resolveArgv(container([], { args: ['/m/$(A)'] }), entrypoint, { A: 'x' }, rewrite)).toEqual([

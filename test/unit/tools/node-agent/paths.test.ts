@@ -27,7 +27,7 @@ describe('mount paths', () => {
     },
   );
 
-  it('what was put in is not rewritten again', () => {
+  it('a replaced path is not replaced again', () => {
     const nested = pathRewriter([
       { mountPath: '/a', realPath: '/b/a' },
       { mountPath: '/b', realPath: '/c' },

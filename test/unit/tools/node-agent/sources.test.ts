@@ -4,7 +4,7 @@ import { Sources } from '../../../../tools/node-agent/sources.ts';
 
 const NAMES = [{ kind: 'Secret' as const, name: 'key' }];
 
-test('pods that look again share a read for a second; one that begins sees what there is now, and so do the others then', async () => {
+test('waiting pods share a read for a second; a new one reads the present state, and so do the others then', async () => {
   let version = 0;
   let nowMs = 0;
   const encoded = () => Buffer.from(String(++version)).toString('base64');

@@ -63,7 +63,7 @@ describe('phase', () => {
     expect(phase([record('a')], { restartPolicy: 'Never', init: [record('i', ended(1))] })).toBe('Failed');
   });
 
-  it('of a pod that is being deleted is final once its containers have ended, whatever the policy', () => {
+  it('of a pod that is being deleted is final once its containers have ended, under any policy', () => {
     expect(phase([record('a', running)], { over: true })).toBe('Running');
     expect(phase([record('a', ended(0))], { over: true })).toBe('Succeeded');
     expect(phase([record('a', ended(143))], { over: true })).toBe('Failed');
@@ -106,7 +106,7 @@ describe('container status', () => {
   const first = { exitCode: 1, reason: 'Error' };
   const second = { exitCode: 2, reason: 'Error' };
 
-  it('of one that waits to be restarted shows how it ended', () => {
+  it('of one that waits for a restart shows its end', () => {
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off' };
     const status = containerStatus(record('a', { starts: 2, waiting, terminations: [second, first] }), '');
     expect(status).toMatchObject({
@@ -117,12 +117,12 @@ describe('container status', () => {
     });
   });
 
-  it('of one that ended shows the end before that as its last state', () => {
+  it('of an ended one shows the previous end as its last state', () => {
     const status = containerStatus(record('a', { starts: 2, terminations: [second, first] }), '');
     expect(status).toMatchObject({ state: { terminated: second }, lastState: { terminated: first } });
   });
 
-  it('of one that a lost agent ran begins with an unknown end, and its next start counts as a restart', () => {
+  it('of one under a lost agent begins with an unknown end, and its next start counts as a restart', () => {
     const known = { name: 'a', ready: true, restartCount: 3, state: { running: { startedAt: BEFORE } } };
     const begun = initialRecord({ name: 'a', image: 'i' }, known, NOW);
     expect(begun.terminations[0]).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown', startedAt: BEFORE });
@@ -137,7 +137,7 @@ test('a sidecar lets the main containers begin once it was started, and outlives
   const ended = record('main', { terminations: [{ exitCode: 0, reason: 'Completed' }] });
   expect(firstUnfinished([sidecar({})])).toBe(0);
   expect(firstUnfinished([sidecar({ running, started: true })])).toBe(-1);
-  // It fell over and will be started again: nobody waits for it a second time.
+  // The container failed and will restart: no other waits for it a second time.
   expect(firstUnfinished([sidecar({ terminations: [{ exitCode: 137, reason: 'Error' }] })])).toBe(-1);
   const job = { restartPolicy: 'Never' };
   expect(phase([ended], { ...job, init: [sidecar({ running, started: true })] })).toBe('Running');

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
-/** Another process that takes the lock and holds it until it is killed. */
+/** Starts another process that takes the lock and holds it until a kill. */
 async function holder() {
   const module = JSON.stringify(new URL('../../../../tools/process/filelock.ts', import.meta.url).href);
   const code = `const { withFileLock } = await import(${module});
@@ -27,7 +27,7 @@ async function holder() {
 }
 
 describe('withFileLock', () => {
-  test('gives back what the work gave, and leaves nothing behind, even when the work throws', async () => {
+  test('returns the work’s result, and leaves nothing behind, even when the work throws', async () => {
     expect(await withFileLock(lock, async () => 42)).toBe(42);
     await expect(withFileLock(lock, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await readdir(dir)).toEqual([]);
@@ -45,14 +45,14 @@ describe('withFileLock', () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  test('takes over what a process with a number used again seems to hold, and what cannot be read', async () => {
+  test('takes over the lock of a reused process id, and an unreadable one', async () => {
     await writeFile(lock, JSON.stringify({ pid: process.pid, startTicks: '1', bootId: 'another' }));
     expect(await withFileLock(lock, async () => 1)).toBe(1);
     await writeFile(lock, '{"pid": 12');
     expect(await withFileLock(lock, async () => 2)).toBe(2);
   });
 
-  test('stops waiting when told to, and leaves the lock with its holder', async () => {
+  test('stops waiting on request, and leaves the lock with its holder', async () => {
     const child = await holder();
     const abort = new AbortController();
     const onWait = () => abort.abort(new Error('enough'));

@@ -15,7 +15,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const program = (name: string, script = '') => writeFile(join(dir, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 const ask = (isRoot: boolean, needed = [ffmpeg], onProgress?: (step: string) => void) =>
   ensurePrograms(needed, { env: { PATH: dir }, isRoot, onProgress });
-/** An apt-get that writes down how it was called and then does what `script` says. */
+/** An apt-get that records its arguments and then does what `script` says. */
 const aptGet = (script: string) => program('apt-get', `echo "$DEBIAN_FRONTEND $*" >> ${dir}/calls\n${script}`);
 const calls = async () => (await readFile(join(dir, 'calls'), 'utf8')).trim().split('\n');
 
@@ -41,7 +41,7 @@ describe('ensurePrograms', () => {
     await expect(ask(true)).rejects.toThrow('ffmpeg cannot be found: install what your system calls ffmpeg.');
   });
 
-  test('as root installs just what is missing, without questions, and says so', async () => {
+  test('as root installs exactly the missing ones, without questions, and reports it', async () => {
     await program('openssl');
     await symlink('/bin/cp', join(dir, 'cp'));
     await aptGet(`[ "$4" = install ] && cp "$0" ${dir}/ffmpeg; exit 0`);
@@ -57,7 +57,7 @@ describe('ensurePrograms', () => {
   test('apt-get is called by one at a time', async () => {
     const tools = ['cp', 'mkdir', 'rmdir'];
     for (const tool of tools) await symlink(`/bin/${tool}`, join(dir, tool));
-    // One that finds another at work fails, as apt-get does over the lists of packages.
+    // A second apt-get at work fails, as the real one does over the package lists.
     const install = `[ "$4" = install ] && for package; do :; done && cp "$0" ${dir}/$package`;
     await aptGet(`mkdir ${dir}/lock || exit 100\n${install}\nrmdir ${dir}/lock`);
     const each = [ffmpeg, { command: 'openssl', aptPackage: 'openssl' }, { command: 'jq', aptPackage: 'jq' }];

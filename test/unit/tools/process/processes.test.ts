@@ -34,13 +34,13 @@ const start = async (script: string, more?: Partial<ChildSpec>): Promise<Child> 
   return child;
 };
 const records = () => readdir(join(stateDir, 'pids')).catch(() => []);
-const logged = (text: string, name = 'sh.log') =>
+const waitForLog = (text: string, name = 'sh.log') =>
   vi.waitFor(async () => expect(await readFile(join(stateDir, 'logs', name), 'utf8')).toContain(text), {
     timeout: 5000,
   });
 
 describe('spawnChild', () => {
-  test('tells how a child ended and what it said last', async () => {
+  test('reports a child’s end and its last output', async () => {
     const child = await start('echo one; echo two >&2; exit 3');
     expect(await child.exited).toEqual({ code: 3, signal: null, expected: false, lastLogLines: ['one', 'two'] });
     expect(await records()).toEqual([]);
@@ -66,16 +66,16 @@ describe('spawnChild', () => {
     );
   });
 
-  test('stop asks politely, and the same answer serves everyone who asks', async () => {
+  test('stop sends a signal, and every caller gets the same promise', async () => {
     const child = await start('trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.05; done');
-    await logged('ready');
+    await waitForLog('ready');
     await Promise.all([child.stop(), child.stop()]);
     expect(await child.exited).toMatchObject({ code: 0, expected: true, lastLogLines: ['ready', 'bye'] });
   });
 
-  test('stop kills what does not listen, with everything it started', async () => {
+  test('stop kills a child that ignores the signal, with all its descendants', async () => {
     const child = await start('trap "" TERM; sleep 1000 & echo "grandchild $!"; while :; do sleep 0.05; done');
-    await logged('grandchild');
+    await waitForLog('grandchild');
     const grandchild = Number(
       (await readFile(join(stateDir, 'logs', 'sh.log'), 'utf8')).match(/grandchild (\d+)/)?.[1],
     );
@@ -85,7 +85,7 @@ describe('spawnChild', () => {
     await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
   });
 
-  test('a child that ends takes along what it started', async () => {
+  test('a child that ends takes its descendants along', async () => {
     const child = await start('sleep 1000 & echo "grandchild $!"; exit 1');
     const grandchild = Number((await child.exited).lastLogLines[0]?.split(' ')[1]);
     await vi.waitFor(() => expect(identify(grandchild)).toBeUndefined(), 60_000);
@@ -101,7 +101,7 @@ describe('spawnChild', () => {
 });
 
 describe('sweepLeftovers', () => {
-  /** A parent of its own that starts `script` as a child and stays until it is killed. */
+  /** Starts a parent process that runs `script` as a child and stays until a kill. */
   const startParent = async (script: string) => {
     const module = JSON.stringify(new URL('../../../../tools/process/processes.ts', import.meta.url).href);
     const code = `const { spawnChild } = await import(${module});
@@ -118,9 +118,9 @@ describe('sweepLeftovers', () => {
     return { parent, pid: Number(pid), kill };
   };
 
-  test('ends what a killed parent left behind, even what ignores the request', async () => {
+  test('ends the leftovers of a killed parent, also those that ignore the signal', async () => {
     const { pid, kill } = await startParent('trap "" TERM; echo ready; while :; do sleep 0.05; done');
-    await logged('ready');
+    await waitForLog('ready');
     await kill();
     expect(identify(pid)).toBeDefined();
     expect(await sweepLeftovers(stateDir, { graceMs: 100 })).toEqual(['sh']);

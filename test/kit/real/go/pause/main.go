@@ -1,4 +1,4 @@
-// Command pause does nothing until it is told to end: it holds the namespaces of a pod open.
+// Command pause waits for a signal to end: it holds the namespaces of a pod open.
 package main
 
 import (

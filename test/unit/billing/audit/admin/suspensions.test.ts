@@ -1,6 +1,6 @@
 /**
- * Tests that every API reports a suspension, that suspended accounts may still see the bills and leave, and that
- * streams bear a mark of why they are off air.
+ * Tests that every API reports a suspension, and that suspended accounts may still see the bills and leave. Streams bear a mark with the
+ * reason why they are off air.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { suspensionPatch } from '../../../../../src/billing/audit/admin/suspensions.ts';
@@ -58,7 +58,7 @@ describe('a locked account', () => {
     return [answer.statusCode, answer.json().code ?? answer.json().errors?.[0]?.extensions?.code];
   };
 
-  test('is told so in REST, GraphQL and by tools, and nobody else is', async () => {
+  test('is reported in REST, GraphQL and tools, to its owner alone', async () => {
     const suspended = [403, 'account_suspended'];
     expect(await ask('GET', '/v1/streams', 'locked')).toEqual(suspended);
     expect(await ask('POST', '/v1/streams/str-1/start', 'locked')).toEqual(suspended);
@@ -71,7 +71,7 @@ describe('a locked account', () => {
     expect(await ask('POST', '/v1/streams/str-1/start', 'other')).not.toEqual(suspended);
   });
 
-  test('changes nothing, and may see what it owes and go', () => {
+  test('changes nothing, and may see its debt and leave', () => {
     const open = (Object.keys(OPERATION_SCOPES) as Operation[]).filter(isOpenWhileSuspended);
     expect(open).toEqual(
       expect.arrayContaining(['getMe', 'exportAccount', 'deleteAccount', 'getBilling', 'listTopUps']),

@@ -45,21 +45,21 @@ describe('after signing in', () => {
     expect(isOpenPage(new URL(to, ORIGIN).pathname)).toBe(false);
   });
 
-  test('what a program was signed for is sent back letter by letter, and only if it was signed', () => {
+  test("a program's signed parameters return unchanged, and only if they were signed", () => {
     expect(readOAuthQuery('?client_id=a&scope=b%20c+d&sig=x%3D')).toBe('client_id=a&scope=b%20c+d&sig=x%3D');
-    // What we have added is not theirs.
+    // Our own additions do not belong to the program.
     expect(readOAuthQuery('?client_id=a&sig=x&error=access_denied&next=%2F')).toBe('client_id=a&sig=x');
     expect(readOAuthQuery('?client_id=a')).toBeUndefined();
     expect(readOAuthQuery('')).toBeUndefined();
   });
 
-  test('the way back to signing in keeps what belongs to it, and nothing else', () => {
+  test('the way back to signing in keeps its own parameters, and no others', () => {
     expect(signInAgain('?client_id=a&sig=x&error=e&x=1')).toBe('/sign-in?client_id=a&sig=x&x=1');
     expect(signInAgain('?next=%2Fstreams%3Fa%3D1&error=e')).toBe('/sign-in?next=%2Fstreams%3Fa%3D1');
     expect(signInAgain('?error=e')).toBe('/sign-in');
   });
 
-  test('a request that is too old begins anew, without what it was signed with', () => {
+  test('an expired request begins again, without its signature', () => {
     const signed = 'client_id=a&state=1+2&exp=7&ba_iat=1&ba_pl=s&ba_param=a&ba_param=b&sig=x';
     expect(askAgain(signed)).toBe('/api/auth/oauth2/authorize?client_id=a&state=1+2');
   });
@@ -69,7 +69,7 @@ describe('after signing in', () => {
     expect(['127.0.0.1', '[::1]'].map(hasPasskeys)).toEqual([false, false]);
   });
 
-  test('who was not let in elsewhere is told what to do, and nothing of the address', () => {
+  test('a person whom a provider refused learns what to do, and nothing of the address', () => {
     expect(explainOutsideError('access_denied')).toContain('did not allow the sign-in');
     expect(explainOutsideError('<b>call me')).toBe(explainOutsideError('failed'));
     expect(explainOutsideError('constructor')).toBe(explainOutsideError('failed'));
@@ -84,7 +84,7 @@ describe('after signing in', () => {
     expect(mayFollow(url)).toBe(true),
   );
 
-  test('a place is called what people know it by', () => {
+  test('a place has its common name', () => {
     expect(describeUrl('https://apps.example.com:8443/cb')).toBe('apps.example.com:8443');
     expect(describeUrl('http://127.0.0.1:7777/cb')).toBe('a program on this device');
     expect(describeUrl('com.example.app:/cb')).toBe('the app com.example.app on this device');
@@ -92,7 +92,7 @@ describe('after signing in', () => {
     expect(describeUrl('')).toContain('unreadable');
   });
 
-  test('of a document of its own, a client is named with its host; one that registered itself is not', () => {
+  test('a client with a document is named with its host; one that registered itself is not', () => {
     expect(describingHost('https://apps.example.com:8443/oauth/client.json')).toBe('apps.example.com:8443');
     expect(describingHost('k3yZ8bQw')).toBeUndefined();
     expect(describingHost('https:')).toBeUndefined();
@@ -104,13 +104,13 @@ test('the token of a letter is in the fragment alone', () => {
   for (const none of ['', '#', '#token=', '#key=x']) expect(tokenIn(none)).toBeUndefined();
 });
 
-test('scopes are told in words, each once, what is grave last; one that is not known is grave', () => {
+test('scopes have words, each once, grave ones last; an unknown one is grave', () => {
   const told = listMeanings(['any:destructive', 'any:read', 'openid', 'any:read', 'any:root']);
   expect(told.map(({ grave }) => grave)).toEqual([false, false, true, true]);
   expect(told.map(({ text }) => text).join('\n')).toMatch(/never a stream key[\s\S]*permanently\nany:root/);
 });
 
-test('errors are told in sentences of ours, with what to do', () => {
+test('errors have sentences of ours, with the next step', () => {
   expect(explainAuthError(new AuthApiError(401, 'INVALID_EMAIL_OR_PASSWORD', ''))).toMatch(/is wrong/);
   expect(explainAuthError(new AuthApiError(429, 'rate_limited', 'Wait 30 seconds.'))).toBe('Wait 30 seconds.');
   expect(explainAuthError(new AuthApiError(500, 'X', 'select * from'))).not.toContain('select');
@@ -119,7 +119,7 @@ test('errors are told in sentences of ours, with what to do', () => {
   expect(explainAuthError(new TypeError('x is not a function'))).not.toContain('function');
 });
 
-test('what is said of a field stands at it, where the form has it', () => {
+test('an error about a field stands at it, where the form has it', () => {
   const long = new AuthApiError(400, 'PASSWORD_TOO_LONG', '');
   expect(findAuthFieldErrors(long, ['email', 'newPassword'])).toEqual({
     fields: { newPassword: explainAuthError(long) },
@@ -129,7 +129,7 @@ test('what is said of a field stands at it, where the form has it', () => {
   expect(findAuthFieldErrors(new ConnectionError('x'), ['email']).rest).toContain('does not respond');
 });
 
-test('a browser is called what it says it is', () => {
+test('a browser has the name that it claims', () => {
   const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36';
   expect(nameBrowser(chrome)).toBe('Chrome on Linux');
   expect(nameBrowser(`${chrome} Edg/140.0`)).toBe('Edge on Linux');

@@ -1,4 +1,4 @@
-/** What the pages of streams decide, apart from how they look. */
+/** Tests the decisions of the stream pages, apart from their looks. */
 import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
 import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
@@ -48,7 +48,7 @@ const issue = (code: string, field: string): ReadinessIssue => ({
   since: '2027-01-01T00:00:00Z',
 });
 
-test('the overview: on air, needing somebody, and what comes next in order', () => {
+test('the overview: streams on air, streams in trouble, and the next ones in order', () => {
   const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
   const overview = buildOverview([
     stream({ id: 'fine', status: 'live' }),
@@ -68,7 +68,7 @@ test('the overview: on air, needing somebody, and what comes next in order', () 
   expect(formatSummary(buildOverview([]))).toBe('0 on air');
 });
 
-test('readiness is ticked off by what it is about; only what a person can mend has a button', () => {
+test('readiness is ticked off by topic; only faults that a person can mend have a button', () => {
   const checks = buildChecks({
     ready: false,
     issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
@@ -85,7 +85,7 @@ test('readiness is ticked off by what it is about; only what a person can mend h
 });
 
 describe('editing', () => {
-  test('sends what was changed and nothing else', () => {
+  test('sends the changed fields and no others', () => {
     const before = toEditValues(stream());
     expect(findChanges(before, { ...before, name: ' One ' })).toEqual({});
     expect(findChanges(before, { ...before, name: 'Two', framerate: 'f_60' })).toEqual({
@@ -107,7 +107,7 @@ describe('editing', () => {
   });
 });
 
-test('commands name the stream, do what can be done next, and have nobody’s key', () => {
+test('commands name the stream, do the possible next step, and have no key in them', () => {
   expect(restSnippet('https://a.example', stream())).toContain('/streams/s1/start?wait=30');
   expect(restSnippet('https://a.example', stream({ status: 'live' }))).toContain('/streams/s1/stop?wait=30');
   expect(kubectlSnippet(stream({ status: 'live' }))).toContain('kubectl scale loopstream s1 --replicas=0');
@@ -119,11 +119,11 @@ test('commands name the stream, do what can be done next, and have nobody’s ke
   expect(playlistCommands('https://a.example', 'pl-1', 4).rest).toContain(`/pl-1/publish" -d '{"version":4}'`);
 });
 
-test('of an address only what is meant is taken', () => {
+test('only known parts of an address are used', () => {
   expect(parseSearch({ q: ' a ', status: 'live', other: 1 })).toEqual({ q: 'a', status: 'live' });
   expect(parseSearch({ q: 7, status: 'toString' })).toEqual({ q: '7' });
   expect(parseSearch({ q: {}, status: ['live'] })).toEqual({});
-  // No request may hold these, and who types them is to see the list nevertheless.
+  // No request may hold these, and a person who types them still sees the list.
   expect(parseSearch({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
   expect(parseCreateSearch({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
   expect(parseCreateSearch({ step: 'constructor', stream: 1 })).toEqual({});
@@ -139,7 +139,7 @@ describe('a new stream', () => {
     expect(limitStep('destination', { ...draft, source: 'playlist' })).toBe('media');
   });
 
-  test('is what was chosen, whatever else was chosen before', () => {
+  test('has the final choices, independent of earlier ones', () => {
     const draft = { ...EMPTY_DRAFT, uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' };
     expect(buildBody(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
     expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
@@ -155,7 +155,7 @@ describe('a new stream', () => {
     expect(['night_fireplace.mp4', 'a-b', '.mp4', ''].map(nameFrom)).toEqual(['Night fireplace', 'A b', '', '']);
   });
 
-  test('its stages say what is under way, what is in the way, and that it is live', () => {
+  test('shows in stages the work under way, the obstacle, and that it is live', () => {
     const states = (...args: Parameters<typeof computeStages>) => computeStages(...args).map(({ state }) => state);
     const waiting = stream({ status: 'waiting', ready: false });
     const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };
@@ -171,7 +171,7 @@ describe('a new stream', () => {
   });
 });
 
-test('a line stays in its box, whatever the numbers', () => {
+test('a line stays in its box, for any numbers', () => {
   const points = [-30, 0, 12].map((value, at) => ({ at, value }));
   const { points: text, zero, low, high } = buildLine(points, 300, 50, 40);
   const ys = text.split(' ').map((pair) => Number(pair.split(',')[1]));

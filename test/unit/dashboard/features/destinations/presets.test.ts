@@ -14,7 +14,7 @@ describe('the known platforms', () => {
     }
   });
 
-  test('other addresses of theirs are known too, and nobody else’s', () => {
+  test('are known by their other addresses too, and by nobody else’s', () => {
     expect(findPreset('rtmp://a.rtmp.youtube.com/live2').id).toBe('youtube');
     expect(findPreset('rtmp://fra05.contribute.live-video.net/app').id).toBe('twitch');
     for (const url of ['rtmp://notyoutube.com/x', 'rtmp://youtube.com.evil.example/x', 'nonsense', ''])
@@ -30,7 +30,7 @@ describe('the steps of a test', () => {
   const states = (url: string, ok: boolean, stage: (typeof TEST_STAGES)[number]) =>
     buildSteps(url, { ok, stage }).map((step) => `${step.stage} ${step.state}`);
 
-  test('what came before the stage is passed, what comes after it was not reached', () => {
+  test('those before the stage have passed, those after it were not reached', () => {
     expect(states('rtmps://host/app', false, 'tls')).toEqual([
       ...['resolve passed', 'connect passed', 'tls failed', 'handshake not reached', 'publish not reached'],
     ]);
@@ -40,13 +40,13 @@ describe('the steps of a test', () => {
     expect(states('rtmps://host/app', true, 'publish').every((state) => state.endsWith(' passed'))).toBe(true);
   });
 
-  test('only what there is of a protocol: no TLS of rtmp, and of srt only its end', () => {
+  test('are those of the protocol: no TLS for rtmp, and for srt only the end', () => {
     expect(states('rtmp://host/app', false, 'publish').join()).not.toContain('tls');
     expect(states('srt://host:9000', false, 'publish')).toEqual(['resolve passed', 'publish failed']);
   });
 });
 
-describe('what the server says of a form', () => {
+describe('the server’s errors in a form', () => {
   const refusal = (errors: { path: string; message: string }[]) =>
     new problems.ValidationFailed({
       type: '',
@@ -57,7 +57,7 @@ describe('what the server says of a form', () => {
       errors,
     });
 
-  test('stands at the fields it is about, as sentences; the rest above the buttons', () => {
+  test('stand at their fields, as sentences; the rest above the buttons', () => {
     const error = refusal([
       { path: '/rtmpUrl', message: 'must name a host' },
       { path: '/items/2/uploadObjectID', message: 'names an upload that does not exist' },
@@ -72,7 +72,7 @@ describe('what the server says of a form', () => {
     });
   });
 
-  test('a problem with no fields is told as a whole', () => {
+  test('a problem with no fields is shown as a whole', () => {
     const error = new problems.RateLimited({
       type: '',
       title: '',

@@ -4,11 +4,11 @@ import { computeDifference } from '../../../../../src/dashboard/features/playlis
 import { changesBetween } from '../../../../../src/domain/playlists/changes.ts';
 
 const items = (text: string) => [...text].map((uploadObjectID) => ({ uploadObjectID }));
-/** As the server tells it, and as the page shows it. */
+/** Compares versions as the server sends them, and as the page shows them. */
 const difference = (before: string, after: string) =>
   computeDifference([...before], changesBetween(items(before), items(after)));
 
-describe('what is different between two versions', () => {
+describe('the difference between two versions', () => {
   test('added, removed and moved, with places as people count', () => {
     expect(difference('ab', 'abc')).toEqual([{ what: 'added', objectID: 'c', place: 3 }]);
     expect(difference('abc', 'ac')).toEqual([{ what: 'removed', objectID: 'b', place: 2 }]);
@@ -22,7 +22,7 @@ describe('what is different between two versions', () => {
     ]);
   });
 
-  test('it adds up, whatever was changed: the clips before, less those removed, and those added', () => {
+  test('it adds up for any change: the clips before, less those removed, and those added', () => {
     const list = fc.string({ unit: fc.constantFrom(...'abcd'), maxLength: 10 });
     fc.assert(
       fc.property(list, list, (before, after) => {

@@ -19,20 +19,20 @@ const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base =>
   objectIDs: [...objectIDs],
   ...rest,
 });
-const listOf = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
+const buildList = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
 const keyAt = ({ entries }: Draft, index: number): string => entries[index]?.key ?? '';
-const keysOf = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
+const getKeys = ({ entries }: Draft): string[] => entries.map(({ key }) => key);
 
 describe('a playlist as it is edited', () => {
-  test('nothing is to be saved where nothing is changed, or all of it was taken back', () => {
+  test('has nothing to save without changes, or when all of them were reverted', () => {
     const draft = createDraft(base('abc'));
     expect(buildUpdate(draft)).toBeUndefined();
     const moved = withMoved(draft, keyAt(draft, 0), keyAt(draft, 2));
-    expect(listOf(moved)).toBe('bca');
+    expect(buildList(moved)).toBe('bca');
     expect(buildUpdate(withMoved(moved, keyAt(draft, 0), keyAt(draft, 1)))).toBeUndefined();
   });
 
-  test('only what is changed is sent, for the version it began with', () => {
+  test('sends its changes alone, for the version it began with', () => {
     const draft = createDraft(base('ab', 7));
     expect(buildUpdate({ ...draft, mode: 'shuffle' })).toEqual({ version: 7, mode: 'shuffle' });
     expect(buildUpdate({ ...draft, name: 'Night' })).toEqual({ version: 7, name: 'Night' });
@@ -41,29 +41,29 @@ describe('a playlist as it is edited', () => {
 
   test('of a clip that is in it twice, the one is moved or taken out that was meant', () => {
     const draft = createDraft(base('aba'));
-    expect(listOf(without(draft, keyAt(draft, 0)))).toBe('ba');
-    expect(listOf(without(draft, keyAt(draft, 2)))).toBe('ab');
-    expect(new Set(keysOf(withAdded(draft, ['a', 'a']))).size).toBe(5);
+    expect(buildList(without(draft, keyAt(draft, 0)))).toBe('ba');
+    expect(buildList(without(draft, keyAt(draft, 2)))).toBe('ab');
+    expect(new Set(getKeys(withAdded(draft, ['a', 'a']))).size).toBe(5);
   });
 });
 
-describe('my changes on top of what others have saved', () => {
+describe('my changes on top of others’ saved ones', () => {
   const change = (from: string, edit: (draft: Draft) => Draft, theirs: string) =>
-    listOf(rebased(edit(createDraft(base(from))), base(theirs, 2)));
+    buildList(rebased(edit(createDraft(base(from))), base(theirs, 2)));
 
-  test('what I added and what they added is both there', () => {
+  test('my additions and theirs are both there', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'aybc')).toBe('aybcx');
   });
 
-  test('what either of us took out is gone, whichever way round', () => {
+  test('a removal by either of us stays, whichever way round', () => {
     expect(change('abc', (draft) => without(draft, keyAt(draft, 0)), 'ab')).toBe('b');
   });
 
-  test('my order stays, with their addition after what it followed', () => {
+  test('my order stays, with their addition after its neighbour', () => {
     expect(change('abc', (draft) => withMoved(draft, keyAt(draft, 2), keyAt(draft, 0)), 'abyc')).toBe('caby');
   });
 
-  test('their order is taken where I made none, with my addition after what it followed', () => {
+  test('their order is taken where I made none, with my addition after its neighbour', () => {
     expect(change('abc', (draft) => withAdded(draft, ['x']), 'cab')).toBe('cabx');
   });
 
@@ -85,23 +85,23 @@ describe('my changes on top of what others have saved', () => {
 
   const list = fc.string({ unit: fc.constantFrom(...'abcd'), maxLength: 8 });
 
-  test('with no changes of mine it is theirs, whatever they did', () => {
+  test('without changes of mine the result is theirs', () => {
     fc.assert(
       fc.property(list, list, (before, theirs) => {
-        expect(listOf(rebased(createDraft(base(before)), base(theirs, 2)))).toBe(theirs);
+        expect(buildList(rebased(createDraft(base(before)), base(theirs, 2)))).toBe(theirs);
       }),
     );
   });
 
-  test('with no changes of theirs it is mine, and what is new in it is there once', () => {
+  test('without changes of theirs the result is mine, and its additions are there once', () => {
     fc.assert(
       fc.property(list, list, fc.nat(7), fc.nat(7), (before, added, from, to) => {
         const draft = createDraft(base(before));
         const mine = withAdded(withMoved(draft, keyAt(draft, from), keyAt(draft, to)), [...added]);
         const after = rebased(mine, base(before, 2));
-        expect([...listOf(after)].sort()).toEqual([...listOf(mine)].sort());
-        expect(new Set(keysOf(after)).size).toBe(after.entries.length);
-        if (added === '') expect(listOf(after)).toBe(listOf(mine));
+        expect([...buildList(after)].sort()).toEqual([...buildList(mine)].sort());
+        expect(new Set(getKeys(after)).size).toBe(after.entries.length);
+        if (added === '') expect(buildList(after)).toBe(buildList(mine));
       }),
     );
   });

@@ -11,7 +11,7 @@ import {
 import { PHASES } from '../../../../../src/resources/stream/spec.ts';
 
 describe('states of a stream', () => {
-  test('every state has a look, and none is told from another by colour alone', () => {
+  test('every state has a look, and none differs from another by colour alone', () => {
     expect(Object.keys(PHASE_LOOKS).sort()).toEqual([...PHASES].sort());
     expect(new Set(PHASES.map((p) => getPhaseLook(p).word)).size).toBe(PHASES.length);
     expect(new Set(PHASES.map((p) => getPhaseLook(p).icon)).size).toBe(PHASES.length);
@@ -27,7 +27,7 @@ describe('states of a stream', () => {
     expect(getPhaseLook('toString').word).toBe('toString');
   });
 
-  test('what runs can be stopped, what is off air can be started, and what is stopping is left alone', () => {
+  test('running streams can be stopped, streams off air can be started, and stopping ones offer nothing', () => {
     const allowing = (action: 'start' | 'stop') => PHASES.filter((p) => actionsIn(p).includes(action));
     expect(allowing('start')).toEqual(['idle', 'scheduled', 'stopped', 'ended']);
     expect(allowing('stop')).toEqual(['scheduled', 'waiting', 'starting', 'live', 'reconnecting', 'failed']);
@@ -53,7 +53,7 @@ describe('a wish that the operator has not seen yet', () => {
     expect(shownPhase('live', { want: 'stop', at }, at + 1)).toBe('stopping');
   });
 
-  test('never hides what the operator says after it', () => {
+  test('never hides the operator’s later report', () => {
     for (const phase of ['waiting', 'starting', 'live', 'failed'])
       expect(shownPhase(phase, { want: 'start', at }, at + 1)).toBe(phase);
     for (const phase of ['stopping', 'stopped', 'ended', 'idle', 'failed'])

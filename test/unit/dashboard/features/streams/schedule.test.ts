@@ -34,7 +34,7 @@ describe('days and a time', () => {
   });
 
   test.each(['*/5 * * * *', '0 18 1 * *', '0 18 * 6 *', '0 18 * * 1-5', '@daily', '60 18 * * *', '0 24 * * *', ''])(
-    'an expression that says more, or nothing, stays what it is: %j',
+    'an expression that the form cannot show stays the same: %j',
     (cron) => expect(parseWeekly(cron)).toBeUndefined(),
   );
 
@@ -57,12 +57,12 @@ describe('the form', () => {
     expect(scheduleBody(scheduleValues(once, 'UTC'))).toEqual({ scheduleStartAt, scheduleEndAt });
   });
 
-  test('a time of the reader’s clock is what the browser’s field takes; none is empty', () => {
+  test('a time of the reader’s clock fits the browser’s field; a missing one is empty', () => {
     expect(new Date(localInput('2027-07-01T10:30:00Z')).toISOString()).toBe('2027-07-01T10:30:00.000Z');
     expect(localInput(null)).toBe('');
   });
 
-  test('says what is missing before anybody is asked', () => {
+  test('names missing parts before any request', () => {
     const empty = scheduleValues(NONE, 'UTC');
     expect(Object.keys(scheduleMistakes(empty))).toEqual(['startAt']);
     expect(Object.keys(scheduleMistakes({ ...empty, startAt: '2027-01-02T10:00', endAt: '2027-01-02T10:00' }))).toEqual(

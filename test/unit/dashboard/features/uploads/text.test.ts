@@ -30,7 +30,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   ...rest,
 });
 
-/** What a browser has, without one. */
+/** A browser's storage, without a browser. */
 function storage(): Storage {
   const kept = new Map<string, string>();
   return {
@@ -45,8 +45,8 @@ function storage(): Storage {
   };
 }
 
-describe('what is said of an upload', () => {
-  test('every state has a word, and every failure says what to do', () => {
+describe('the texts of an upload', () => {
+  test('every state has a word, and every failure a next step', () => {
     for (const state of UPLOAD_STATES) expect(getStateLook(state).word).toMatch(/^[A-Z]/);
     for (const code of Object.keys(UPLOAD_ERRORS)) expect(getUploadFix(code)).toMatch(/\.$/);
     expect(getUploadFix('newer_than_this_page')).toBeUndefined();
@@ -85,7 +85,7 @@ describe('how fast a file is sent', () => {
     expect(computeSpeed(samples)).toBe(1_000_000);
   });
 
-  test('nothing is told before there is something to tell', () => {
+  test('is shown only once it is known', () => {
     expect(computeSpeed([])).toBeUndefined();
     expect(
       computeSpeed([
@@ -104,7 +104,7 @@ describe('how fast a file is sent', () => {
   });
 });
 
-describe('what was begun and is not finished', () => {
+describe('unfinished uploads', () => {
   const file = { name: 'my film (1).mp4', size: 1000, lastModified: 5 };
   const previous = (objectID: string) => ({
     size: file.size,
@@ -115,7 +115,7 @@ describe('what was begun and is not finished', () => {
     parallelUploadUrls: null,
   });
 
-  test('is found again by the same file, and not by another one or by another account', async () => {
+  test('are found again by the same file, and not by another one or by another account', async () => {
     const shared = storage();
     const mine = new UnfinishedUploads(shared, 'usr-1');
     const key = await mine.addUpload(computeFingerprint(file), previous('up-1'));
@@ -127,7 +127,7 @@ describe('what was begun and is not finished', () => {
     expect(mine.list()).toEqual([]);
   });
 
-  test('is shown once: as being sent, as not finished, or as what the server has', () => {
+  test('are shown once: as being sent, as not finished, or as the server has them', () => {
     const uploads = ['up-1', 'up-2', 'up-3'].map((objectID) => upload({ objectID, state: 'importing' }));
     uploads.push(upload({ objectID: 'up-4' }));
     const remembered = ['up-1', 'up-2', 'up-4'].map((objectID) => ({
@@ -141,7 +141,7 @@ describe('what was begun and is not finished', () => {
     expect(rest.map(({ objectID }) => objectID)).toEqual(['up-3', 'up-4']);
   });
 
-  test('a storage that is full or forbidden keeps nobody from sending', async () => {
+  test('a storage that is full or forbidden prevents no upload', async () => {
     expect(new UnfinishedUploads(undefined, 'usr-1').list()).toEqual([]);
     const full = storage();
     full.setItem = () => {

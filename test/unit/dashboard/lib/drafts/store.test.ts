@@ -29,7 +29,7 @@ describe('drafts', () => {
     expect([...tab.kept.values()].join()).not.toContain('secret.example');
   });
 
-  test('what is broken, and storage that is full, are no drafts and no errors', () => {
+  test('a broken draft, and full storage, are no drafts and no errors', () => {
     const tab = storage();
     for (const text of ['', '{', 'null', '[]', '{"account":"mia"}', '{"account":"mia","forms":null}']) {
       tab.kept.set('loopstream.drafts', text);
@@ -46,7 +46,7 @@ describe('drafts', () => {
 describe('a form', () => {
   const first = { name: '', key: '', ids: [] as string[] };
 
-  test('keeps what was typed, but for its secrets', () => {
+  test('keeps its input, except for its secrets', () => {
     expect(findTyped(first, first)).toBeUndefined();
     expect(findTyped(first, { ...first, key: 'abcd' }, ['key'])).toBeUndefined();
     const typed = findTyped(first, { name: 'A', key: 'abcd', ids: ['1'] }, ['key']);
@@ -67,7 +67,7 @@ describe('a form', () => {
       expect(withTyped(first, kept)).toEqual({ values: first, elsewhere: [] });
   });
 
-  test('tells what others changed while it was away, and while it was open', () => {
+  test('shows others’ changes while it was away, and while it was open', () => {
     const kept = findTyped({ ...first, name: 'Old' }, { ...first, name: 'Mine' });
     expect(withTyped({ ...first, name: 'Theirs' }, kept)).toEqual({
       values: { ...first, name: 'Mine' },
@@ -75,7 +75,7 @@ describe('a form', () => {
     });
     const open = taken({ ...first, name: 'Old' }, { ...first, name: 'Mine' }, { name: 'Theirs', key: 'k', ids: ['1'] });
     expect(open).toEqual({ values: { name: 'Mine', key: 'k', ids: ['1'] }, elsewhere: ['name'] });
-    // Both made the same of it.
+    // Both made the same change.
     expect(taken(first, { ...first, name: 'A' }, { ...first, name: 'A' }).elsewhere).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ describe('an engine is used only when its containers can listen on the loopback 
     expect(whyOutOfReach({ ...HERE, ...different }, 'here')).toMatch(why);
   });
 
-  test('nor one at an address that is no file, nor one that does not answer', async () => {
+  test('not at an address that is no file, nor one that does not answer', async () => {
     expect(await findEngine('tcp://127.0.0.1:2375')).toMatchObject({ whyNot: /may be another machine/ });
     const nobody = `unix://${import.meta.dirname}/nobody.sock`;
     expect(await findEngine(nobody)).toEqual({ whyNot: `no Docker engine answers at ${nobody}` });

@@ -1,11 +1,11 @@
-/** Sources that are made by hand: what encoders, phones and editors leave behind. */
+/** Tests handmade sources with the leftovers of encoders, phones and editors. */
 import { stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { describeMedia, probe, scanPackets } from '../../../../../src/media/prepare/inspect/probe.ts';
 import { ffmpeg, media, room } from '../../../../kit/make/prepare.ts';
 import { picture, played, rendition, tools } from '../../../../kit/make/rendition.ts';
 
-/** What the Upload's status would say. */
+/** Returns the description for the Upload's status. */
 async function described(path: string) {
   const { signal } = new AbortController();
   const source = await probe(path, tools, signal);
@@ -44,7 +44,7 @@ describe('codecs of the web', async () => {
 
 test('pictures at irregular times are shown when they are due', async () => {
   await using place = await room();
-  // Thirty frames a second for a while, then two, and in between a gap: a screen recording.
+  // Thirty frames a second for a while, a gap, then two a second: a screen recording.
   const video =
     "color=black:s=320x180:r=30:d=1,drawbox=t=fill:c=white:enable='between(t,0.5,0.74)'," +
     "select='lt(t,0.2)+eq(n,15)+eq(n,23)+eq(n,29)'";
@@ -130,7 +130,7 @@ describe('an edit list that trims the start is obeyed', () => {
 
   test.each([
     ['of pictures that would be encoded', '320x180', ['-bf', '2']],
-    // Everything else about it is as a rendition has it.
+    // All other properties are those of a rendition.
     [
       'of pictures that would be copied',
       '1280x720',

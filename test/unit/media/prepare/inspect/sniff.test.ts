@@ -16,12 +16,12 @@ test.each([
   expect(found?.advice).toMatch(/^[A-Z].*\.$/);
 });
 
-test('what is not known, and what may be media, has no name', () => {
+test('an unknown file, and a possible media file, have no name', () => {
   for (const head of ['', 'hello', '\0\0\0\u0018ftypisom', 'RIFF\0\0\0\0WAVE', '<3 my film'])
     expect(nameFormat(Buffer.from(head, 'latin1')), head).toBeUndefined();
 });
 
-test('the size of a picture is in its header, behind whatever a JPEG says before it', () => {
+test('the size of a picture is in its header, after any other segments of a JPEG', () => {
   const png = Buffer.from('89504e470d0a1a0a0000000d494844520000ea600000753008', 'hex');
   expect(pictureSize(png)).toEqual({ width: 60_000, height: 30_000 });
   const jpeg = Buffer.from('ffd8ffe00004abcdffdb0003abffc2000b08ea607530012200', 'hex');

@@ -1,4 +1,4 @@
-/** Still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation lasts as long as it does. */
+/** Tests still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation keeps its length. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** Makes a picture, or several, of lavfi sources. */
-async function made(name: string, source: string, ...output: string[]): Promise<string> {
+/** Makes one or more pictures from lavfi sources. */
+async function makePicture(name: string, source: string, ...output: string[]): Promise<string> {
   const path = join(dir, name);
   await ffmpeg('-f', 'lavfi', '-i', source, ...output, path);
   return path;
 }
 const still = (name: string, source = 'color=red:s=320x180', ...output: string[]) =>
-  made(name, source, '-frames:v', '1', ...output);
+  makePicture(name, source, '-frames:v', '1', ...output);
 
 async function uploaded(path: string) {
   await using place = await room();
@@ -56,7 +56,7 @@ describe('a still picture is a clip of ten seconds, with silence, that shows it 
     expect(index.video?.frames).toBe(300);
     expect(silent).toHaveLength(1);
     expect(silent[0]).toBeLessThan(0.01);
-    // Red in BT.709 (limited range): the first picture and the last are the same one.
+    // Red in BT.709 (limited range): the first picture and the last are the same.
     for (const [values, red] of [
       [y, 63],
       [u, 102],
@@ -106,7 +106,7 @@ describe('an animated picture lasts as long as it does', () => {
     ['film.gif', []],
     ['film.apng', ['-plays', '0']],
   ])('%s', async (name, output) => {
-    const path = await made(name, 'testsrc2=s=320x180:r=10:d=2', ...output);
+    const path = await makePicture(name, 'testsrc2=s=320x180:r=10:d=2', ...output);
     const { media, codes, index } = await uploaded(path);
     expect(media.durationSeconds).toBeCloseTo(2, 1);
     expect(index.durationSeconds).toBeCloseTo(2, 1);
@@ -114,7 +114,7 @@ describe('an animated picture lasts as long as it does', () => {
   });
 });
 
-describe('what cannot be shown as it is meant is refused by name, with the way on', () => {
+describe('a picture that cannot be shown as meant is refused by name, with the next step', () => {
   const refused = async (path: string) =>
     importWhole(path).then(
       () => undefined,
@@ -122,7 +122,7 @@ describe('what cannot be shown as it is meant is refused by name, with the way o
     );
 
   test('animated WebP, which this ffmpeg does not read', async () => {
-    const path = await made('film.webp', 'testsrc2=s=64x64:r=5:d=1', '-c:v', 'libwebp_anim');
+    const path = await makePicture('film.webp', 'testsrc2=s=64x64:r=5:d=1', '-c:v', 'libwebp_anim');
     const { code, message } = (await refused(path)) ?? {};
     expect(code).toBe('media_format_unsupported');
     expect(message).toMatch(/animated WebP.*GIF/);
@@ -140,7 +140,7 @@ describe('what cannot be shown as it is meant is refused by name, with the way o
     });
   });
 
-  test('more pixels than are taken, also beyond what a decoder opens', async () => {
+  test('too many pixels, also beyond a decoder’s own limit', async () => {
     const png = await readFile(await still('size.png'));
     png.writeUInt32BE(30_000, 16);
     png.writeUInt32BE(30_000, 20);
@@ -164,12 +164,12 @@ describe('what cannot be shown as it is meant is refused by name, with the way o
   test('encrypted tracks', async () => {
     const key = '00112233445566778899aabbccddeeff';
     const drm = ['-encryption_scheme', 'cenc-aes-ctr', '-encryption_key', key, '-encryption_kid', key];
-    const path = await made('drm.mp4', 'testsrc2=s=64x64:r=25:d=1', '-c:v', 'libx264', ...drm);
+    const path = await makePicture('drm.mp4', 'testsrc2=s=64x64:r=25:d=1', '-c:v', 'libx264', ...drm);
     expect(await refused(path)).toMatchObject({ code: 'media_encrypted' });
   });
 
   test('Dolby Vision that is nothing else', async () => {
-    const path = await made(
+    const path = await makePicture(
       'hevc.mp4',
       'testsrc2=s=64x64:r=25:d=0.2',
       '-c:v',

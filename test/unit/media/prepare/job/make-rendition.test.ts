@@ -10,12 +10,12 @@ import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } f
 
 const DEMO = fileURLToPath(new URL('../../../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
-/** Long enough to see another frame rate in the number of pictures; longer ones only take longer. */
+/** This is long enough for the number of pictures to show a wrong frame rate. */
 const SHORT = 0.4;
 const tone = `sine=440:r=48000:d=${SHORT}`;
 const white = (size: string, fps = 30) => `color=white:s=${size}:r=${fps}:d=${SHORT}`;
 
-/** Sound that begins a tenth of a second after the pictures, and these not at zero. */
+/** The sound begins a tenth of a second after the pictures, and these not at zero. */
 const LATE = ['-muxdelay', '3', '-af', 'asetpts=PTS+0.1/TB'];
 
 /** Rounding to another frame rate may move the end by one frame. */
@@ -78,7 +78,7 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(await pictureIn(made.file)).toEqual([404, 720, 438, 0]);
   });
 
-  test('sound and pictures stay together to the millisecond, whatever B-frames and open GOPs do', async () => {
+  test('sound and pictures stay together to the millisecond, with any B-frames and open GOPs', async () => {
     await using place = await room();
     const moment = (yes: string, no: string) => `'if(between(t,0.4,0.6),${yes},${no})'`;
     const source = await media(place.path('in.mov'), {
@@ -92,7 +92,7 @@ describe('any source becomes a rendition that keeps its promises', () => {
     expect(heard[0]).toBeCloseTo(0.4, 2);
   });
 
-  test('to be looked at, it is small, and the first minute of what is longer', async () => {
+  test('for a preview it is small, and the first minute of a longer source', async () => {
     await using place = await room();
     const long = { video: 'color=white:s=160x90:r=5:d=63', audio: 'sine=440:d=63', name: 'in.mkv' };
     const made = await rendition(place, await media(place.path('in.mkv'), long), 'video', 'preview');
@@ -108,8 +108,8 @@ describe('any source becomes a rendition that keeps its promises', () => {
   });
 });
 
-// Pictures that stand still are encoded soon. All of them change at once late in a GOP, which must begin no other one: earlier
-// than half of it, an encoder would not think of that.
+// Still pictures encode fast. All of them change at once late in a GOP, which must begin no other one: before its middle an encoder would
+// not consider that.
 const still = (seconds: number) => ({
   video: `smptebars=s=320x180:r=25:d=${seconds},drawbox=t=fill:c=black:enable='between(t,0.5,1.5)'`,
   audio: `sine=440:d=${seconds}`,
@@ -124,8 +124,8 @@ test.each(FRAMERATES)('%d frames a second, over a GOP and more', async (framerat
   expectFrames(made, seconds * framerate);
 });
 
-// What an encoder is told of GOPs comes from the frame rate alone (plan.test.ts), and nine times as many pixels cost it nine
-// times as much: a few of them show that a quality is what it should be.
+// The encoder's GOP settings depend on the frame rate alone (plan.test.ts). Nine times as many pixels cost nine times as much, and a few
+// pictures show the quality.
 test.each([['1080p', 60] as const, ['1440p', 30] as const, ['2160p', 24] as const])(
   '%s in %d frames a second',
   async (quality, framerate) => {
@@ -185,7 +185,7 @@ describe('a rendition is made once', () => {
     expect(await hashes(made.file)).toEqual(await hashes(source));
   });
 
-  test('it is read once: its header is believed, and what comes out is proven', async () => {
+  test('the source is read once: its header is believed, and the output is proven', async () => {
     await using place = await room();
     await mkdir(place.path('media/sources'), { recursive: true });
     await copyFile(await media(place.path('in.mp4'), fitting), place.path('media/sources/x'));
@@ -198,7 +198,7 @@ describe('a rendition is made once', () => {
     expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
   });
 
-  test('one whose keyframes are elsewhere is encoded, and the second time only looked up, unless its index is missing', async () => {
+  test('a source with other keyframes is encoded, and the second time only looked up, unless its index is missing', async () => {
     await using place = await room();
     const elsewhere = { video: picture('1280x720', 30, SHORT), output: [...fitting.output, '-g', '5'] };
     const made = await rendition(place, await media(place.path('in.mp4'), elsewhere));
@@ -215,7 +215,7 @@ describe('a rendition is made once', () => {
   test('stopping it in the middle leaves nothing', async () => {
     await using place = await room();
     await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
-    // So much of it is hard to encode that some comes out long before the end.
+    // Much of it is hard to encode, so that output appears long before the end.
     await media(place.path('media/sources/x.mp4'), { video: 'nullsrc=s=320x180:r=30:d=4,noise=alls=100:allf=t' });
     const stop = new AbortController();
     const task = { ...taskFor('video', '720p60'), sourceKey: 'sources/x.mp4' };

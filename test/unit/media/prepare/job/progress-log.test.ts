@@ -3,8 +3,8 @@ import pino from 'pino';
 import { expect, test } from 'vitest';
 import { progressLog } from '../../../../../src/media/prepare/job/progress-log.ts';
 
-/** Gives each [milliseconds since the start, fraction] and answers the fractions that were logged. */
-function logged(steps: [number, number][]): number[] {
+/** Logs each [milliseconds since the start, fraction] and returns the logged fractions. */
+function logSteps(steps: [number, number][]): number[] {
   const lines: { progress: number }[] = [];
   const sink = new Writable({
     write: (chunk, _, done) => {
@@ -22,8 +22,8 @@ function logged(steps: [number, number][]): number[] {
 }
 
 test('a task of milliseconds logs no progress, a long one each twentieth', () => {
-  expect(logged(Array.from({ length: 101 }, (_, i) => [i * 5, i / 100]))).toEqual([]);
-  const hour = logged(Array.from({ length: 3601 }, (_, i) => [i * 1000, i / 3600]));
+  expect(logSteps(Array.from({ length: 101 }, (_, i) => [i * 5, i / 100]))).toEqual([]);
+  const hour = logSteps(Array.from({ length: 3601 }, (_, i) => [i * 1000, i / 3600]));
   expect(hour).toHaveLength(19);
   expect(hour[0]).toBe(0.05);
 });
@@ -36,5 +36,5 @@ test('between two lines are two seconds at least, and the end is not one of them
     [4_000, 0.61],
     [9_000, 1],
   ];
-  expect(logged(steps)).toEqual([0.31, 0.61]);
+  expect(logSteps(steps)).toEqual([0.31, 0.61]);
 });

@@ -30,10 +30,10 @@ const swept = ({ storage }: Room, keep: string[], now: Date, shards = 1, shard =
   return sweep(task, { storage, signal, log: quiet }, now);
 };
 
-test('what nothing refers to is deleted when the grace time is over, with its index; the rest stays', async () => {
+test('an unused file is deleted with its index when its grace time is over; the rest stays', async () => {
   await using place = await room();
   await put(place);
-  // However old it is: what counts is since when nothing refers to it.
+  // The file's own age is irrelevant: the grace time begins when its last reference goes.
   await utimes(place.path('media/sources/u2'), at(-9999), at(-9999));
   expect(await swept(place, ['sources/u1'], at(0))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
   expect(await swept(place, ['sources/u1'], at(23))).toEqual({ action: 'swept', deleted: 0, marked: 2 });
@@ -42,7 +42,7 @@ test('what nothing refers to is deleted when the grace time is over, with its in
   expect(await keysIn(place)).toEqual(['sources/u1']);
 });
 
-test('pieces of an upload that is gone vanish all together, those of one that is being sent stay', async () => {
+test('pieces of a deleted upload vanish all together, those of an unfinished one stay', async () => {
   await using place = await room();
   const pieces = (name: string) => [0, 5, 10].map((at) => `incoming/${name}/${String(at).padStart(16, '0')}-${at + 5}`);
   await put(place, [...pieces('gone'), ...pieces('sent')]);
@@ -52,7 +52,7 @@ test('pieces of an upload that is gone vanish all together, those of one that is
   expect(await keysIn(place)).toEqual(pieces('sent'));
 });
 
-test('what is referred to again in between is not forgotten a day later', async () => {
+test('a file that is used again in between keeps its grace time a day later', async () => {
   await using place = await room();
   await put(place, ['sources/u1']);
   await swept(place, [], at(0));
@@ -61,13 +61,13 @@ test('what is referred to again in between is not forgotten a day later', async 
   expect(await swept(place, [], at(54))).toMatchObject({ deleted: 1 });
 });
 
-test('a rendition whose index is not written yet counts as one that is kept', async () => {
+test('a rendition without its index yet counts as kept', async () => {
   await using place = await room();
   await put(place, ['renditions/aa/video-720p30.flv']);
   expect(await swept(place, ['renditions/aa/video-720p30.flv'], at(0))).toMatchObject({ marked: 0 });
 });
 
-test('each part is swept for itself, and marks of another division begin anew', async () => {
+test('each part is swept by itself, and marks of another division begin again', async () => {
   await using place = await room();
   const keys = Array.from({ length: 40 }, (_, i) => `sources/u${i}`);
   await put(place, keys);
@@ -87,7 +87,7 @@ test('marks that cannot be read delete nothing', async () => {
   }
 });
 
-test('a list holds exactly what was packed, whatever the parts', () => {
+test('a list holds exactly the packed keys, for any parts', () => {
   const keys = fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { maxLength: 60 });
   const property = fc.property(keys, fc.integer({ min: 1, max: 5 }), (all, shards) => {
     const half = all.filter((_, i) => i % 2 === 0);

@@ -1,11 +1,11 @@
-/** Bodies as servers really send them: plain under a header that says nothing, and packed. */
+/** Tests bodies as servers really send them: plain under a meaningless header, and compressed. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import zlib from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../../../kit/make/links.ts';
 
-// Half of it can be packed, so that packed and plain bytes have different lengths.
+// Half of it can be compressed, so that compressed and plain bytes differ in length.
 const CONTENT = Buffer.concat([randomBytes(100_000), Buffer.alloc(100_000, 'loop')]);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
@@ -94,7 +94,7 @@ describe('a packed body that breaks off', () => {
   const BODY = zlib.gzipSync(CONTENT);
   const half = Math.floor(BODY.length / 2);
 
-  /** Breaks the first answer in the middle; then sends the rest where it is asked for. */
+  /** Breaks the first answer in the middle; then sends the requested rest. */
   const breaking = (headers: Record<string, string>, rest: Buffer = BODY, ranges: string[] = []): RequestListener => {
     let answers = 0;
     return (req, res) => {
@@ -122,14 +122,14 @@ describe('a packed body that breaks off', () => {
     ['a weak tag', { etag: 'W/"a"' }],
     ['a date alone', { 'last-modified': new Date(0).toUTCString() }],
     ['nothing', {}],
-  ])('under %s is begun anew, for it may be packed in another way', async (_what, headers) => {
+  ])('under %s is fetched again from the start, since it may be packed in another way', async (_what, headers) => {
     const ranges: string[] = [];
     const again = zlib.gzipSync(CONTENT, { level: 1 });
     expect((await fetchedFrom(breaking(headers as Record<string, string>, again, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual(['', '']);
   });
 
-  test('and goes on plain is begun anew', async () => {
+  test('and continues plain is fetched again from the start', async () => {
     let answers = 0;
     const result = await fetchedFrom((req, res) => {
       answers++;
@@ -155,7 +155,7 @@ describe('a body that cannot be decoded is link_unreachable', () => {
     );
   });
 
-  test('where its bytes are not what they claim to be', async () => {
+  test('where its bytes do not match their coding', async () => {
     const broken = zlib.gzipSync(CONTENT);
     broken.fill(0xff, 5000, 6000);
     await expect(fetchedFrom(serving(broken, 'gzip'))).rejects.toThrow(

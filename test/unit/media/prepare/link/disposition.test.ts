@@ -1,4 +1,4 @@
-/** Names of files as servers write them: by the book (RFC 6266, RFC 8187), and otherwise. */
+/** Tests file names as servers write them: by the standards (RFC 6266, RFC 8187), and otherwise. */
 import { describe, expect, test } from 'vitest';
 import { readDispositionName } from '../../../../../src/media/prepare/link/disposition.ts';
 import { fetchedFrom } from '../../../../kit/make/links.ts';
@@ -43,7 +43,7 @@ describe('a file is named', () => {
     [`attachment; filename*=UTF-8''fi%E2%80%AE4pm.exe`, 'fi4pm.exe'],
     [`attachment; filename="${'x'.repeat(500)}"`, 'x'.repeat(200)],
     [`attachment; filename*=UTF-8''${'x'.repeat(199)}%F0%9F%98%80`, 'x'.repeat(199)],
-  ])('without what could hurt, by %s', (header, name) => {
+  ])('without harmful parts, by %s', (header, name) => {
     expect(readDispositionName(header)).toBe(name);
   });
 

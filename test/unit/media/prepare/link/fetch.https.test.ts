@@ -1,4 +1,4 @@
-/** Imports over TLS, from servers whose certificates an authority of the test's own has issued. */
+/** Tests imports over TLS, from servers with certificates of a test authority. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {
     asked += 1;
     response.end(content);
   });
-  // A client that does not trust it says so and goes.
+  // A client that does not trust the certificate reports that and disconnects.
   server.on('tlsClientError', () => undefined);
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   return {
@@ -34,8 +34,8 @@ async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {
   };
 }
 
-/** What the Job's own process answers, for an import of `url`; Node is told of authorities only as a process begins. */
-async function imported(place: Awaited<ReturnType<typeof room>>, url: string, caFile: string): Promise<PrepareResult> {
+/** Returns the result of the Job's own process for an import of `url`; Node reads authorities only at its start. */
+async function runImport(place: Awaited<ReturnType<typeof room>>, url: string, caFile: string): Promise<PrepareResult> {
   const resultFile = place.path(`result-${new URL(url).port}`);
   const job = spawn(process.execPath, [MAIN, 'prepare'], {
     stdio: 'ignore',
@@ -52,13 +52,13 @@ async function imported(place: Awaited<ReturnType<typeof room>>, url: string, ca
   return JSON.parse(await readFile(resultFile, 'utf8')) as PrepareResult;
 }
 
-test('media is imported over https from whoever shows a good certificate, and from nobody else', async () => {
+test('media is imported over https from a server with a good certificate, and from no other', async () => {
   await using place = await room();
   const [ours, theirs] = await Promise.all(['ours', 'theirs'].map((name) => makeAuthority(place.path(name))));
   if (!ours || !theirs) throw new Error('no authority');
   const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
   await using good = await serveOverTls(content, await ours.issue('good', 'DNS:localhost'));
-  expect(await imported(place, good.url, ours.caFile)).toMatchObject({
+  expect(await runImport(place, good.url, ours.caFile)).toMatchObject({
     action: 'import',
     media: { sha256: createHash('sha256').update(content).digest('hex'), video: { width: 320 } },
   });
@@ -71,7 +71,7 @@ test('media is imported over https from whoever shows a good certificate, and fr
     Object.values(bad).map(async (issued) => {
       await using server = await serveOverTls(content, issued);
       const failed = { action: 'failed', error: { code: 'link_unreachable' } };
-      expect(await imported(place, server.url, ours.caFile)).toMatchObject(failed);
+      expect(await runImport(place, server.url, ours.caFile)).toMatchObject(failed);
       expect(server.asked()).toBe(0);
     }),
   );

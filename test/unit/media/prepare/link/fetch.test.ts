@@ -8,7 +8,7 @@ import { halfWritten, quiet, room, serve } from '../../../../kit/make/prepare.ts
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
 
-async function fetched(link: string, options: Partial<FetchOptions> = {}) {
+async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { storage } = place;
   try {
@@ -24,7 +24,7 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
     });
     return { ...result, content: await buffer(await storage.read('sources/x')) };
   } catch (error) {
-    // Whatever went wrong, nothing of it stays.
+    // A failed import leaves nothing behind.
     expect(await storage.head('sources/x')).toBeUndefined();
     expect(await halfWritten(place.path('media'))).toEqual([]);
     throw error;
@@ -33,14 +33,14 @@ async function fetched(link: string, options: Partial<FetchOptions> = {}) {
 
 async function fetchedFrom(handler: RequestListener, options: Partial<FetchOptions> = {}, path = '/a.mp4') {
   await using server = await serve(handler);
-  return await fetched(server.url + path, options);
+  return await importLink(server.url + path, options);
 }
 
 const refused = (code: string, message = '') =>
   expect.objectContaining({ code, message: expect.stringContaining(message) });
 
 describe('a link is imported', () => {
-  test('whole, hashed, with its size and progress', async () => {
+  test('completely, hashed, with its size and progress', async () => {
     const progress: number[] = [];
     const result = await fetchedFrom((_, res) => res.setHeader('content-length', CONTENT.length).end(CONTENT), {
       onProgress: (fraction) => progress.push(fraction),
@@ -57,16 +57,16 @@ describe('a link is imported', () => {
     expect(result.sha256).toBe(SHA256);
   });
 
-  test('with the name and password that the link holds, which no other host is told', async () => {
+  test('with the name and password in the link, which no other host gets', async () => {
     await using other = await serve((req, res) => res.end(req.headers.authorization ?? 'nothing'));
     await using server = await serve((_, res) => res.writeHead(302, { location: other.url }).end());
     const withLogin = (url: string) => url.replace('http://', 'http://me:p%40ss@');
-    expect(String((await fetched(withLogin(server.url))).content)).toBe('nothing');
+    expect(String((await importLink(withLogin(server.url))).content)).toBe('nothing');
     const basic = `Basic ${Buffer.from('me:p@ss').toString('base64')}`;
-    expect(String((await fetched(withLogin(other.url))).content)).toBe(basic);
+    expect(String((await importLink(withLogin(other.url))).content)).toBe(basic);
   });
 
-  test('after answers that pass', async () => {
+  test('after errors that pass', async () => {
     let asked = 0;
     const result = await fetchedFrom((_, res) => (++asked < 3 ? res.writeHead(503).end() : res.end(CONTENT)));
     expect(result.sha256).toBe(SHA256);
@@ -92,26 +92,26 @@ describe('a source that drops in the middle', () => {
     };
   };
 
-  test('is asked for the rest, and the whole is exact', async () => {
+  test('is asked for the rest, and the result is exact', async () => {
     const ranges: string[] = [];
     expect((await fetchedFrom(dropping(() => '"one"', ranges))).sha256).toBe(SHA256);
     expect(ranges.length).toBeGreaterThan(1);
     expect(ranges.slice(1).every((range) => /^bytes=[1-9]\d*-$/.test(range))).toBe(true);
   });
 
-  test('and whose content changed meanwhile is begun anew: two files are never stitched together', async () => {
+  test('and whose content changed meanwhile is fetched again: two files are never joined', async () => {
     let version = 0;
     const old = randomBytes(CONTENT.length);
     const changing: RequestListener = (req, res) => {
       version++;
-      // The first version drops; whoever asks for the rest of it gets the second one whole, or, with no If-Range, its end.
+      // The first version drops. A request for the rest gets the second version whole or, without If-Range, its end.
       const [content, tag] = version === 1 ? [old, '"1"'] : [CONTENT, '"2"'];
       res.setHeader('etag', tag);
       if (version === 1)
         return res.setHeader('content-length', content.length).write(old.subarray(0, 100_000), () => res.destroy());
       const from = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
       if (from === 0) return res.end(content);
-      // A server that knows nothing of If-Range.
+      // This server ignores If-Range.
       return res
         .writeHead(206, { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` })
         .end(content.subarray(from));
@@ -120,7 +120,7 @@ describe('a source that drops in the middle', () => {
     expect(version).toBe(3);
   });
 
-  /** Breaks each of the first answers in the middle, and takes no notice of Range. */
+  /** Breaks each of the first answers in the middle, and ignores Range. */
   const breaking = (times: number, headers: Record<string, string> = {}, ranges: (string | undefined)[] = []) => {
     let answers = 0;
     return (req: IncomingMessage, res: ServerResponse) => {
@@ -131,13 +131,13 @@ describe('a source that drops in the middle', () => {
     };
   };
 
-  test('and sends no ranges is begun anew', async () => {
+  test('and sends no ranges is fetched again', async () => {
     const ranges: (string | undefined)[] = [];
     expect((await fetchedFrom(breaking(1, { etag: '"one"' }, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=/), undefined]);
   });
 
-  test('and does not say by what its content is known is begun anew without being asked for the rest', async () => {
+  test('and has no validator is fetched again, without a request for the rest', async () => {
     const ranges: (string | undefined)[] = [];
     expect((await fetchedFrom(breaking(2, {}, ranges))).sha256).toBe(SHA256);
     expect(ranges).toEqual([undefined, undefined, undefined]);
@@ -160,27 +160,27 @@ describe('a link that cannot be imported has its code', () => {
   test('a refused connection is link_unreachable', async () => {
     const gone = await serve((_, res) => res.end());
     await gone[Symbol.asyncDispose]();
-    await expect(fetched(gone.url)).rejects.toThrow(refused('link_unreachable', 'refused the connection'));
+    await expect(importLink(gone.url)).rejects.toThrow(refused('link_unreachable', 'refused the connection'));
   });
 
   test('a name that does not exist is link_unreachable', async () => {
     const lookup: FetchOptions['lookup'] = (host, _options, callback) =>
       callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' }), []);
-    const asking = fetched('http://nowhere.example/a.mp4', { lookup });
+    const asking = importLink('http://nowhere.example/a.mp4', { lookup });
     await expect(asking).rejects.toThrow(refused('link_unreachable', 'name does not exist'));
   });
 
   test('a private address is link_forbidden, also behind a redirect or a name', async () => {
     let served = 0;
     await using inner = await serve((_, res) => res.end(String(++served)));
-    await expect(fetched(inner.url, { allowPrivateLinks: false })).rejects.toThrow(refused('link_forbidden'));
+    await expect(importLink(inner.url, { allowPrivateLinks: false })).rejects.toThrow(refused('link_forbidden'));
     const metadata = (_: IncomingMessage, res: ServerResponse) =>
       res.writeHead(302, { location: 'http://169.254.169.254/latest/' }).end();
     await expect(fetchedFrom(metadata)).rejects.toThrow(refused('link_forbidden'));
     const lookup: FetchOptions['lookup'] = (_host, _options, callback) =>
       callback(null, [{ address: '127.0.0.1', family: 4 }]);
     const named = inner.url.replace('127.0.0.1', 'media.example');
-    await expect(fetched(named, { allowPrivateLinks: false, lookup })).rejects.toThrow(refused('link_forbidden'));
+    await expect(importLink(named, { allowPrivateLinks: false, lookup })).rejects.toThrow(refused('link_forbidden'));
     expect(served).toBe(0);
   });
 

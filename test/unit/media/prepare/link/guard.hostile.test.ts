@@ -1,6 +1,6 @@
 /**
- * Links that lead to where nothing may be imported from, in a network in which every one of those addresses answers: real
- * DNS asked by the C library, real sockets, and listeners that must never see a connection.
+ * Tests links to forbidden addresses, in a network in which every one of those addresses answers. It has real DNS through the C library,
+ * real sockets, and listeners that must never see a connection.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 import { PUBLIC, type Report } from './hostile.ts';
 
 const run = promisify(execFile);
-/** A user namespace lets those who are not root do it as well. */
+/** A user namespace allows this without root. */
 const ROOTLESS = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
 const TRAPS = ['10.0.0.1', '169.254.169.254', '100.64.0.1', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'];
 const SCRIPT = `
@@ -21,7 +21,7 @@ const SCRIPT = `
   done
   mount --bind resolv.conf /etc/resolv.conf && mount --bind nsswitch.conf /etc/nsswitch.conf && exec "$@"`;
 
-/** What becomes of the links, one after the other. */
+/** Imports the links in turn; returns their outcomes. */
 async function reportOn(links: string[], { allowPrivate = false } = {}): Promise<Report & { codes: string[] }> {
   const dir = await mkdtemp(join(tmpdir(), 'hostile-'));
   try {
@@ -49,7 +49,7 @@ test('a link never leads to an address that is not public: as a literal, by DNS,
     ...['127.0.0.1.', '0', '169.254.169.254', '0xa9fea9fe', '10.0.0.1', '100.64.0.1', 'localhost', 'a.localhost.'],
     ...['[::1]', '[::ffff:127.0.0.1]', '[::ffff:a9fe:a9fe]', '[::127.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]', '[::]'],
     ...['[64:ff9b::a9fe:a9fe]', '[fd00:ec2::254]', '[2002:7f00:1::]', '[fe80::1%25lo]', '[fe80::1%lo]'],
-    // Names for which DNS answers them.
+    // Names that DNS resolves to them.
     ...['private.example', 'loopback.example', 'mixed.example', 'mapped.example', 'nat64.example', 'six.example'],
     ...['metadata.google.internal', 'ec2.example', 'shared.example'],
   ].map((host) => `http://${host}/film`);
@@ -79,7 +79,7 @@ test('a link never leads to an address that is not public: as a literal, by DNS,
 
 test('a name that changes its mind is held to the answer that was checked: one question for each connection', async () => {
   const { codes, asked, connected } = await reportOn([
-    // The first answer is public and is the one that is connected to, the second is not.
+    // The first DNS answer is public and is used for the connection; the second is not public.
     ...['http://rebinds.example/film', 'http://rebinds.example/film'],
     // The connection breaks in the middle, and the one for the rest would lead to the cloud's credentials.
     'http://rebinds-later.example/drops',

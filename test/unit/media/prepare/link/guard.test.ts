@@ -101,7 +101,7 @@ describe('a link is checked however it is spelled', () => {
     expect(() => checkLink(link, true)).toThrow(expect.objectContaining(refusal));
   });
 
-  test('what is no link at all is not one that is forbidden', () => {
+  test('a text that is no link differs from a forbidden link', () => {
     expect(() => checkLink('nonsense', true)).toThrow(expect.objectContaining({ code: 'link_unreachable' }));
   });
 

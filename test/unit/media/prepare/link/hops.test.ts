@@ -1,4 +1,4 @@
-/** Redirects and cookies of one import, as browsers follow them and keep them. */
+/** Tests redirects and cookies of one import: it follows and keeps them as browsers do. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { Cookies } from '../../../../../src/media/prepare/link/cookies.ts';
@@ -66,12 +66,12 @@ describe('redirects are followed', () => {
     await expect(asking).rejects.toThrow(failure(code, message));
   });
 
-  test('and one that says nowhere is told', async () => {
+  test('and one without a location is reported', async () => {
     await expect(fetchedFrom((_, res) => res.writeHead(302).end())).rejects.toThrow(failure('link_unreachable', '302'));
   });
 });
 
-test('a login of the link is told to no other host, nor is one that a redirect holds sent', async () => {
+test('no other host gets the link’s login, and no host the login of a redirect', async () => {
   const told: (string | undefined)[] = [];
   await using other = await serve((req, res) => {
     told.push(req.headers.authorization);

@@ -1,7 +1,7 @@
 /**
- * A network of one's own, full of traps: the program that test/unit/media/prepare/link/guard.hostile.test.ts runs in a network namespace. The
- * addresses that nothing may be imported from really exist there and something listens at each of them, so that a connection
- * which was not made is one that the importer did not want. Names are asked by the C library of a DNS server that lies.
+ * Runs a network of traps: test/unit/media/prepare/link/guard.hostile.test.ts starts this program in a network namespace. The addresses
+ * that imports must avoid really exist there, with a listener at each, so that a missing connection is the importer's own decision. The C
+ * library resolves names through a DNS server that lies.
  */
 import { createSocket } from 'node:dgram';
 import { createServer, type Server } from 'node:http';
@@ -11,7 +11,7 @@ import { fetchInto } from '../../../../../src/media/prepare/link/fetch.ts';
 import { quiet, room } from '../../../../kit/make/prepare.ts';
 
 export const PUBLIC = '93.184.216.34';
-/** Name → what DNS answers the first time, the second time and so on; the last answer stays. */
+/** DNS answers by name: the first time, the second time and so on; the last answer repeats. */
 const NAMES: Record<string, string[][]> = {
   'public.example': [[PUBLIC]],
   'private.example': [['10.0.0.1']],
@@ -28,12 +28,12 @@ const NAMES: Record<string, string[][]> = {
 };
 const CONTENT = Buffer.alloc(200_000, 'x');
 
-/** How often each name was asked for its IPv4 addresses. */
+/** The number of IPv4 queries by name. */
 const asked: Record<string, number> = {};
-/** Addresses of ours that were connected to. */
+/** Local addresses with a connection. */
 const connected = new Set<string>();
 
-/** RFC 1035 4: the question comes back with an answer for each address of the family that it asks for. */
+/** RFC 1035 4: the reply repeats the question, with an answer for each address of its family. */
 function answerTo(query: Buffer): Buffer {
   const labels: string[] = [];
   let at = 12;
@@ -48,14 +48,14 @@ function answerTo(query: Buffer): Buffer {
   if (type === 1) asked[name] = turn + 1;
   const addresses = (answers?.[Math.min(turn, answers.length - 1)] ?? []).filter((a) => isIPv6(a) === (type === 28));
   const header = Buffer.from(query.subarray(0, 12));
-  // An answer, recursion available; 3: there is no such name.
+  // A reply with recursion available; 3: the name does not exist.
   header.writeUInt16BE(answers ? 0x8180 : 0x8183, 2);
   header.writeUInt16BE(addresses.length, 6);
   header.writeUInt32BE(0, 8);
   const records = addresses.map((address) => {
     const data = Buffer.from(ipaddr.parse(address).toByteArray());
     const record = Buffer.alloc(12 + data.length);
-    // A pointer to the question's name, the type, the class IN, a time to live of nothing, the address.
+    // A pointer to the question's name, the type, the class IN, a TTL of zero, the address.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(type, 2);
     record.writeUInt16BE(1, 4);
@@ -75,13 +75,13 @@ async function listen(port: number): Promise<Server> {
     return response.write(CONTENT.subarray(0, 1000), () => response.destroy());
   });
   server.on('connection', ({ localAddress = '' }) => connected.add(localAddress.replace('::ffff:', '')));
-  // Every address that the namespace has, of both families.
+  // The listener has every address of the namespace, of both families.
   await new Promise<void>((done) => server.listen(port, '::', done));
   return server;
 }
 
-/** `ok`, or the code of the error. */
-async function outcomeOf(link: string, allowPrivateLinks: boolean): Promise<string> {
+/** Returns `ok`, or the code of the error. */
+async function tryLink(link: string, allowPrivateLinks: boolean): Promise<string> {
   await using place = await room();
   const { signal } = new AbortController();
   const limits = { allowPrivateLinks, maxBytes: 1e6, timeoutSeconds: 20, minBytesPerSecond: 0, retryDelayMs: 1 };
@@ -99,14 +99,14 @@ export interface Report {
   asked: Record<string, number>;
 }
 
-/** Standard output is a Report of the links in the arguments, in their order; the first argument is LOOPSTREAM_ALLOW_PRIVATE_LINKS. */
+/** Prints a Report of the links in the arguments, in their order; the first argument is LOOPSTREAM_ALLOW_PRIVATE_LINKS. */
 async function main([allowPrivate, ...links]: string[]): Promise<void> {
   const dns = createSocket('udp4');
   dns.on('message', (query, { port, address }) => dns.send(answerTo(query), port, address));
   await new Promise<void>((done) => dns.bind(53, '127.0.0.1', done));
   const servers = await Promise.all([80, 8080].map(listen));
   const outcomes: Record<string, string> = {};
-  for (const [i, link] of links.entries()) outcomes[`${i} ${link}`] = await outcomeOf(link, allowPrivate === 'true');
+  for (const [i, link] of links.entries()) outcomes[`${i} ${link}`] = await tryLink(link, allowPrivate === 'true');
   process.stdout.write(JSON.stringify({ outcomes, connected: [...connected], asked } satisfies Report));
   dns.close();
   for (const server of servers) {

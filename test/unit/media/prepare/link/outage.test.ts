@@ -1,4 +1,4 @@
-/** Servers that are away for a while: the Job tries a few times, and tells how long the server asks to be left alone. */
+/** Tests servers that are away for a while: the Job tries a few times, and reports how long the server asks clients to wait. */
 import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { readRetryAfter } from '../../../../../src/media/prepare/link/outage.ts';
@@ -112,7 +112,7 @@ describe('a server that stays away is left to the operator', () => {
   });
 });
 
-describe('what minutes do not mend is told at once', () => {
+describe('a fault that minutes do not fix is reported at once', () => {
   const final = (message: string) =>
     expect.objectContaining({ ...failureFields(message), retryAfterSeconds: undefined });
   const failureFields = (message: string) => ({

@@ -1,4 +1,4 @@
-/** A page, an error or a playlist in place of a file is told as such; a file is one whatever its type says. */
+/** Tests that a page, an error or a playlist in place of a file is reported as such. A media file counts as one whatever its type. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { failure, fetchedFrom } from '../../../../kit/make/links.ts';
@@ -22,7 +22,7 @@ describe('link_is_a_page', () => {
     ['a page after a mark of its encoding', 'video/mp4', `\ufeff${HTML}`],
     ['a page in UTF-16', 'video/mp4', Buffer.from(`\ufeff${HTML}`, 'utf16le')],
     ['XHTML', 'application/xhtml+xml', `<?xml version="1.0"?>\n${HTML}`],
-  ])('%s, with its name and what to do', async (_what, type, body) => {
+  ])('%s, with its name and the next step', async (_what, type, body) => {
     const refusal = failure(
       'link_is_a_page',
       'leads to a page, not to a file\\. The title of the page is “film.mp4 & more”\\. Use the link',
@@ -92,7 +92,7 @@ describe('a file is no page', () => {
     },
   );
 
-  test('subtitles and other text are left to those who read media', async () => {
+  test('subtitles and other text are left to the media inspection', async () => {
     expect((await serving('text/plain', '1\n00:00:01,000 --> 00:00:02,000\nHello\n')).sizeBytes).toBeGreaterThan(0);
   });
 });

@@ -1,4 +1,4 @@
-/** Share links that people copy from their browsers, against servers that stand in for the services. */
+/** Tests share links as people copy them from their browsers, against stand-ins for the services. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { findBehindPage, toDirectLink } from '../../../../../src/media/prepare/link/share-links.ts';
@@ -79,7 +79,7 @@ describe('a share link becomes a direct one', () => {
   });
 });
 
-/** Stands in for services: each listener by the host that it is asked as. */
+/** Starts stand-ins for services, each with the listener of its host. */
 async function services(hosts: Record<string, RequestListener>) {
   const asked: string[] = [];
   const server = await serve((req: IncomingMessage, res: ServerResponse) => {
@@ -122,7 +122,7 @@ describe('the file behind a share link is fetched', () => {
       },
     });
     const link = `https://drive.google.com/open?id=${ID}`;
-    // A cookie for https alone goes over it alone: the stand-in is asked as https.
+    // A cookie for https alone needs https: the stand-in is asked as https.
     expect(String((await fetched(link, google)).content)).toBe('film');
     expect(google.asked).toHaveLength(2);
   });
@@ -139,7 +139,7 @@ describe('the file behind a share link is fetched', () => {
     expect(String((await fetched(link, dropbox)).content)).toBe('film');
   });
 
-  test('from OneDrive, whose short link leads to a page', async () => {
+  test('from OneDrive, with a short link to a page', async () => {
     await using onedrive = await services({
       '1drv.ms': (_, res) =>
         res.writeHead(301, { location: 'https://onedrive.live.com/redir?resid=ABC!123&authkey=!Xyz' }).end(),
@@ -170,7 +170,7 @@ describe('the file behind a share link is fetched', () => {
     expect(await fetched(`${cloud.url}/s/AbCdEfGh`)).toMatchObject({ sizeBytes: 4, name: 'Evening.mp4' });
   });
 
-  test('and a page behind the page is told as one', async () => {
+  test('and a page behind the page is reported as one', async () => {
     await using cloud = await serve((_, res) => page(res, '<html><title>Password needed</title>'));
     await expect(fetched(`${cloud.url}/s/AbCdEfGh`)).rejects.toThrow(failure('link_is_a_page', 'Password needed'));
   });

@@ -33,8 +33,8 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** A decoder whose tools are this script. */
-async function decoderOf(script: string, more: Record<string, string> = {}) {
+/** Starts a decoder whose tools are this script. */
+async function startDecoder(script: string, more: Record<string, string> = {}) {
   const tool = join(dir, `tool-${lifecycles.length}`);
   await writeFile(tool, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const lifecycle = new Lifecycle();
@@ -46,15 +46,15 @@ async function decoderOf(script: string, more: Record<string, string> = {}) {
 }
 const start = (args: string[] = [], signal = new AbortController().signal) => keeper.tool('ffmpeg').start(args, signal);
 
-test('the decoder runs a tool as it is told to, and its output, its end and its last words come to the keeper', async () => {
-  await decoderOf('printf "%s|" "$@"; echo bye >&2');
+test('the decoder runs the requested tool; its output, its end and its last words reach the keeper', async () => {
+  await startDecoder('printf "%s|" "$@"; echo bye >&2');
   const { stdout, done } = start(['a b', '$(id)', '']);
   expect(await text(stdout)).toBe('a b|$(id)||');
   expect(await done).toBe('bye\n');
 });
 
 test('a tool that fails is an error with its status and its words', async () => {
-  await decoderOf('echo why >&2; exit 3');
+  await startDecoder('echo why >&2; exit 3');
   const { stdout, done } = start();
   stdout.resume();
   await expect(done).rejects.toMatchObject({
@@ -64,9 +64,9 @@ test('a tool that fails is an error with its status and its words', async () => 
   });
 });
 
-test('megabytes come through whole and in order, and wait while nobody reads', async () => {
+test('megabytes arrive whole and in order, and wait for a slow reader', async () => {
   const bytes = 24 * 2 ** 20;
-  await decoderOf(`head -c ${bytes} /dev/zero; echo $? > ${join(dir, 'ended')}`);
+  await startDecoder(`head -c ${bytes} /dev/zero; echo $? > ${join(dir, 'ended')}`);
   const { stdout, done } = start();
   await new Promise((resolve) => stdout.once('readable', resolve));
   await expect(readFile(join(dir, 'ended'))).rejects.toThrow('ENOENT');
@@ -78,7 +78,7 @@ test('megabytes come through whole and in order, and wait while nobody reads', a
 
 test('work that is given up is killed at once, and the next is done', async () => {
   const pid = join(dir, 'pid');
-  await decoderOf(`if [ "$1" = wait ]; then echo $$ > ${pid}; exec sleep 600; fi; echo next`);
+  await startDecoder(`if [ "$1" = wait ]; then echo $$ > ${pid}; exec sleep 600; fi; echo next`);
   const stop = new AbortController();
   const { stdout, done } = start(['wait'], stop.signal);
   stdout.resume();
@@ -97,8 +97,8 @@ test('work that is given up is killed at once, and the next is done', async () =
   expect(await text(start(['next']).stdout)).toBe('next\n');
 });
 
-test('a decoder that is lost is an error that another try may mend, and so is one that never comes', async () => {
-  const lifecycle = await decoderOf('echo up; exec sleep 600');
+test('a lost decoder is an error that another try may fix, and so is one that never comes', async () => {
+  const lifecycle = await startDecoder('echo up; exec sleep 600');
   const { stdout, done } = start();
   await new Promise((resolve) => stdout.once('readable', resolve));
   stdout.resume();
@@ -114,13 +114,13 @@ test('a decoder comes again to a keeper that begins after it, by a path that is 
   const deep = join(dir, 'a'.repeat(120));
   await import('node:fs/promises').then(({ mkdir }) => mkdir(deep));
   const socket = join(deep, 'decoder.sock');
-  await decoderOf('echo here', { LOOPSTREAM_DECODER_SOCKET: socket });
+  await startDecoder('echo here', { LOOPSTREAM_DECODER_SOCKET: socket });
   const late = await openKeeper(socket, 5000);
   expect(await text(late.tool('ffmpeg').start([], new AbortController().signal).stdout)).toBe('here\n');
   await late.close();
 });
 
-describe('what comes from a decoder is not believed', () => {
+describe('the keeper does not trust a decoder’s messages', () => {
   test.each([
     ['no frames', Buffer.from('HTTP/1.1 200 OK\r\n\r\n')],
     ['an end that is none', Buffer.concat([Buffer.from([2, 0, 0, 0, 2]), Buffer.from('{}')])],
@@ -174,7 +174,7 @@ test('a decoder takes two tools by name and lists of words, and nothing else', a
   );
   await new Promise<void>((resolve) => server.listen(socket, resolve));
   const closed = new Promise((resolve) => server.once('connection', (connection) => connection.once('close', resolve)));
-  await decoderOf(`touch ${marker}`, { LOOPSTREAM_DECODER_SOCKET: socket });
+  await startDecoder(`touch ${marker}`, { LOOPSTREAM_DECODER_SOCKET: socket });
   await closed;
   await expect(readFile(marker)).rejects.toThrow('ENOENT');
   await new Promise((resolve) => {

@@ -40,7 +40,7 @@ test('so does the ffmpeg that sends a stream', async () => {
     { onProgress: () => undefined },
   );
   try {
-    // Between fork and exec a child has its parent's.
+    // Between fork and exec a child has its parent's environment.
     await until('it runs', async () => (await readFile(`/proc/${transport.pid}/cmdline`, 'utf8')).startsWith('ffmpeg'));
     const environ = await readFile(`/proc/${transport.pid}/environ`, 'utf8');
     expect(names(environ)).toEqual(expect.arrayContaining(['PATH', 'TMPDIR', 'LOOPSTREAM_NODE_CONTAINER']));

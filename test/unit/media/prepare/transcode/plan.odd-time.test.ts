@@ -1,4 +1,4 @@
-/** Sources whose time, pictures or sound change in the middle, or whose tracks end apart: they play from beginning to end. */
+/** Tests sources whose time, pictures or sound change in the middle, or whose tracks end apart: they play from beginning to end. */
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importWhole } from '../../../../kit/make/imports.ts';
@@ -18,7 +18,7 @@ interface Clip {
 }
 const H264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-g', '25', '-pix_fmt', 'yuv420p'];
 
-/** A frame of one colour with a tone; either is left out by a length of zero. */
+/** Makes a clip of one colour with a tone; a length of zero leaves either out. */
 async function clip(place: Place, name: string, options: Clip = {}): Promise<string> {
   const { size = '320x180', colour = 'white', fps = 25, seconds = 2, soundSeconds = seconds, hertz = 440 } = options;
   const pictures = seconds > 0 ? ['-f', 'lavfi', '-i', `color=${colour}:s=${size}:r=${fps}:d=${seconds}`] : [];
@@ -27,20 +27,20 @@ async function clip(place: Place, name: string, options: Clip = {}): Promise<str
   return place.path(name);
 }
 
-/** Byte after byte, as `cat` does. */
+/** Joins the bytes, as `cat` does. */
 async function joined(place: Place, name: string, ...parts: string[]): Promise<string> {
   await writeFile(place.path(name), Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
   return place.path(name);
 }
 
-/** As a recorder appends to its FLV: without another header. */
+/** Appends as a recorder does to its FLV: without another header. */
 async function appended(place: Place, name: string, one: string, two: string): Promise<string> {
   await writeFile(place.path(name), Buffer.concat([await readFile(one), (await readFile(two)).subarray(13)]));
   return place.path(name);
 }
 
-/** Imports and prepares a video, and looks at what it plays. */
-async function prepared(place: Place, file: string) {
+/** Imports and prepares a video, and returns its played content. */
+async function prepareAndPlay(place: Place, file: string) {
   const { media, warnings } = await importWhole(file);
   const made = await rendition(place, file);
   const { y, silent } = await played(made.file);
@@ -115,7 +115,7 @@ describe('the pictures change in the middle: both parts fill the frame', () => {
     const one = await clip(place, 'one.ts', { output: ['-muxdelay', '0'] });
     const output = [...(change.output ?? []), '-muxdelay', '0', '-output_ts_offset', '2'];
     const two = await clip(place, 'two.ts', { ...change, output });
-    const { seconds, bright, silent, codes } = await prepared(place, await joined(place, 'in.ts', one, two));
+    const { seconds, bright, silent, codes } = await prepareAndPlay(place, await joined(place, 'in.ts', one, two));
     expect(Math.abs(seconds - 4)).toBeLessThan(0.1);
     expect(Math.min(...bright)).toBeGreaterThan(228);
     expect(silent).toEqual([]);
@@ -123,7 +123,7 @@ describe('the pictures change in the middle: both parts fill the frame', () => {
   });
 });
 
-describe('time begins anew or jumps in the middle: the parts follow each other', () => {
+describe('time restarts or jumps in the middle: the parts follow each other', () => {
   const cases: [string, string, string[]][] = [
     ['begins anew', 'ts', []],
     ['jumps ahead by a second', 'ts', ['-output_ts_offset', '3.2']],
@@ -139,9 +139,12 @@ describe('time begins anew or jumps in the middle: the parts follow each other',
       const one = await clip(place, `one.${ending}`, { soundSeconds: sound, output: codecs });
       const second = { soundSeconds: sound, colour: 'gray', output: [...codecs, ...more] };
       const two = await clip(place, `two.${ending}`, second);
-      const { seconds, bright, silent, codes } = await prepared(place, await join(place, `in.${ending}`, one, two));
+      const { seconds, bright, silent, codes } = await prepareAndPlay(
+        place,
+        await join(place, `in.${ending}`, one, two),
+      );
       expect(Math.abs(seconds - 4)).toBeLessThan(0.15);
-      // Each part is shown for its own time.
+      // Each part lasts its own time.
       expect(Math.abs(bright.filter((y) => y > 200).length - 60)).toBeLessThanOrEqual(4);
       expect(silent.length).toBe(sound ? 0 : 1);
       expect(codes).toEqual(['time_restarts']);
@@ -152,7 +155,7 @@ describe('time begins anew or jumps in the middle: the parts follow each other',
     const parts = await Promise.all(
       [0, 1, 0.5].map((at) => clip(place, `at${at}.ts`, { output: ['-output_ts_offset', String(at)] })),
     );
-    const { seconds, silent } = await prepared(place, await joined(place, 'in.ts', ...parts));
+    const { seconds, silent } = await prepareAndPlay(place, await joined(place, 'in.ts', ...parts));
     expect(Math.abs(seconds - 6)).toBeLessThan(0.2);
     expect(silent).toEqual([]);
   });
@@ -161,7 +164,7 @@ describe('time begins anew or jumps in the middle: the parts follow each other',
 describe('the sound goes on where there are no pictures', () => {
   test('the last picture is held', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mkv', { seconds: 1, soundSeconds: 4 }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mkv', { seconds: 1, soundSeconds: 4 }));
     expect(Math.abs(made.seconds - 4)).toBeLessThan(0.05);
     expect(made.media.durationSeconds).toBeCloseTo(4, 1);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
@@ -171,7 +174,7 @@ describe('the sound goes on where there are no pictures', () => {
 
   test('of a single picture', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mp4', { fps: 1, seconds: 1, soundSeconds: 5 }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mp4', { fps: 1, seconds: 1, soundSeconds: 5 }));
     expect(Math.abs(made.seconds - 5)).toBeLessThan(0.05);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
     expect(made.silent).toEqual([]);
@@ -182,7 +185,7 @@ describe('the sound goes on where there are no pictures', () => {
     const pictures = await clip(place, 'pictures.mkv', { soundSeconds: 0 });
     const sound = await clip(place, 'sound.mka', { seconds: 0, soundSeconds: 4 });
     await ffmpeg('-itsoffset', '2', '-i', pictures, '-i', sound, '-c', 'copy', place.path('in.mkv'));
-    const made = await prepared(place, place.path('in.mkv'));
+    const made = await prepareAndPlay(place, place.path('in.mkv'));
     expect(Math.abs(made.seconds - 4)).toBeLessThan(0.05);
     expect(Math.min(...made.bright)).toBeGreaterThan(228);
     expect(made.silent).toEqual([]);
@@ -202,7 +205,7 @@ describe('the sound goes on where there are no pictures', () => {
 describe('a track that is declared and empty is taken for absent', () => {
   test('of sound', async () => {
     await using place = await room();
-    const made = await prepared(place, await clip(place, 'in.mkv', { output: ['-bsf:a', 'noise=drop=1'] }));
+    const made = await prepareAndPlay(place, await clip(place, 'in.mkv', { output: ['-bsf:a', 'noise=drop=1'] }));
     expect(made.seconds).toBeCloseTo(2, 1);
     expect(made.silent).toEqual([expect.closeTo(0, 1)]);
     expect(made.codes).toEqual(['track_empty']);
@@ -225,13 +228,13 @@ describe('a track that is declared and empty is taken for absent', () => {
     const file = place.path('in.mkv');
     const inputs = ['-i', await clip(place, 'plain.mkv'), '-i', sound];
     await ffmpeg(...inputs, '-map', '0', '-map', '1', '-c', 'copy', '-bsf:a:0', 'noise=drop=1', file);
-    const made = await prepared(place, file);
+    const made = await prepareAndPlay(place, file);
     expect(made.silent).toEqual([]);
     expect(made.codes).toEqual(['track_empty']);
   });
 });
 
-describe('the sound changes in the middle: it is heard from beginning to end', () => {
+describe('the sound changes in the middle: it plays from beginning to end', () => {
   const tone = async (place: Place, name: string, hertz: number, output: string[]) => {
     await ffmpeg('-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=3`, ...output, place.path(name));
     return place.path(name);
@@ -263,7 +266,7 @@ describe('the sound changes in the middle: it is heard from beginning to end', (
     const part = (name: string, channels: string, at: string) =>
       clip(place, name, { output: ['-c:a', 'ac3', '-ac', channels, '-muxdelay', '0', '-output_ts_offset', at] });
     const file = await joined(place, 'in.ts', await part('1.ts', '2', '0'), await part('2.ts', '6', '2'));
-    const { seconds, silent } = await prepared(place, file);
+    const { seconds, silent } = await prepareAndPlay(place, file);
     expect(Math.abs(seconds - 4)).toBeLessThan(0.1);
     expect(silent).toEqual([]);
   });
@@ -271,13 +274,13 @@ describe('the sound changes in the middle: it is heard from beginning to end', (
 
 test('silence in place of sound that is missing is said', async () => {
   await using place = await room();
-  const made = await prepared(place, await clip(place, 'in.mp4', { seconds: 3, soundSeconds: 1 }));
+  const made = await prepareAndPlay(place, await clip(place, 'in.mp4', { seconds: 3, soundSeconds: 1 }));
   expect(made.seconds).toBeCloseTo(3, 1);
   expect(made.warnings).toEqual([{ code: 'silence_added', message: expect.stringContaining('2.0 s') }]);
 });
 
 test.each(['mp4', 'flv'])(
-  'what a reader of %s cannot see behind the first of two files is said to be left out',
+  'the part of two files that a reader of %s cannot see is reported as left out',
   async (ending) => {
     await using place = await room();
     const one = await clip(place, `one.${ending}`, { soundSeconds: 0, output: ['-vf', 'noise=alls=60:allf=t'] });

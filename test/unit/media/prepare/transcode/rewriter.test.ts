@@ -20,7 +20,7 @@ const pictures = (count: number, fps: Framerate) =>
   Array.from({ length: count }, (_, i) =>
     tag(TAG_VIDEO, ORIGIN_MS + videoSlotMs(i, fps), i % (2 * fps) === 0 ? IDR : P),
   );
-/** As the encoder gives it: one frame of run-up before zero. */
+/** The encoder's output: one frame of run-up before zero. */
 const sound = (count: number) =>
   Array.from({ length: count + 1 }, (_, i) => tag(TAG_AUDIO, ORIGIN_MS - 21 + audioSlotMs(i), 'af01aabb'));
 
@@ -33,8 +33,8 @@ function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
   return { flv, silentFrames: rewriter.silentFrames };
 }
 
-/** The index of a file that comes in pieces. */
-function indexOf(flv: Buffer, framerate: Framerate | undefined) {
+/** Builds the index of a file that arrives in pieces. */
+function buildIndex(flv: Buffer, framerate: Framerate | undefined) {
   const indexer = new Indexer(`720p${framerate}`, framerate);
   for (let at = 0; at < flv.length; at += 1000) indexer.push(flv.subarray(at, at + 1000));
   return indexer.end();
@@ -51,7 +51,7 @@ describe('rewriting', () => {
     const property = fc.property(anyCase, ({ fps, frames, aac, soundFirst }) => {
       const tracks = soundFirst ? [...sound(aac), ...pictures(frames, fps)] : [...pictures(frames, fps), ...sound(aac)];
       const { flv, silentFrames } = rewrite([...HEADERS, ...tracks], fps);
-      const index = indexOf(flv, fps);
+      const index = buildIndex(flv, fps);
       expect(index.video?.frames).toBe(frames);
       expect(index.audio?.frames).toBe(audioFramesFor(frames, fps));
       expect(silentFrames).toBe(Math.max(0, audioFramesFor(frames, fps) - aac));
@@ -59,7 +59,7 @@ describe('rewriting', () => {
     fc.assert(property, { numRuns: 60 });
   });
 
-  test('leaves the encoder’s run-up out and keeps what is heard', () => {
+  test('leaves the encoder’s run-up out and keeps the audible part', () => {
     const [lead, ...heard] = sound(3);
     if (!lead) throw new Error('no run-up');
     lead.body = Buffer.from('af01dead', 'hex');
@@ -88,7 +88,7 @@ describe('rewriting', () => {
 describe('the index', () => {
   test('points at the tag of each keyframe', () => {
     const { flv } = rewrite([...HEADERS, ...pictures(150, 30), ...sound(300)], 30);
-    const index = indexOf(flv, 30);
+    const index = buildIndex(flv, 30);
     expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual([0, 60, 120]);
     for (const { offset } of index.video?.keyframes ?? []) {
       expect(flv.subarray(offset + 11, offset + 22).toString('hex')).toBe(IDR);
@@ -106,13 +106,15 @@ describe('the index', () => {
       body: Buffer.from(spoil(t.body.toString('hex'), frame), 'hex'),
     }));
     const { flv } = rewrite([...HEADERS, ...spoilt, ...sound(300)], 30);
-    expect(() => indexOf(flv, 30)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => buildIndex(flv, 30)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
   });
 
   test('refuses a file that was cut off, and one of another frame rate', () => {
     const { flv } = rewrite([...HEADERS, ...pictures(90, 30), ...sound(300)], 30);
-    expect(() => indexOf(flv.subarray(0, flv.length - 3), 30)).toThrow(expect.objectContaining({ name: 'FlvError' }));
-    expect(() => indexOf(flv, 25)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
-    expect(() => indexOf(flv, undefined)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => buildIndex(flv.subarray(0, flv.length - 3), 30)).toThrow(
+      expect.objectContaining({ name: 'FlvError' }),
+    );
+    expect(() => buildIndex(flv, 25)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => buildIndex(flv, undefined)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
   });
 });

@@ -1,4 +1,4 @@
-/** What becomes of a task when the machine fails it: killed, no room, no progress. */
+/** Tests a task when the machine fails it: killed, no room, no progress. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const environment = (place: Room, task: unknown, more: Record<string, string> = 
 const startJob = (place: Room, task: unknown, more: Record<string, string> = {}) =>
   spawn(process.execPath, [MAIN, 'prepare'], { stdio: 'ignore', env: environment(place, task, more) });
 const tempFiles = (place: Room) => halfWritten(place.path('media'));
-/** What anybody sees of the storage. */
+/** Lists the visible files of the storage. */
 const visible = async (place: Room): Promise<string[]> => {
   const keys: string[] = [];
   for await (const key of place.storage.list('')) keys.push(key);
@@ -39,7 +39,7 @@ const sourceIn = async (place: Room): Promise<void> => {
   await copyFile(made, place.path('media/sources/x'));
 };
 
-/** Leftovers of the dead are cleared away by any later sweep, when they are old enough to belong to nobody. */
+/** A later sweep removes the leftovers of a killed Job when they are old enough. */
 async function proveCleared(place: Room): Promise<void> {
   const long = new Date(Date.now() - 86_400_000);
   for (const name of await tempFiles(place)) await utimes(place.path(`media/${name}`), long, long);
@@ -48,11 +48,11 @@ async function proveCleared(place: Room): Promise<void> {
   expect(await tempFiles(place)).toEqual([]);
 }
 
-test('a rendition whose Job is killed is seen by nobody, the next try makes it, and nothing stays behind', async () => {
+test('a killed Job’s rendition is invisible, the next try makes it, and nothing stays behind', async () => {
   await using place = await room();
   await sourceIn(place);
   const task = taskFor('video', '720p30');
-  // It reads so slowly that it is killed long before it could be done.
+  // The read is so slow that the kill comes long before its end.
   const slow = place.path('slow');
   await writeFile(slow, '#!/bin/sh\nexec ffmpeg -readrate 0.1 "$@"\n', { mode: 0o755 });
   const killed = startJob(place, task, { LOOPSTREAM_FFMPEG: slow });
@@ -66,7 +66,7 @@ test('a rendition whose Job is killed is seen by nobody, the next try makes it, 
   await proveCleared(place);
 });
 
-test('an import whose Job is killed is seen by nobody, and the next try brings it', async () => {
+test('a killed Job’s import is invisible, and the next try completes it', async () => {
   await using place = await room();
   await sourceIn(place);
   const content = await readFile(place.path('media/sources/x'));
@@ -85,7 +85,7 @@ test('an import whose Job is killed is seen by nobody, and the next try brings i
   await until('it is writing', async () => (await readdir(input)).length > 0);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
-  // What it has fetched goes with the disk of its pod; the storage has seen nothing of it.
+  // The partial file vanishes with the pod's disk; the storage never had any of it.
   expect(await visible(place)).toEqual([]);
   expect(await tempFiles(place)).toEqual([]);
   patient = false;
@@ -97,7 +97,7 @@ test('an import whose Job is killed is seen by nobody, and the next try brings i
 test('a full storage is storage_full, and nothing half is left in it', async () => {
   await using place = await room();
   await sourceIn(place);
-  // A file system of its own that only these processes see; who is not root is root in a user namespace.
+  // These processes see a file system of their own; a user namespace replaces root.
   const rootless = process.getuid?.() === 0 ? [] : ['--map-root-user'];
   const script = `
     mount -t tmpfs -o size=200k tmpfs '${place.path('media')}' && mkdir '${place.path('media/sources')}' &&

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A process of the pod, which began `atMs` after START. Its container's message is a file of its own. */
+/** Starts a process of the pod `atMs` after START. Its container's termination message is a file of its own. */
 function begin(atMs = 0, message = `message-${atMs}`) {
   const time = { ms: atMs };
   const clock = { now: () => new Date(START + time.ms), monotonicMs: () => time.ms - atMs };
@@ -21,9 +21,9 @@ function begin(atMs = 0, message = `message-${atMs}`) {
   const airtime = new AirtimeCounter(files, clock, silent);
   return {
     airtime,
-    /** What kubelet would read now. */
+    /** The runs that kubelet would read now. */
     said: (): StreamerRun[] => JSON.parse(readFileSync(files.message, 'utf8') || '{"runs":[]}').runs,
-    /** Told by a report every two seconds at the least. */
+    /** Reports at least every two seconds. */
     taken(fromMs: number, toMs: number) {
       for (let ms = fromMs; ms < toMs; ) {
         const next = Math.min(ms + 2000, toMs);
@@ -32,7 +32,7 @@ function begin(atMs = 0, message = `message-${atMs}`) {
         ms = next;
       }
     },
-    /** One report for all of it. */
+    /** Reports all of it at once. */
     late(fromMs: number, toMs: number) {
       time.ms = atMs + toMs;
       airtime.add(fromMs, toMs);
@@ -52,7 +52,7 @@ test('time in which two destinations took media counts once, and time in which n
   expect(said()).toEqual(airtime.runs());
 });
 
-test('what is counted is never more than the time in which somebody took media', () => {
+test('the counted time is never more than the time in which a destination took media', () => {
   const report = fc.record({ destination: fc.integer({ min: 0, max: 2 }), pauseMs: fc.integer({ min: 0, max: 900 }) });
   fc.assert(
     fc.property(fc.array(report, { maxLength: 60 }), (reports) => {
@@ -63,7 +63,7 @@ test('what is counted is never more than the time in which somebody took media',
       for (const { destination, pauseMs } of reports) {
         now += pauseMs;
         const from = last[destination] ?? 0;
-        // A destination that took nothing for long was another connection.
+        // A destination that took nothing for long has another connection.
         if (now - from < 1200) {
           taken(from, now);
           for (let ms = from; ms < now; ms++) covered.add(ms);
@@ -79,7 +79,7 @@ test('what is counted is never more than the time in which somebody took media',
   );
 });
 
-test('a process that is killed has written all that it counted, and the next one of the pod tells of it too', () => {
+test('a killed process has stored all its counts, and the next one of the pod reports them too', () => {
   const first = begin();
   first.taken(0, 10_000);
   expect(first.said()).toMatchObject([{ onAirSeconds: 10 }]);
@@ -95,7 +95,7 @@ test('a process that is killed has written all that it counted, and the next one
   expect(runs).toEqual([...new Set(runs)].sort((a, b) => a - b));
 });
 
-test('the message stays within what Kubernetes keeps of it, however often the container began anew', () => {
+test('the message stays within Kubernetes’ limit, for any number of restarts', () => {
   for (let n = 0; n < 60; n++) {
     const { taken, airtime } = begin(n * 400_000_000, 'same');
     taken(399_990_000, 399_999_950);
@@ -106,7 +106,7 @@ test('the message stays within what Kubernetes keeps of it, however often the co
   expect(JSON.parse(text).runs).toHaveLength(24);
 });
 
-test('a history that cannot be read begins anew, with a number above those before it', () => {
+test('an unreadable history begins again, with a number above those before it', () => {
   const first = begin();
   first.taken(0, 1000);
   writeFileSync(join(dir, 'sessions.json'), '{"runs":[{"run":');

@@ -49,7 +49,7 @@ test('numbers and the preview are for those with a token; health is for all', as
   expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
 });
 
-test('who may look may not control', async () => {
+test('a viewer may not control', async () => {
   const { http } = await serve(join(dir, 'view'), 0);
   const stop = (token: string) =>
     fetch(`http://127.0.0.1:${http.port}/control/stop`, {
@@ -61,7 +61,7 @@ test('who may look may not control', async () => {
   expect((await stop('control-token')).status).toBe(200);
 });
 
-test('a token that is not there lets nobody in', async () => {
+test('a missing token grants nothing', async () => {
   const { statusOf } = await serve(join(dir, 'missing'), 0);
   for (const token of [undefined, '', 'undefined']) expect(await statusOf('/stats', token)).toBe(401);
   expect(await statusOf('/stats', 'control-token')).toBe(200);

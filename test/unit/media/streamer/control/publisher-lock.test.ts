@@ -25,7 +25,7 @@ const names = async (lock: PublisherLock, named: string) => {
 };
 
 describe('a pod of a stream', () => {
-  it('waits while the file names another pod or nobody, and acquires the lock when it is named', async () => {
+  it('waits while the file names another pod or none, and acquires the lock when it is named', async () => {
     const { lock, told } = await openLock('other');
     expect(lock.state).toBe('waiting');
     await names(lock, '');
@@ -53,7 +53,7 @@ describe('a pod of a stream', () => {
     expect(lock.state).toBe('released');
   });
 
-  it('releases the lock for ever when it is told to stop, also before it was named', async () => {
+  it('releases the lock for ever when it has to stop, also before it was named', async () => {
     for (const named of ['me', 'other']) {
       const { lock } = await openLock(named);
       lock.release();

@@ -72,13 +72,13 @@ test.each([
   expect(classify([line]).code).toBe(code);
 });
 
-test('a login is in nothing that ffmpeg is told, and hidden wherever it is printed', () => {
+test('a login is in no argument of ffmpeg, and hidden wherever it is printed', () => {
   const login = { rtmpUser: 'publisher@example.com', rtmpPassword: 'p@ss/w:rd?&=' };
   const address = readAddress({ rtmpUrl: 'rtmp://a.example/live', rtmpKey: 'k3y', ...login });
   expect(address.login).toEqual({ user: login.rtmpUser, password: login.rtmpPassword });
   expect(address.preset + address.url).not.toMatch(/publisher|p@ss/);
   expect(redact(`${login.rtmpUser} ${login.rtmpPassword}`, address.secrets)).toBe('[redacted] [redacted]');
-  // As the URL that people copy has them.
+  // The URL as people copy it contains both.
   const pasted = readAddress({
     rtmpUrl: 'rtmp://publisher%40example.com:p%40ss%2Fw:rd%3F&=@a.example/live',
     rtmpKey: 'k3y',
@@ -116,13 +116,13 @@ test.each<[string, FailureCode]>([
   expect(classify([line]).code).toBe(code);
 });
 
-test('a transport that a signal ended was killed; one that ended by itself says its status', () => {
+test('a transport that a signal ended was killed; one that ended by itself has a status', () => {
   expect(classifyEnd(null, 'SIGKILL')).toEqual({ code: 'killed', message: `${FAILURES.killed} (signal SIGKILL)` });
   expect(classifyEnd(255, null).code).toBe('killed');
   expect(classifyEnd(1, null)).toEqual({ code: 'exited', message: `${FAILURES.exited} (status 1)` });
 });
 
-test('ffmpeg is told an address, and the server a name', () => {
+test('ffmpeg gets an address, and the server a name', () => {
   const plain = readAddress({ rtmpUrl: 'rtmp://a.example/live?t=1', rtmpKey: 'k' });
   expect(directTo(plain, { ip: '192.0.2.1' })).toMatchObject({
     url: 'rtmp://192.0.2.1:1935',
@@ -137,7 +137,7 @@ test('ffmpeg is told an address, and the server a name', () => {
   expect(directTo(readAddress({ rtmpUrl: 'srt://a.example:9000', rtmpKey: 'k' }), { ip: '2001:db8::1' }).url).toBe(
     'srt://[2001:db8::1]:9000',
   );
-  // TLS is not ffmpeg's to speak.
+  // ffmpeg does not use TLS itself.
   expect(() => directTo(readAddress({ rtmpUrl: 'rtmps://a.example/live', rtmpKey: 'k' }), { ip: '192.0.2.1' })).toThrow(
     AddressError,
   );

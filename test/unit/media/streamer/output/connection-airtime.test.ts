@@ -6,19 +6,19 @@ import {
 } from '../../../../../src/media/streamer/output/connection-airtime.ts';
 import { parseQueues } from '../../../../../src/media/streamer/output/unreceived-bytes.ts';
 
-const msOf = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
+const toMs = (intervals: readonly (AirtimeInterval | undefined)[]): number =>
   intervals.reduce((sum, one) => sum + (one ? one.untilMs - one.sinceMs : 0), 0);
 
 test('it counts from the first report of media to when the media was handed over that was taken last', () => {
   const airtime = new ConnectionAirtime({ sameBytes: true });
   airtime.addSent(100, 0);
   airtime.addSent(1100, 500);
-  // The publish was accepted late: what had waited was taken at once, and the receiver has it since now.
+  // The publish was accepted late: the waiting media was taken at once, and the receiver has it from that moment.
   expect(airtime.addTaken(2000, 800)).toBeUndefined();
   airtime.addSent(2100, 1000);
   expect(airtime.addTaken(3000, 1040)).toEqual({ sinceMs: 800, untilMs: 1000 });
   airtime.addSent(3100, 1500);
-  // Nothing of that was taken, however often it is told.
+  // Nothing of that was taken, however often it is reported.
   expect(airtime.addTaken(3000, 1900)).toBeUndefined();
   expect(airtime.addTaken(3099, 2100)).toBeUndefined();
   expect(airtime.addTaken(3100, 2300)).toEqual({ sinceMs: 1000, untilMs: 1500 });
@@ -45,7 +45,7 @@ test('in another container, growth stands for all that was handed over before', 
 
 const batch = fc.record({ everyMs: fc.integer({ min: 1, max: 900 }), bytes: fc.integer({ min: 20, max: 200_000 }) });
 
-test('whatever the link takes, and whenever that is told: never more than the receiver sees, nor less by more than was not told', () => {
+test('for any link and any time of reports: never more than the receiver sees, nor less by more than the unreported part', () => {
   fc.assert(
     fc.property(
       fc.array(batch, { minLength: 1, maxLength: 40 }),
@@ -79,7 +79,7 @@ test('whatever the link takes, and whenever that is told: never more than the re
           const there = plan[next - 1]?.throughBytes ?? 0;
           const before = took;
           if (now >= acceptedMs) took = Math.min(there, took + bytesPerSecond / 100);
-          // The receiver has a tag when it has all of it.
+          // The receiver has a tag only when it is complete.
           if (plan.some(({ fromBytes }) => fromBytes > before && fromBytes <= took)) arrivals.push(now);
           if (now - reportedMs < reportMs) continue;
           reportedMs = now;
@@ -87,17 +87,17 @@ test('whatever the link takes, and whenever that is told: never more than the re
           notToldSince = now;
         }
         const seen = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
-        expect(msOf(counted)).toBeLessThanOrEqual(seen);
-        // All was told, over a link on which nothing waits: what is missing is at most the wait for the first report.
+        expect(toMs(counted)).toBeLessThanOrEqual(seen);
+        // Everything was reported over a link without a queue: the difference is at most the wait for the first report.
         if (bytesPerSecond < 100_000_000 || acceptedMs > 0 || (arrivals.at(-1) ?? 0) > notToldSince) return;
-        expect(seen - msOf(counted)).toBeLessThanOrEqual(reportMs + 100);
+        expect(seen - toMs(counted)).toBeLessThanOrEqual(reportMs + 100);
       },
     ),
     { numRuns: 300 },
   );
 });
 
-test('what came to nobody is told once, and what may be on its way not at all', () => {
+test('media that reached no receiver is reported once, and media that may be on its way never', () => {
   const airtime = new ConnectionAirtime({ sameBytes: true });
   for (let n = 0; n <= 10; n++) {
     airtime.addSent(n * 1000 + 100, n * 500);
@@ -111,7 +111,7 @@ test('what came to nobody is told once, and what may be on its way not at all', 
   expect(airtime.revoke(1_000_000)).toBe(4000);
 });
 
-test('of the connections of a process it is known what nobody has acknowledged', () => {
+test('a process’s connections have a known amount of unacknowledged media', () => {
   const line = (n: number, queue: string, inode: number) =>
     `  ${n}: 0100007F:A1B2 0100007F:078F 01 ${queue}:00000000 01:00000014 00000000     0        0 ${inode} 2 0000 20 4 31 10 -1`;
   const table = [

@@ -3,7 +3,7 @@ import { ConnectionHealth } from '../../../../../src/media/streamer/output/conne
 
 const health = () => new ConnectionHealth({ connectMs: 10_000, stallMs: 5000 }, 0);
 
-/** One that has been connected since 500 ms. */
+/** Returns the health of a connection since 500 ms. */
 function connected(): ConnectionHealth {
   const h = health();
   h.report(0, 0);
@@ -11,13 +11,13 @@ function connected(): ConnectionHealth {
   return h;
 }
 
-/** What is found at `untilMs`, after a look each half second. */
+/** Returns the finding at `untilMs`, with a check each half second. */
 function watched(h: ConnectionHealth, fromMs: number, untilMs: number) {
   for (let ms = fromMs; ms < untilMs; ms += 500) expect(h.findFault(ms)).toBeUndefined();
   return h.findFault(untilMs);
 }
 
-test('it is connected when what was reported grows, and not by the first report', () => {
+test('a connection is up when its reports grow, and not by the first report', () => {
   const h = health();
   h.report(4000, 300);
   expect(h.isConnected(300)).toBe(false);
@@ -28,7 +28,7 @@ test('it is connected when what was reported grows, and not by the first report'
   expect(h.connectedMs(2300)).toBe(1000);
 });
 
-test('who never accepts the stream has ten seconds', () => {
+test('a server has ten seconds to accept the stream', () => {
   const h = health();
   expect(watched(h, 0, 10_000)).toBeUndefined();
   expect(h.findFault(10_001)).toBe('connect_timeout');
@@ -51,14 +51,14 @@ test('a slow link, whose reports come seconds apart, is no stall', () => {
   }
 });
 
-test('while there is nothing to send, nobody is at fault', () => {
+test('without media to send, no destination is at fault', () => {
   const h = connected();
   h.pause(20_000);
   expect(watched(h, 20_000, 25_000)).toBeUndefined();
   expect(h.findFault(25_001)).toBe('stalled');
 });
 
-test('a process that did not run for a minute blames nobody for it, and gives up who takes nothing afterwards', () => {
+test('a process that did not run for a minute blames no destination for it, and still drops one that takes nothing afterwards', () => {
   const waiting = health();
   expect(watched(waiting, 0, 2000)).toBeUndefined();
   // Two seconds of its ten had passed, and one of the gap counts.
@@ -72,7 +72,7 @@ test('a process that did not run for a minute blames nobody for it, and gives up
   expect(h.isConnected(64_501)).toBe(false);
 });
 
-test('what was taken before the first look after such a minute is not forgotten', () => {
+test('media taken before the first check after such a minute still counts', () => {
   const h = connected();
   expect(watched(h, 500, 1500)).toBeUndefined();
   h.report(200, 61_000);
@@ -80,7 +80,7 @@ test('what was taken before the first look after such a minute is not forgotten'
   expect(h.findFault(66_501)).toBe('stalled');
 });
 
-test('a machine so slow that each look comes late gives up who takes nothing all the same', () => {
+test('a very slow machine with late checks still drops a destination that takes nothing', () => {
   const h = connected();
   let ms = 500;
   while (h.findFault(ms) === undefined && ms < 60_000) ms += 2000;

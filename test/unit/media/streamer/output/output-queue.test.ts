@@ -37,7 +37,7 @@ function segments(seconds: number): Segment[] {
   return made;
 }
 
-/** A sink that takes nothing until it is told to. */
+/** A sink that takes nothing until its release. */
 function slowSink() {
   const chunks: Buffer[] = [];
   let release: (() => void) | undefined;
@@ -60,7 +60,7 @@ function slowSink() {
   };
 }
 
-test('whoever joins in the middle begins at a keyframe, behind file header, metadata and decoder headers', () => {
+test('a viewer who joins in the middle begins at a keyframe, behind file header, metadata and decoder headers', () => {
   const { sink, data, open } = slowSink();
   open();
   const queue = new OutputQueue({ profile: '720p30', sink });
@@ -75,7 +75,7 @@ test('whoever joins in the middle begins at a keyframe, behind file header, meta
   expect(queue.dropped).toBe(0);
 });
 
-test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with headers, however long it lasts', async () => {
+test('a slow receiver loses whole GOPs, counted, and continues at a keyframe with headers, after any time', async () => {
   const { sink, data, open } = slowSink();
   const queue = new OutputQueue({ profile: '720p30', sink });
   const all = segments(60);
@@ -92,14 +92,14 @@ test('a slow receiver loses whole GOPs, counted, and goes on at a keyframe with 
     expect(step).toBeGreaterThan(0);
     if (step === 100) continue;
     expect(isKeyframe(frame)).toBe(true);
-    // What came before it ends where a GOP ends.
+    // The frames before it end at the end of a GOP.
     expect(frames[i - 1]?.timestampMs ?? 0).toSatisfy((ms: number) => ms % 1000 === 900);
     expect(isAvcSequenceHeader(tags[tags.indexOf(frame) - 1] as (typeof tags)[0])).toBe(true);
   }
   expect(frames.at(-1)?.timestampMs).toBe(59_900);
 });
 
-test('what waits is bounded in bytes and time for as long as nothing is taken', () => {
+test('the queue is bounded in bytes and time while nothing is taken', () => {
   const { sink } = slowSink();
   const queue = new OutputQueue({ profile: '720p30', sink });
   const all = segments(600);
@@ -109,14 +109,14 @@ test('what waits is bounded in bytes and time for as long as nothing is taken', 
     most = Math.max(most, queue.queuedBytes);
   }
   const perSecond = all.slice(0, 10).reduce((sum, { bytes }) => sum + bytes.length, 0);
-  // The rest of the GOP that was begun, four seconds behind it, and headers.
+  // The rest of the current GOP, four seconds behind it, and headers.
   expect(most).toBeLessThan(6 * perSecond);
   expect(queue.dropped).toBeGreaterThan(590);
   queue.close();
   expect(queue.queuedBytes).toBe(0);
 });
 
-test('a slow viewer is let go instead', () => {
+test('a slow viewer is dropped instead', () => {
   const { sink } = slowSink();
   let gone = 0;
   const queue = new OutputQueue({ profile: '720p30', sink, onOverflow: () => gone++ });
@@ -125,7 +125,7 @@ test('a slow viewer is let go instead', () => {
   expect(queue.dropped).toBe(0);
 });
 
-test('of each part that is handed over it tells how much a receiver must have taken to have anything of it', () => {
+test('each queued part has the number of bytes that a receiver needs to have anything of it', () => {
   const { sink, data, open } = slowSink();
   open();
   const told: number[] = [];
@@ -134,7 +134,7 @@ test('of each part that is handed over it tells how much a receiver must have ta
   for (const segment of all) queue.offer(segment);
   const ends = parseFlv(data()).map(({ offset, body }) => offset + 11 + body.length + 4);
   expect(told).toHaveLength(all.length);
-  // Each is the end of a tag, and what was handed over before it ends sooner.
+  // Each report is at the end of a tag, and earlier data ends sooner.
   expect(told.every((bytes) => ends.includes(bytes))).toBe(true);
   expect(told.at(-1)).toBe(data().length);
 });

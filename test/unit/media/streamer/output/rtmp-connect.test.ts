@@ -1,18 +1,18 @@
-/** What a server answers to `connect`, in whatever pieces it comes, and from whoever it comes. */
+/** Tests a server's answers to `connect`, however they are split, from any server. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { answerChallenge } from '../../../../../src/media/streamer/output/authmod.ts';
 import { connectCommand, readConnectReply } from '../../../../../src/media/streamer/output/rtmp-connect.ts';
 
 const HANDSHAKE = Buffer.alloc(3073, 3);
-/** A reply in the chunks that a command is sent in. */
+/** A reply in chunks of the command's size. */
 const reply = (name: '_result' | '_error', description: string): Buffer => {
   const bytes = connectCommand('a', description).toString('latin1');
   const renamed = bytes.replace('connect', name === '_error' ? '_error\0' : '_result');
   return Buffer.concat([HANDSHAKE, Buffer.from(renamed, 'latin1')]);
 };
 
-test('a grant is told when all of it has come, and not before', () => {
+test('a grant counts when it is complete, and not before', () => {
   const whole = reply('_result', 'x'.repeat(500));
   for (let length = 0; length < whole.length; length += 7)
     expect(readConnectReply(whole.subarray(0, length))).toBeUndefined();
@@ -28,7 +28,7 @@ test('no bytes of a server make it throw', () => {
   fc.assert(fc.property(start, fc.uint8Array({ maxLength: 400 }), check), { numRuns: 20_000 });
 });
 
-test('no description of a server makes the answer reach another line, or tell the password', () => {
+test('no description of a server makes the answer reach another line, or reveal the password', () => {
   const publisher = { login: { user: 'bob', password: 'verysecret' }, app: 'live', nonce: '0badcafe' };
   const word = fc.oneof(
     fc.constantFrom('&opaque=', '&challenge=', '&salt=', '&user=', '\n', '\r', ' ', 'x'),

@@ -7,8 +7,8 @@ import type { TimelineItem } from '../../../../../src/media/streamer/timeline/sp
 const FRAME_TICKS = 4000;
 const FRAME_MS = FRAME_TICKS / 120;
 
-/** Pictures in decoding order, each with the slot in which it is shown. */
-function itemOf(shown: number[], delayFrames: number): TimelineItem {
+/** Builds pictures in decoding order, each with the slot in which it is shown. */
+function buildItem(shown: number[], delayFrames: number): TimelineItem {
   let at = 0;
   return {
     id: 'a',
@@ -45,7 +45,7 @@ test('a skip ends pictures where every slot up to there has been shown, within t
   fc.assert(
     fc.property(pictures, fc.nat(40), (shown, after) => {
       let over = false;
-      const item = new CuttableItem(itemOf(shown, 2), 'video', () => over);
+      const item = new CuttableItem(buildItem(shown, 2), 'video', () => over);
       let taken = 0;
       for (; taken < after && item.takeVideo() !== 'end'; taken++);
       over = true;
@@ -60,6 +60,6 @@ test('a skip ends pictures where every slot up to there has been shown, within t
 
 test('sound that leads ends at its next frame; sound that follows goes on until the pictures end', () => {
   const over = () => true;
-  expect(new CuttableItem(itemOf([0], 0), 'audio', over).takeAudio()).toBe('end');
-  expect(new CuttableItem(itemOf([0], 0), 'video', over).takeAudio()).not.toBe('end');
+  expect(new CuttableItem(buildItem([0], 0), 'audio', over).takeAudio()).toBe('end');
+  expect(new CuttableItem(buildItem([0], 0), 'video', over).takeAudio()).not.toBe('end');
 });

@@ -36,7 +36,7 @@ test('different seeds and rounds are in different orders', () => {
   expect(orders.size).toBeGreaterThan(195);
 });
 
-test('playing on from a position reaches what the clock says at every later time', () => {
+test('playing on from a position reaches the clock’s place at every later time', () => {
   fc.assert(
     fc.property(loops, fc.nat(1e9), fc.nat(1e8), (loop: Loop, start, later) => {
       let position = computePlayhead(loop, start);
@@ -88,7 +88,7 @@ test('a corrected duration moves the epoch, so that a pod that knows it from the
       if (item % count === playing) return;
       const corrected = correctDuration(loop, item % count, ticks, at);
       if (!corrected) {
-        // Nothing may be returned: what an assertion answers would be taken for the property's own verdict.
+        // Returns nothing: an assertion's result would count as the property's own verdict.
         expect(loop.durations[item % count]).toBe(ticks);
         return;
       }

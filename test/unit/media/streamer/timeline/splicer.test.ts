@@ -15,15 +15,15 @@ const AUDIO_FRAME_MS = 1024 / 48;
 interface Shape {
   rate: [number, number];
   frames: number;
-  /** AAC frames more (or fewer) than fit the pictures. */
+  /** The number of AAC frames beyond (or below) the pictures' duration. */
   extraAudio: number;
   delayFrames: number;
-  /** Pictures that the file has fewer than its index says. */
+  /** The number of pictures that the file lacks compared with its index. */
   missing?: number;
   header?: number;
 }
 
-/** Tags by what is in them: whoever reads them leaves them as they are, and a million seams need not make each anew. */
+/** Tags by content: readers leave them unchanged, and a million seams need not make each anew. */
 const videoTags = new Map<number, FlvTag>();
 function videoTag(keyframe: boolean, compositionMs: number): FlvTag {
   const key = 2 * compositionMs + Number(keyframe);
@@ -41,7 +41,7 @@ const audioTags = Array.from({ length: 256 }, (_, n): FlvTag => {
 const audioTag = (n: number): FlvTag => audioTags[n % 256] as FlvTag;
 const videoHeaders = [0, 1, 2, 3].map((n) => Buffer.from([0x17, 0, 0, 0, 0, n]));
 
-/** An item as a well-read rendition gives it; `waits` makes it answer `wait` now and then. */
+/** Builds an item of a well-read rendition; `waits` makes it return `wait` now and then. */
 function item(shape: Shape, waits?: () => boolean): TimelineItem {
   const ticks = frameTicks(...shape.rate) as number;
   const frameMs = (1000 * shape.rate[1]) / shape.rate[0];
@@ -67,7 +67,7 @@ function item(shape: Shape, waits?: () => boolean): TimelineItem {
   };
 }
 
-/** Steps until `count` frames came out; every 'wait' is answered by asking again. */
+/** Steps until `count` frames came out; a 'wait' is retried. */
 function run(splicer: Splicer, count: number): OutTag[] {
   const out: OutTag[] = [];
   for (let frames = 0, idle = 0; frames < count; ) {
@@ -88,7 +88,7 @@ const steps = (tags: OutTag[], type: number): number[] => {
   return times.slice(1).map((t, i) => t - (times[i] as number));
 };
 
-/** All of them at once: to expect it of each of a million steps takes longer than the steps. */
+/** Checks all steps at once: an assertion for each of a million steps takes longer than the steps. */
 function expectSteps(tags: OutTag[], type: number, longestMs: number): void {
   const all = steps(tags, type);
   expect(Math.min(...all)).toBeGreaterThan(0);
@@ -135,7 +135,7 @@ describe('for any list of items', () => {
     );
   });
 
-  test('every picture is shown in its own slot, whatever B-frame delay its item has', () => {
+  test('every picture is shown in its own slot, for any B-frame delay of its item', () => {
     fc.assert(
       fc.property(fc.array(anyShape, { minLength: 2, maxLength: 5 }), (list) => {
         const shapes = list.map((s) => ({ ...s, rate: [30, 1] as [number, number] }));

@@ -21,14 +21,14 @@ const RATES: [number, number][] = [
   [30000, 1001],
 ];
 
-/** Who made a frame: the sound of the pictures' items, or a song. */
+/** The source of a frame: the sound of the pictures' items, or a song. */
 const OF_PICTURES = 1;
 const OF_SONG = 2;
 
 interface Clip {
   rate: [number, number];
   frames: number;
-  /** Pictures that are played of them: it may be cut, or damaged, anywhere. */
+  /** Pictures that are played: the item may be cut, or damaged, anywhere. */
   played: number;
   /** AAC frames more or fewer than fit. */
   extraAudio: number;
@@ -46,7 +46,7 @@ const clip = fc
   })
   .map(({ cut, isCut, ...c }): Clip => ({ ...c, played: isCut ? Math.max(1, Math.floor(c.frames * cut)) : c.frames }));
 const songs = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 4 });
-/** When, in frames given out; no songs is no list. */
+/** The times of switches, in output frames; without songs there is no list. */
 const switches = fc.array(fc.record({ at: fc.nat(1500), songs: fc.option(songs, { nil: undefined }) }), {
   maxLength: 6,
 });
@@ -58,7 +58,7 @@ const sound = (value: number): FlvTag => ({
   offset: 0,
 });
 
-function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: () => boolean) {
+function buildItem({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: () => boolean) {
   const ticks = frameTicks(...rate) as number;
   const fits = Math.ceil((frames * ticks) / AUDIO_FRAME_TICKS);
   let video = played;
@@ -96,14 +96,17 @@ function itemOf({ rate, frames, played, extraAudio, delayFrames }: Clip, waits: 
   return item;
 }
 
-/** A list of songs of so many AAC frames, each given out whole. */
-function listOf(lengths: readonly number[], waits: () => boolean): NextItem {
+/** A list of songs with these numbers of AAC frames, each played whole. */
+function buildList(lengths: readonly number[], waits: () => boolean): NextItem {
   let n = 0;
   return () => {
     if (waits()) return 'wait';
     let left = lengths[n++ % lengths.length] ?? 1;
     const clipOfSong: Clip = { rate: [30, 1], frames: 1, played: 1, extraAudio: 0, delayFrames: 0 };
-    return { ...itemOf(clipOfSong, waits), takeAudio: () => (waits() ? 'wait' : left-- > 0 ? sound(OF_SONG) : 'end') };
+    return {
+      ...buildItem(clipOfSong, waits),
+      takeAudio: () => (waits() ? 'wait' : left-- > 0 ? sound(OF_SONG) : 'end'),
+    };
   };
 }
 
@@ -112,7 +115,7 @@ const steps = (tags: OutTag[], type: number): number[] => {
   return times.slice(1).map((t, i) => t - (times[i] as number));
 };
 
-test('whatever is cut, switched, missing or late, in either track: no step too long, none back, never apart', () => {
+test('for any cut, switch, gap or delay, in either track: no step too long, none back, never apart', () => {
   fc.assert(
     fc.property(
       fc.array(clip, { minLength: 1, maxLength: 6 }),
@@ -122,13 +125,13 @@ test('whatever is cut, switched, missing or late, in either track: no step too l
         let k = 0;
         const waits = () => (pattern[k++ % pattern.length] as boolean) && k % 3 === 0;
         let n = 0;
-        const next = () => (waits() ? ('wait' as const) : itemOf(clips[n++ % clips.length] as Clip, waits));
+        const next = () => (waits() ? ('wait' as const) : buildItem(clips[n++ % clips.length] as Clip, waits));
         const splicer = new Splicer({ video: next });
         const tags: OutTag[] = [];
         let apart = 0;
         for (let frames = 0, idle = 0; frames < 1500; ) {
           for (const { songs } of list.filter(({ at }) => at === frames))
-            splicer.setAudio(songs && listOf(songs, waits));
+            splicer.setAudio(songs && buildList(songs, waits));
           const tag = splicer.step();
           if (!tag && ++idle > 1000) throw new Error('it does not go on');
           if (!tag) continue;
@@ -148,10 +151,10 @@ test('whatever is cut, switched, missing or late, in either track: no step too l
   );
 });
 
-test('a list of songs comes and goes between two items of the pictures, and each is told when', () => {
+test('a list of songs comes and goes between two items of the pictures, and each reports its time', () => {
   const never = () => false;
   const shape: Clip = { rate: [30, 1], frames: 30, played: 30, extraAudio: 0, delayFrames: 0 };
-  const splicer = new Splicer({ video: () => itemOf(shape, never) });
+  const splicer = new Splicer({ video: () => buildItem(shape, never) });
   const heard: { at: number; value: number }[] = [];
   const run = (until: number) => {
     while (splicer.stats.videoFrames < until) {
@@ -161,8 +164,8 @@ test('a list of songs comes and goes between two items of the pictures, and each
   };
   const told: string[] = [];
   run(10);
-  splicer.setAudio(listOf([3], never), () => told.push('never, because another came first'));
-  splicer.setAudio(listOf([7], never), () => told.push('songs'));
+  splicer.setAudio(buildList([3], never), () => told.push('never, because another came first'));
+  splicer.setAudio(buildList([7], never), () => told.push('songs'));
   run(25);
   expect(told).toEqual([]);
   run(40);

@@ -30,7 +30,7 @@ const index = {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Every place in a document, as the keys that lead there. */
+/** Lists every place in a document, as the keys that lead there. */
 const placesIn = (value: Json, path: string[] = []): string[][] => [
   path,
   ...(typeof value === 'object' && value !== null
@@ -38,7 +38,7 @@ const placesIn = (value: Json, path: string[] = []): string[][] => [
     : []),
 ];
 
-/** The document with another value at a place, or without what is there. */
+/** Returns the document with another value at a place, or without it. */
 function changed(document: Json, [key, ...rest]: string[], value: Json | undefined): Json | undefined {
   if (key === undefined) return value;
   if (typeof document !== 'object' || document === null) return document;
@@ -59,7 +59,7 @@ const anything = fc.oneof(
 test.each([
   ['program', program, Program, isProgram],
   ['index', index, RenditionIndex, isRenditionIndex],
-] as const)('a %s is taken exactly when its schema takes it, whatever is changed in it', (_, document, schema, is) => {
+] as const)('a %s is accepted exactly when its schema accepts it, with any change', (_, document, schema, is) => {
   const validator = Compile(schema);
   expect(is(document)).toBe(true);
   const places = fc.constantFrom(...placesIn(document as unknown as Json));

@@ -1,6 +1,6 @@
 /**
- * A program: reads 100,000 damaged renditions and indexes as a streamer would and prints what came of it, as JSON. Run with
- * `--expose-gc`; it takes a seed and how many inputs, and the same seed makes the same inputs.
+ * Reads 100,000 damaged renditions and indexes as a streamer would, and prints the outcomes as JSON. Run it with `--expose-gc`; it takes a
+ * seed and the number of inputs, and the same seed makes the same inputs.
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -24,10 +24,10 @@ import { indexOf } from '../../../../kit/make/streamer.ts';
 
 export interface FuzzReport {
   inputs: number;
-  /** Errors by name and code, and `sound` for what was read to its end. */
+  /** Errors by name and code, and `sound` for complete reads. */
   outcomes: Record<string, number>;
   slowestMs: number;
-  /** Growth between a hundredth of the way and the end, when time-outs have run out and after garbage collection. */
+  /** Growth between a hundredth of the run and its end, after time-outs and garbage collection. */
   grownBytes: number;
 }
 
@@ -73,7 +73,7 @@ function damageBytes(source: Buffer, below: (n: number) => number): Buffer {
   return data;
 }
 
-/** A value anywhere in the document replaced or taken out. */
+/** Replaces or removes a value anywhere in the document. */
 function damageJson(document: unknown, below: (n: number) => number): unknown {
   const copy = structuredClone(document);
   let place: unknown = copy;
@@ -94,8 +94,8 @@ function damageJson(document: unknown, below: (n: number) => number): unknown {
 }
 
 const item = { id: 'a', name: 'A', rendition: 'a.flv' };
-/** Two objects in memory. */
-function storageOf(media: Buffer, json: Buffer): Storage {
+/** A storage of two objects in memory. */
+function buildStorage(media: Buffer, json: Buffer): Storage {
   const build = (key: string) => (key === item.rendition ? media : json);
   return {
     head: async (key: string) => ({ sizeBytes: build(key).length, modifiedAt: new Date(0), version: '1' }),
@@ -113,10 +113,10 @@ function parse(data: Buffer, below: (n: number) => number): void {
   parser.end();
 }
 
-/** Plays it as a splicer would; an item that goes on for ever is a hang. */
+/** Plays an item as a splicer would; an item without an end is a hang. */
 async function play(media: Buffer, json: Buffer, offsetTicks: number): Promise<void> {
   let wake = () => {};
-  const storage = storageOf(media, json);
+  const storage = buildStorage(media, json);
   const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks, onData: () => wake() });
   try {
     for (let taken = 0; taken < 1000; ) {
@@ -142,7 +142,7 @@ async function play(media: Buffer, json: Buffer, offsetTicks: number): Promise<v
 async function once(n: number, below: (n: number) => number): Promise<void> {
   if (n % 10 === 0) {
     const media = damageBytes(clip, below);
-    // An index that fits its size, so that what is in the file is looked at.
+    // The index fits its size, so that the reader examines the file.
     const { sha256: _, ...rest } = index;
     const fitting = { ...rest, sizeBytes: media.length, sha256: createHash('sha256').update(media).digest('hex') };
     const told = below(2) === 0 ? fitting : damageJson(fitting, below);
@@ -150,10 +150,10 @@ async function once(n: number, below: (n: number) => number): Promise<void> {
   }
   if (n % 2 === 0) return parse(damageBytes(clip, below), below);
   const json = Buffer.from(JSON.stringify(damageJson(index, below)));
-  await loadIndex(storageOf(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
+  await loadIndex(buildStorage(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
 }
 
-/** What the runtime itself takes more after a hundred times as many inputs: compiled code and the like. */
+/** The runtime's own growth over a hundred times as many inputs: compiled code and the like. */
 export const NOISE_BYTES = 4 * 2 ** 20;
 
 const used = () => {
@@ -162,7 +162,7 @@ const used = () => {
   return heapUsed + arrayBuffers;
 };
 
-/** What is in use once the time-outs of the last reads have run out: until then each holds on to what it read. */
+/** Returns the memory in use after the time-outs of the last reads: until then each keeps its data. */
 async function usedAtRest(atMost: number): Promise<number> {
   for (const end = performance.now() + 3 * READ_TIMEOUT_MS; used() > atMost && performance.now() < end; )
     await sleep(100);

@@ -5,9 +5,9 @@ import { type FuzzReport, NOISE_BYTES } from './fuzz.ts';
 
 const run = promisify(execFile);
 const INPUTS = 100_000;
-/** A read that nothing answers is given up after this: an input that takes as long hangs. */
+/** An unanswered read is given up after this: an input that takes as long hangs. */
 const HANG_MS = 10_000;
-/** They take half a minute of a processor, which others want as well. */
+/** The inputs take half a minute of a processor that other tests use too. */
 const TEST_MS = 600_000;
 
 test(

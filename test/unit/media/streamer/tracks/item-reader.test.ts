@@ -19,7 +19,7 @@ test('a rendition that is replaced while it plays ends there: no byte of the new
   const item = await makeRendition(dir, 'old', { frames: 240, size: '640x360', bitrateKbps: 4000 });
   const other = await makeRendition(dir, 'new', { frames: 240, size: '640x360', bitrateKbps: 4000, hertz: 880 });
   const size = (await storage.head(item.rendition))?.sizeBytes ?? 0;
-  // More than the reader holds at once.
+  // More than the reader buffers.
   expect(size).toBeGreaterThan(2 ** 20);
   let said = 0;
   const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks: 0, onData: () => said++ });

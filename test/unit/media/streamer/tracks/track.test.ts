@@ -27,7 +27,7 @@ const media = Buffer.concat([
 ]);
 const index = Buffer.from(JSON.stringify(indexOf(media, 30)));
 
-/** A storage that takes its time, as one in another region; `asked` counts what it was asked. */
+/** A slow storage, as one in another region; `asked` counts its requests. */
 function slowStorage() {
   const build = (key: string) => (key.endsWith('.json') ? index : media);
   const storage: Partial<Storage> & { asked: number } = {
@@ -76,7 +76,7 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   track.close();
 });
 
-test('a skip passes over items that are left out, and one that joins later is gone on to', async () => {
+test('a skip passes over left-out items, and reaches one that joins later', async () => {
   const items = [
     { id: 'a', name: 'a', rendition: 'r/a.flv' },
     { id: 'late', name: 'late', rendition: '' },

@@ -1,4 +1,4 @@
-/** What of the chart is made from other things is current, and speaks of every value. */
+/** Tests that the generated parts of the chart are current, and cover every value. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const CHART_ROLES: readonly Role[] = ['operator', 'api', 'billing'];
 
 const read = (path: string) => readFileSync(join(CHART, path), 'utf8');
 
-test('values, schema, README, definitions and rules are what they are made of (mend with `npm run generate`)', () => {
+test('values, schema, README, definitions and rules are current (fix with `npm run generate`)', () => {
   const files = chartFiles(sources());
   for (const [path, text] of files) expect(read(path), path).toBe(text);
   const made = readdirSync(join(CHART, 'files'), { recursive: true, withFileTypes: true })
@@ -29,7 +29,7 @@ test('the chart has the version of the package', () => {
   expect(parse(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
 });
 
-test('values.yaml says the defaults, the schema refuses what it does not name, and every value has its sentence', () => {
+test('values.yaml has the defaults, the schema refuses other keys, and every value has its sentence', () => {
   expect(parse(read('values.yaml'))).toEqual(getDefault(VALUES));
   const strict = (value: Value): boolean =>
     !value.properties || (value.additionalProperties === false && Object.values(value.properties).every(strict));
@@ -47,7 +47,7 @@ test('a value that sets a setting has its sentence, default and bounds', () => {
   }
 });
 
-test('docs/settings.md is what the table of settings says (mend with `make generate`)', () => {
+test('docs/settings.md matches the table of settings (fix with `make generate`)', () => {
   expect(readFileSync(join(CHART, '../../docs/settings.md'), 'utf8')).toBe(settingsDocument());
 });
 
@@ -64,7 +64,7 @@ const LEFT_TO_EXTRA_ENV = [
   ...['HEADERS', 'BODY', 'REQUEST', 'KEEP_ALIVE', 'CONNECTION'].map((name) => `${name}_TIMEOUT_SECONDS`),
   ...['DURATION', 'RENEW_DEADLINE', 'RETRY_PERIOD'].map((name) => `LEASE_${name}_SECONDS`),
 ];
-/** The chart's own affair: probes and Services name the ports, credentials are files, and the image holds the page. */
+/** Settings of the chart itself: probes and Services name the ports, credentials are files, and the image contains the page. */
 const FIXED = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
 
 test('every setting of the operator, the API server and billing is set, or left to extraEnv', () => {
