@@ -317,7 +317,7 @@ describe('an upload that somebody wants to see', () => {
     expect(status.state).toBe('ready');
     expect(status.error).toBeUndefined();
     expect(getPreviewState({ ...buildImported(), status })).toBe('failed');
-    expect(askPreview({ ...askPreview(buildImported()), status }, at(60))).toBeUndefined();
+    expect(requestPreview({ ...askPreview(buildImported()), status }, at(60))).toBeUndefined();
     const later = {
       ...askPreview(buildImported()),
       status: see({ ...askPreview(buildImported()), status }, { now: at(3601) }).status,
