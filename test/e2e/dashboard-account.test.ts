@@ -68,7 +68,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill('password123');
   await button('Create account').click();
-  await page.getByText('tried first').waitFor();
+  await page.getByText('easy to guess').waitFor();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await button('Create account').dblclick();
   await heading('Check your mail').waitFor();

@@ -40,7 +40,7 @@ function createBackground(log: Logger) {
   return {
     async begin(work: () => Promise<void>): Promise<void> {
       const done: Promise<void> = work()
-        .catch((err: unknown) => log.warn({ err }, 'a letter could not be sent'))
+        .catch((err: unknown) => log.warn({ err }, 'a mail could not be sent'))
         .finally(() => atWork.delete(done));
       atWork.add(done);
     },
@@ -59,7 +59,7 @@ function createNotices({ mailer, db, publicUrl, perHour, log }: LettersDeps) {
     try {
       await mailer.send(noticeMail(email, notices, publicUrl));
     } catch (error) {
-      log.error({ reason: String(error) }, 'notices about an account could not be sent; they are sent later');
+      log.error({ reason: String(error) }, 'notices about an account could not be sent; they are retried');
       for (const notice of notices) await addNotice(db, email, notice);
     }
   }
