@@ -90,7 +90,7 @@ const alerts: Alert[] = [
         'histogram_quantile(0.99, sum by (le, pool) (rate(db_pool_use_seconds_bucket[5m])))  # in Prometheus',
         'the duration of queries',
       ],
-      [API_LOG, '`the database does not answer`'],
+      [API_LOG, '`the database does not respond`'],
       [
         'psql "$DATABASE_URL" -c \'select state, count(*) from pg_stat_activity group by 1\'',
         'connections and their states',

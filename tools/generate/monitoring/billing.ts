@@ -20,7 +20,7 @@ const counting: Alert[] = [
     viewers: `${NOTHING} Streams stay on air without payment. A new one, or one with new credit, does not start.`,
     looks: [
       [BILLING_PODS, 'no pods, or pods that restart or are not ready'],
-      [BILLING_LOG, '`a job of billing failed`, and its error'],
+      [BILLING_LOG, '`a billing job failed`, and its error'],
       ['max by (task) (increase(billing_job_failures_total[15m]))  # in Prometheus', 'which jobs fail'],
     ],
     mends: [
@@ -39,7 +39,7 @@ const counting: Alert[] = [
     means: 'The work of the job is late: payments are credited late, or invoices appear late. Nothing is done twice.',
     viewers: NOTHING,
     looks: [
-      [BILLING_LOG, '`a job of billing failed`, the job and its error'],
+      [BILLING_LOG, '`a billing job failed`, the job and its error'],
       [BILLING_PODS, 'pods that restart or are not ready'],
     ],
     mends: [
@@ -79,7 +79,7 @@ const chains: Alert[] = [
     looks: [
       [
         BILLING_LOG,
-        '`a job of billing failed` for `deposits-…`: the error names the request that the node did not answer',
+        '`a billing job failed` for `deposits-…`: the error names the request without a response of the node',
       ],
       ['max by (network) (crypto_scan_lag_blocks)  # in Prometheus', 'the lag; if it falls, it catches up by itself'],
       [
