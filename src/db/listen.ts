@@ -60,7 +60,8 @@ export async function listen(
       ears.begins();
     };
     await listenOnce(url, channel, { ...ears, begins }, signal).catch((err) => {
-      if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
+      if (!signal.aborted)
+        log.warn({ err, channel }, 'the connection for notifications of the database failed; it is retried');
     });
     await sleep(backoffMs(BACKOFF, failures), signal).catch(() => undefined);
   }

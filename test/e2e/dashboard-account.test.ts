@@ -246,7 +246,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await dialog.getByLabel(/Type .* to confirm/).fill(email);
   await dialog.getByLabel('Your password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
-  await page.getByText('password is not that of the account').waitFor();
+  await page.getByText('password does not match the account').waitFor();
   await dialog.getByLabel('Your password').fill(OTHER_PASSWORD);
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
   await page.getByText('Your account is deleted').waitFor();

@@ -15,7 +15,7 @@ import { type SchemaError, withUnions } from './unions.ts';
 Format.Set('date-time', isTime);
 
 const ARTICLES: Record<string, string> = {
-  string: 'text',
+  string: 'a string',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',

@@ -15,7 +15,7 @@ export function openIdentity(config: ApiConfig, lifecycle: Lifecycle, metrics: H
   const { service, library, db, pools, mails, close } = openAuth({
     ...config,
     openMails: mailer && ((db) => createLetters({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
-    onOutsideFailure: (reason) => log.warn({ reason }, 'nobody could sign in at the outside provider'),
+    onOutsideFailure: (reason) => log.warn({ reason }, 'a sign-in at the OpenID Connect provider failed'),
   });
   metrics.showPools(pools);
   lifecycle.defer('database', close);

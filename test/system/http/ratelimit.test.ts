@@ -213,9 +213,9 @@ describe('Redis away', () => {
     expect(await server.uncounted()).toBe(now);
     // Once for each time that it is away, which on a busy machine it may seem to be once more, and not for each request.
     const told = (what: string) => server.logs().split(what).length - 1;
-    expect(told('Redis is away')).toBeGreaterThan(0);
-    expect(told('Redis is away')).toBeLessThanOrEqual(2);
-    expect(told('Redis is back')).toBe(told('Redis is away'));
+    expect(told('Redis does not respond')).toBeGreaterThan(0);
+    expect(told('Redis does not respond')).toBeLessThanOrEqual(2);
+    expect(told('Redis responds again')).toBe(told('Redis does not respond'));
     expect(server.logs()).not.toContain(redis.password);
   });
 

@@ -228,7 +228,7 @@ it('warns when a day is left and when an hour is, each once, and the account is 
   const afterHours = (hours: number) => {
     passedMs = hours * 3_600_000;
   };
-  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+  const said = (time: string) => expect.stringMatching(`^The credit of the account lasts for less than ${time} at`);
   expect(await told()).toEqual({ state: 'active', left: '25.0', warnings: [] });
   afterHours(2);
   await expect.poll(told).toEqual({ state: 'low', left: '23.0', warnings: [said('24 hours')] });

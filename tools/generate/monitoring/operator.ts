@@ -134,7 +134,7 @@ const work: Alert[] = [
     viewers: STAYS,
     looks: [
       [API_HEALTH, 'the control plane itself'],
-      [OPERATOR_LOG, '`watching goes on after an error`: refused, unreachable, expired'],
+      [OPERATOR_LOG, '`a list or watch failed`: refused, unreachable, expired'],
       ['rate(reflector_errors_total[5m])  # in Prometheus', 'one kind (rights, definition), or all of them (network)'],
     ],
     mends: [
