@@ -62,7 +62,7 @@ export const LIMIT_ROWS = {
     trial: 4 * MEBI,
     full: 128 * MEBI,
     words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
-    free: 'Delete playlists that are no longer needed: their versions go with them.',
+    free: 'Delete playlists that are no longer needed, which also deletes their versions.',
   },
   uploads: {
     title: 'Uploads',
@@ -74,7 +74,7 @@ export const LIMIT_ROWS = {
     free: 'Delete uploads that are no longer needed.',
   },
   uploadBytes: {
-    title: 'Uploads together',
+    title: 'All uploads together',
     unit: 'bytes',
     trial: 20 * GIBI,
     full: KIBI * GIBI,
@@ -105,8 +105,8 @@ export const LIMIT_ROWS = {
     unit: 'count',
     trial: 10,
     full: 1000,
-    words: 'imports from links that have not ended',
-    free: 'Wait until some of them have ended, or delete them.',
+    words: 'unfinished imports from links',
+    free: 'Wait until some imports have finished, or delete them.',
   },
   preparedBytes: {
     title: 'Prepared media',
@@ -114,7 +114,7 @@ export const LIMIT_ROWS = {
     trial: 20 * GIBI,
     full: 4 * KIBI * GIBI,
     words: 'of prepared media',
-    free: 'Delete uploads that are no longer needed: what was prepared of them goes with them.',
+    free: 'Delete uploads that are no longer needed, which also deletes their prepared media.',
   },
   destinationTests: {
     title: 'Tests of destinations',
@@ -123,7 +123,7 @@ export const LIMIT_ROWS = {
     full: 30,
     words: 'tests of destinations a minute',
     code: 'rate_limited',
-    free: 'Wait a minute.',
+    free: 'Try again in a minute.',
   },
   previews: {
     title: 'Live previews at once',
@@ -132,7 +132,7 @@ export const LIMIT_ROWS = {
     full: 8,
     words: 'live previews at once',
     code: 'too_many_previews',
-    free: 'Close one, or wait until one has ended.',
+    free: 'Close a preview, or wait until one ends.',
   },
   apiKeys: {
     title: 'API keys',
@@ -149,15 +149,15 @@ export const LIMIT_ROWS = {
     trial: 2000,
     full: 100_000,
     words: 'idempotency keys in 24 hours',
-    free: 'Send requests without a key that may safely have their effect twice, or wait.',
+    free: 'Wait, or send requests without a key if they are safe to repeat.',
   },
   keptAnswerBytes: {
-    title: 'Answers kept for idempotency keys',
+    title: 'Responses stored for idempotency keys',
     unit: 'bytes',
     trial: 8 * MEBI,
     full: 256 * MEBI,
-    words: 'of answers kept for idempotency keys in 24 hours',
-    free: 'Repeat a request soon after it failed; read what it made where its answer is not kept.',
+    words: 'of responses stored for idempotency keys in 24 hours',
+    free: 'Repeat a failed request soon. If its response is not stored, read the object that it created.',
   },
 } as const satisfies Record<string, LimitRow>;
 
@@ -187,11 +187,11 @@ export function parseLimits(value: unknown): LimitOverrides {
   if (!isObject(value)) return fail('must be JSON such as {"trial":{"streams":3},"full":{"streams":5000}}');
   for (const [column, rows] of Object.entries(value)) {
     if (!ACCOUNT_CLASSES.includes(column as AccountClass))
-      return fail(`has no class ${JSON.stringify(column)}: there are ${ACCOUNT_CLASSES.join(' and ')}`);
+      return fail(`has the unknown class ${JSON.stringify(column)}; the classes are ${ACCOUNT_CLASSES.join(' and ')}`);
     if (!isObject(rows)) return fail(`must have an object at ${column}`);
     for (const [name, limit] of Object.entries(rows)) {
       if (!Object.hasOwn(LIMIT_ROWS, name))
-        return fail(`has no limit ${JSON.stringify(name)}: there are ${LIMIT_NAMES.join(', ')}`);
+        return fail(`has the unknown limit ${JSON.stringify(name)}; the limits are ${LIMIT_NAMES.join(', ')}`);
       if (!Number.isSafeInteger(limit) || Number(limit) < 0)
         return fail(`must have a whole number of 0 or more at ${column}.${name}`);
     }
@@ -242,7 +242,7 @@ export interface LimitUse extends Claim {
 
 const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
   column === 'trial' && full > allowed
-    ? ` Buying credit once raises this limit to ${sayAmount(name, full)}, for good.`
+    ? ` Buying credit once raises this limit to ${sayAmount(name, full)} permanently.`
     : '';
 
 /**
@@ -252,8 +252,8 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
   const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as LimitRow;
-  const needs = wanted > 1 ? `; this needs ${sayAmount(name, wanted)}` : '';
-  const has = `This account may have ${sayAmount(name, allowed)} ${words}, and has ${sayAmount(name, used)}${needs}.`;
+  const needs = wanted > 1 ? `; this request needs ${sayAmount(name, wanted)}` : '';
+  const has = `The account may have ${sayAmount(name, allowed)} ${words}, and has ${sayAmount(name, used)}${needs}.`;
   const detail = `${has} ${free}${lift(use)}`;
   return new AppError(code, detail, { extras: { limit: name, used, allowed, class: use.class } });
 }

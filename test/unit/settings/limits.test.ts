@@ -52,8 +52,8 @@ test('an account on trial is told which limit it has met, what is used, and how 
   const { code, status, message, extras } = limitExceeded(facts);
   expect([code, status]).toEqual(['quota_exceeded', 403]);
   expect(message).toBe(
-    'This account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
-      'Buying credit once raises this limit to 1,000, for good.',
+    'The account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
+      'Buying credit once raises this limit to 1,000 permanently.',
   );
   expect(extras).toEqual({ limit: 'streams', used: 5, allowed: 5, class: 'trial' });
   expect(limitExceeded({ ...facts, class: 'full', allowed: 1000, used: 1000 }).message).not.toContain('credit');

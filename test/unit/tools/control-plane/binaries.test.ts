@@ -95,7 +95,7 @@ describe('ensureBinaries', () => {
     const assetsDir = join(cacheDir, 'assets');
     const ask = () => ensureBinaries({ cacheDir, env, assetsDir, build: builder().build });
     await expect(ask()).rejects.toThrow(
-      /^KUBEBUILDER_ASSETS names .*assets, which holds no etcd or kube-apiserver: correct or unset it\.$/,
+      /^KUBEBUILDER_ASSETS names .*assets, which has no etcd or no kube-apiserver\. Correct or unset it\.$/,
     );
     await program(assetsDir, PROGRAMS.etcd, 1);
     await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*: replace it, or unset/);
@@ -169,14 +169,14 @@ describe('buildPrograms', () => {
   test('what does not compile is said in one sentence, whatever was compiled beside it', async () => {
     const compile = 'printf "# k8s.io/a\\na.go:1:2: undefined: y\\nk8s.io/compiled/beside\\n"; exit 1';
     await expect(buildPrograms(await fakeGo('', { compile }))).rejects.toThrow(
-      /^Kubernetes could not be built \(a\.go:1:2: undefined: y\): all of the output is in .*compile\.log\.$/,
+      /^Kubernetes could not be built \(a\.go:1:2: undefined: y\)\. The whole output is in .*compile\.log\.$/,
     );
   });
 
   test('a build that fails half-way leaves no program under its name', async () => {
     const options = await fakeGo('echo half > "$out"; echo "main.go:1: broken"; exit 1');
     await expect(buildPrograms(options)).rejects.toThrow(
-      /^etcd could not be built \(main.go:1: broken\): all of the output is in .*etcd\.log\.$/,
+      /^etcd could not be built \(main.go:1: broken\)\. The whole output is in .*etcd\.log\.$/,
     );
     expect(existsSync(join(entry, 'etcd'))).toBe(false);
   });
@@ -197,10 +197,10 @@ describe('buildPrograms', () => {
     const options = await fakeGo('', { version: 'go1.20.1' });
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };
     await expect(buildPrograms(noPython)).rejects.toThrow(
-      /^Kubernetes has to be built once and there is no Go: install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,
+      /^Kubernetes must be built once, but Go is not installed\. Install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,
     );
     const other = await buildPrograms({ ...noPython, name: 'another server' }).catch(String);
-    expect(other).toContain('another server has to be built once');
+    expect(other).toContain('another server must be built once');
     expect(other).not.toMatch(/kube/i);
   });
 });
@@ -208,7 +208,7 @@ describe('buildPrograms', () => {
 describe('buildError', () => {
   test.each([
     ['write /tmp/a.o: no space left on device', /^The disk became full while etcd was built/],
-    ['compile: signal: killed', /for want of memory/],
+    ['compile: signal: killed', /memory ran out/],
     [
       'Get "https://proxy.example/x": dial tcp: lookup proxy.example: no such host',
       /^The Go modules of etcd could not be fetched: check the network/,

@@ -69,7 +69,7 @@ describe('ports', () => {
     const address = server.address();
     const port = typeof address === 'object' && address ? address.port : 0;
     await expect(claimPort('rtmp-port', port)).rejects.toThrow(
-      `Port ${port} is taken. Free it, or choose another one: make run ARGS="--rtmp-port ${port + 1}".`,
+      `Port ${port} is in use. Free it, or choose another one: make run ARGS="--rtmp-port ${port + 1}".`,
     );
   });
 
@@ -101,7 +101,7 @@ test('the closing lines leave out what an operator-only system does not have, an
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });
   expect(text).toContain('export KUBECONFIG=/k');
-  expect(text).not.toMatch(/API key|Page|Agents|null/);
+  expect(text).not.toMatch(/API key|Dashboard|Agents|null/);
   const mcpUrl = 'http://127.0.0.1:8080/mcp';
   const whole = summary({ ...facts, mcpUrl }, { watch: undefined, stateDir: '/s' });
   expect(whole).toMatch(

@@ -38,7 +38,9 @@ describe('ensurePrograms', () => {
   });
 
   test('without apt-get names the package', async () => {
-    await expect(ask(true)).rejects.toThrow('ffmpeg cannot be found: install what your system calls ffmpeg.');
+    await expect(ask(true)).rejects.toThrow(
+      'ffmpeg cannot be found. Install the packages that your system calls ffmpeg.',
+    );
   });
 
   test('as root installs just what is missing, without questions, and says so', async () => {
@@ -68,7 +70,7 @@ describe('ensurePrograms', () => {
   test('passes on why apt-get refused', async () => {
     await aptGet('echo "E: Unable to locate package ffmpeg" >&2; exit 100');
     await expect(ask(true)).rejects.toThrow(
-      'ffmpeg could not be installed (Unable to locate package ffmpeg); run `apt-get install -y ffmpeg` to see all of it.',
+      'ffmpeg could not be installed (Unable to locate package ffmpeg). Run `apt-get install -y ffmpeg` to see the whole output.',
     );
   });
 

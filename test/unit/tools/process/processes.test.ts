@@ -62,7 +62,7 @@ describe('spawnChild', () => {
 
   test('says in one sentence that a program is not there', async () => {
     await expect(start('', { command: '/nowhere/etcd', name: 'etcd' })).rejects.toThrow(
-      'etcd could not be started from /nowhere/etcd: there is no such program or directory.',
+      'etcd could not be started from /nowhere/etcd: the program or directory does not exist.',
     );
   });
 
