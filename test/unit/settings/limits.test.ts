@@ -33,9 +33,9 @@ describe('the table of limits', () => {
 
   test.each([
     ['[]', 'must be JSON such as'],
-    ['{"gold":{}}', 'has no class "gold": there are trial and full'],
+    ['{"gold":{}}', 'has the unknown class "gold"; the classes are trial and full'],
     ['{"trial":3}', 'must have an object at trial'],
-    ['{"trial":{"stream":3}}', 'has no limit "stream": there are streams, '],
+    ['{"trial":{"stream":3}}', 'has the unknown limit "stream"; the limits are streams, '],
     ['{"full":{"streams":-1}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":', 'must be JSON'],

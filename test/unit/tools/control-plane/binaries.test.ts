@@ -98,13 +98,13 @@ describe('ensureBinaries', () => {
       /^KUBEBUILDER_ASSETS names .*assets, which has no etcd or no kube-apiserver\. Correct or unset it\.$/,
     );
     await program(assetsDir, PROGRAMS.etcd, 1);
-    await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*: replace it, or unset/);
+    await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*\. Replace it, or unset/);
   });
 
   test('says so when what was built does not run', async () => {
     const { build } = builder(({ dir }, wanted) => program(dir, wanted, wanted.file === 'kubectl' ? 1 : 0));
     await expect(ensureBinaries({ cacheDir, env, build })).rejects.toThrow(
-      /^kubectl was built but does not run: remove/,
+      /^kubectl was built but does not run\. Remove/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('ensureBinaries', () => {
   test('names the setting when the cache cannot be written', async () => {
     await writeFile(join(cacheDir, 'file'), '');
     const ask = ensureBinaries({ cacheDir: join(cacheDir, 'file'), env, build: builder().build });
-    await expect(ask).rejects.toThrow(/cannot be written \(ENOTDIR\): set XDG_CACHE_HOME/);
+    await expect(ask).rejects.toThrow(/cannot be written \(ENOTDIR\)\. Set XDG_CACHE_HOME/);
   });
 });
 
@@ -207,11 +207,11 @@ describe('buildPrograms', () => {
 
 describe('buildError', () => {
   test.each([
-    ['write /tmp/a.o: no space left on device', /^The disk became full while etcd was built/],
+    ['write /tmp/a.o: no space left on device', /^The disk became full during the build of etcd/],
     ['compile: signal: killed', /memory ran out/],
     [
       'Get "https://proxy.example/x": dial tcp: lookup proxy.example: no such host',
-      /^The Go modules of etcd could not be fetched: check the network/,
+      /^The Go modules of etcd could not be downloaded\. Check the network/,
     ],
     ['x.go:1:2: undefined: y\n', /^etcd could not be built \(x.go:1:2: undefined: y\)/],
     ['', /\(no output\)/],

@@ -17,8 +17,8 @@ describe('the command line of the local system', () => {
   });
 
   test.each([
-    [['--port', 'x'], '--port takes a port from 0 to 65535, not "x".'],
-    [['--port', '70000'], '--port takes a port from 0 to 65535, not "70000".'],
+    [['--port', 'x'], '--port must be a port from 0 to 65535, not "x".'],
+    [['--port', '70000'], '--port must be a port from 0 to 65535, not "70000".'],
     [['--nonsense'], '--help'],
     [['dance'], '"dance" is not a command'],
     [['stop', 'now'], '"now" is not a command'],

@@ -33,7 +33,7 @@ describe('ensurePrograms', () => {
       { command: 'openssl', aptPackage: 'openssl' },
     ];
     await expect(ask(false, needed)).rejects.toThrow(
-      'ffmpeg, ffprobe, openssl cannot be found: run `sudo apt-get install -y ffmpeg openssl`.',
+      'ffmpeg, ffprobe, openssl cannot be found. Run `sudo apt-get install -y ffmpeg openssl`.',
     );
   });
 

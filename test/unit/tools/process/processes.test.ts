@@ -131,7 +131,7 @@ describe('sweepLeftovers', () => {
 
   test('refuses while the parent still runs', async () => {
     const { parent, pid, kill } = await startParent('sleep 1000');
-    await expect(sweepLeftovers(stateDir)).rejects.toThrow(`is in use by the running process ${parent.pid};`);
+    await expect(sweepLeftovers(stateDir)).rejects.toThrow(`is in use by the running process ${parent.pid}.`);
     expect(identify(pid)).toBeDefined();
     await kill();
     expect(await sweepLeftovers(stateDir)).toEqual(['sh']);
