@@ -1,4 +1,4 @@
-# loopstream: what one can do here. `make` alone lists it.
+# loopstream: its targets. `make` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -6,7 +6,7 @@ SHELL := /bin/bash
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-# A failed lane ends no other. The output of a lane is shown when it fails; WIREIT_LOGGER=simple shows all of it.
+# A failed lane ends no other. A failed lane prints its output; WIREIT_LOGGER=simple prints the output of all.
 export WIREIT_FAILURES ?= continue
 export WIREIT_LOGGER ?= $(shell [ -t 2 ] && echo quiet || echo quiet-ci)
 export WIREIT_PARALLEL ?= 6
@@ -31,89 +31,89 @@ dist/app/main.js: node_modules/.installed scripts/build-app.ts $(SOURCES)
 dist/tools/local.js: node_modules/.installed scripts/build-tools.ts $(SOURCES) $(shell find tools -name '*.ts' 2>/dev/null)
 	@scripts/step 'bundling the local system' $(NODE) scripts/build-tools.ts
 
-# Without a C compiler there is none; ffmpeg then runs without it, and says so.
+# Without a C compiler, ffmpeg runs without the launcher, and the script prints a warning.
 dist/confine: native/confine.c scripts/build-launcher
 	@scripts/build-launcher
 
-setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js dist/tools/local.js dist/confine ## install what the lock file names, build the dashboard and the roles
+setup: node_modules/.installed dist/dashboard/index.html dist/app/main.js dist/tools/local.js dist/confine ## install the locked dependencies, build the dashboard and the roles
 
-run: setup ## everything on this machine, from nothing to a stream on air (ARGS="--help" tells the options)
+run: setup ## start the whole product on this machine, with a stream on air (ARGS="--help" lists the options)
 	@exec $(NODE) dist/tools/local.js $(ARGS)
 
-stop: node_modules/.installed ## stop what `make run` started
+stop: node_modules/.installed ## stop the product that `make run` started
 	@exec $(LOCAL) stop
 
-reset: node_modules/.installed ## stop it and forget its state (.loopstream/)
+reset: node_modules/.installed ## stop it and delete its state (.loopstream/)
 	@exec $(LOCAL) reset
 
 # A lane is skipped while no file has changed since it passed (`wireit` in package.json); `make clean` forgets that.
 # The files that failed in a lane run once more, alone, where they are few: what passes then is named, and is a bug all the same.
-test: setup ## every check and every test, as CI runs them; the last line is "N passed, N failed"
+test: setup ## run every check and test, as CI does; the last line is "N passed, N failed"
 	@rm -rf test-reports
 	@npm run --silent test || npm run --silent test:again || true
 	@exec $(NODE) scripts/test-report.ts
 
-test-unit: node_modules/.installed ## the tests that need no servers
+test-unit: node_modules/.installed ## run the tests that need no servers
 	@vitest run --project unit
 
-test-system: setup ## the tests on real servers (PostgreSQL, kube-apiserver, nginx-rtmp)
+test-system: setup ## run the tests on real servers (PostgreSQL, kube-apiserver, nginx-rtmp)
 	@vitest run --project system
 
-test-e2e: setup ## the whole product, as a person uses it
+test-e2e: setup ## test the whole product, as a user sees it
 	@vitest run --project e2e
 
-test-attack: setup ## attacks by ordinary accounts, each of which must fail (docs/threat-model.md)
+test-attack: setup ## run attacks by ordinary accounts, which must all fail (docs/threat-model.md)
 	@vitest run --project attack
 
-ffmpeg: ## the media programs of the image, into dist/ffmpeg (Debian bookworm, root where build packages are missing)
+ffmpeg: ## build the media programs of the image into dist/ffmpeg (Debian bookworm, root where build packages are missing)
 	@scripts/build-ffmpeg dist/ffmpeg
 
-fuzz-media: node_modules/.installed ## ten thousand media files with crafted headers, ten minutes (ARGS=1000 for fewer)
+fuzz-media: node_modules/.installed ## prepare 10,000 media files with crafted headers, ten minutes (ARGS=1000 for fewer)
 	@$(NODE) test/attack/fuzz-media.ts $(ARGS)
 
-test-cluster: setup ## the product on a real Kubernetes with two nodes; measures the gaps (Linux, root)
+test-cluster: setup ## test the product on a real Kubernetes with two nodes, and measure gaps (Linux, root)
 	@LOOPSTREAM_WRITE_RESULTS=true scripts/test-cluster
 
-lint: node_modules/.installed ## format, lint, types, import law, dead code
+lint: node_modules/.installed ## check format, types, imports, dead code and English
 	@npm run --silent lint
 
 format: node_modules/.installed ## format the code
 	@npm run --silent format
 
-generate: node_modules/.installed ## write crds/, docs/, alerts, dashboards and the chart's values and definitions from what they are made of
+generate: node_modules/.installed ## generate crds/, docs/, alerts, dashboards, and the values and CRDs of the chart
 	@$(NODE) tools/generate/main.ts
 
-screenshots: setup ## pictures of every page, light and dark, desk and phone, from a running `make run`, into its state
+screenshots: setup ## take screenshots of every page of a running `make run`, light and dark, desktop and phone
 	@$(NODE) scripts/screenshots.ts $(ARGS)
 
-build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle what the image runs, and the client for programs, into dist/
+build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, and the client library, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness ## performance as ratios beside the named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness ## measure performance against named peers, into test/bench/RESULTS.md
 
-bench-engine: node_modules/.installed ## the loop engine alone, within ten minutes
+bench-engine: node_modules/.installed ## measure the loop engine alone, ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
 
-bench-operator: node_modules/.installed ## the operator at scale, half an hour
+bench-operator: node_modules/.installed ## measure the operator at scale, half an hour
 	@$(NODE) test/bench/operator.ts $(ARGS)
 
-bench-auth: node_modules/.installed ## what it costs to know who asks, three minutes
+bench-auth: node_modules/.installed ## measure the cost of authentication, three minutes
 	@$(NODE) test/bench/auth.ts $(ARGS)
 
-bench-pages: setup ## how soon pages show a change, and somebody who signs in the first page; three minutes
+bench-pages: setup ## measure the delay until pages show a change, and the first page after sign-in; three minutes
 	@$(NODE) test/bench/pages.ts $(ARGS)
 
-bench-money: node_modules/.installed ## the meter at 10,000 live streams, a minute
+bench-money: node_modules/.installed ## measure the meter at 10,000 live streams, a minute
 	@$(NODE) test/bench/money.ts $(ARGS)
 
-bench-fairness: setup ## what one account can do to another's import and start, five minutes
+bench-fairness: setup ## measure how far one account slows another's import and start, five minutes
 	@$(NODE) test/bench/fairness.ts $(ARGS)
 
-chaos-money: node_modules/.installed ## live streams and deposits while their parts are killed: what was recorded and sent beside what is charged and credited, six minutes
+chaos-money: node_modules/.installed ## kill parts while streams and deposits run, and compare charges and credits; six minutes
 	@$(NODE) test/chaos/money.ts $(ARGS)
 
-bench-api: node_modules/.installed ## the API server at 10,000 streams, six minutes
+bench-api: node_modules/.installed ## measure the API server at 10,000 streams, six minutes
 	@$(NODE) test/bench/api.ts $(ARGS)
 
-clean: ## remove what was built or installed here (not .loopstream/: that is `make reset`)
+clean: ## remove build output and installed packages (not .loopstream/: that is `make reset`)
 	rm -rf dist node_modules test-reports .wireit

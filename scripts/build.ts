@@ -13,7 +13,7 @@ import { mergeNotices, packageFolders, writeNotices } from './notices.ts';
 function addPackage(name: string, from: string, found: Set<string>): void {
   const folder = join(from, 'node_modules', name);
   if (!existsSync(folder)) {
-    if (from === '.') throw new Error(`the package ${name} is not installed`);
+    if (from === '.') throw new Error(`The package ${name} is not installed. Run npm ci.`);
     addPackage(name, dirname(from), found);
     return;
   }

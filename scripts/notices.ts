@@ -56,7 +56,7 @@ function standardText({ name, license, author }: Manifest): string {
   const holder = (typeof author === 'string' ? author : author?.name) ?? `the authors of ${name}`;
   if (license === 'MIT') return mit(holder);
   if (license === 'Apache-2.0') return readFileSync(join(import.meta.dirname, '../LICENSE'), 'utf8');
-  throw new Error(`${name} brings no text of its licence (${license}): add one to scripts/notices.ts.`);
+  throw new Error(`The package ${name} contains no text of its licence (${license}). Add it to scripts/notices.ts.`);
 }
 
 export function readNotice(folder: string): Notice {
@@ -71,7 +71,7 @@ export function readNotice(folder: string): Notice {
   return { name, version, licence: String(license), text: texts.join('\n\n') };
 }
 
-const HEAD = 'loopstream contains the following packages of others, each under its own licence.\n';
+const HEAD = 'loopstream contains the following third-party packages, each under its own licence.\n';
 /** Between two notices; no text of a licence has such a line. */
 const RULE = `\n${'='.repeat(100)}\n`;
 

@@ -14,7 +14,7 @@ const [stateDir = '.loopstream', only = ''] = process.argv.slice(2);
 const factsFile = join(stateDir, 'local.json');
 if (!existsSync(factsFile)) {
   process.stderr.write(
-    `There is no ${factsFile}: nothing runs that pictures could be taken of. Start it with \`make run\`.\n`,
+    `${factsFile} does not exist, because nothing is running. Start loopstream with \`make run\`.\n`,
   );
   process.exit(1);
 }

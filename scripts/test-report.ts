@@ -89,10 +89,10 @@ function summarize(): number {
       passed += first.passed + (isMended ? first.failures.length : 0);
       (isMended ? passedAlone : failures).push(...first.failures);
     } else if (skipped) process.stdout.write(`${lane}: ${skipped}\n`);
-    else failures.push(`the ${lane} lane left no report: see above for what it needed, and test-reports/${lane}.log`);
+    else failures.push(`the lane ${lane} wrote no report: see the errors above, and test-reports/${lane}.log`);
   }
   if (existsSync('test-reports/lint')) passed += 1;
-  else failures.push('lint: see above, or run `make lint`');
+  else failures.push('lint failed: see above, or run `make lint`');
   const list = (title: string, items: string[]) =>
     items.length > 0 && process.stdout.write(`\n${title}:\n${items.map((item) => `  ${item}\n`).join('')}`);
   list('Passed only when run again, alone', passedAlone);

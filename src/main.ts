@@ -18,22 +18,28 @@ const HELP = `loopstream: the Kubernetes operator that keeps looping media on ai
 
 Usage: loopstream <role> [options]
 
-  api         the API server: REST, GraphQL and the dashboard
-  billing     counts what streams use, and looks after payments
-  operator    turns LoopStream resources into pods that are on air
-  streamer    inside a stream's pod: pushes the endless stream
-  prepare     inside a Job: imports or prepares one file
-  decoder     inside a Job, beside it: runs ffmpeg and ffprobe on that file, and has nothing else
-  probe       inside the pod of a destination's test: publishes for a moment
-  migrate     brings the database up to date
-  keys        creates an API key for an account (loopstream keys --help)
-  admin       what the service's staff do by hand: credit, accounts, checks (loopstream admin --help)
-  clients     lists OAuth clients, and says which are verified (loopstream clients --help)
-  remove-finalizers  lets streams be deleted whose operator is gone
-  sweep-plan  unsigned transactions that bring together what crypto deposits have brought
+Servers:
+  api                serves REST, GraphQL, the agent tools and the dashboard
+  billing            meters time on air, charges accounts and processes payments
+  operator           reconciles LoopStream resources into pods
 
+Roles of pods, started by the operator:
+  streamer           sends the endless stream to its destinations
+  prepare            imports or prepares one file, in a Job
+  decoder            runs ffmpeg and ffprobe on that file, in a container without credentials
+  probe              publishes for a moment to test a destination
+
+Commands:
+  migrate            updates the schema of the database
+  keys               creates an API key for an account
+  admin              runs tasks of the service's staff: credit, accounts, audits
+  clients            lists OAuth clients and marks the verified ones
+  remove-finalizers  removes the finalizers of streams whose operator is gone
+  sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
+
+To see the options of a command, run: loopstream <command> --help
 Settings are environment variables that begin with LOOPSTREAM_; docs/settings.md lists them.
-Notices of the packages inside: THIRD_PARTY_NOTICES.txt in the image, and /third-party-notices.txt of the dashboard.
+Licences of the packages: THIRD_PARTY_NOTICES.txt in the image, and /third-party-notices.txt on the dashboard.
 `;
 
 type Role = (args: string[]) => Promise<number | undefined>;
@@ -119,7 +125,7 @@ async function main([role, ...args]: string[]): Promise<number | undefined> {
   // A property of every object (`constructor`) is no role.
   const run = Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
   if (run) return run(args);
-  process.stderr.write(`loopstream: there is no role "${role}".\n\n${HELP}`);
+  process.stderr.write(`loopstream: "${role}" is not a role.\n\n${HELP}`);
   return 2;
 }
 

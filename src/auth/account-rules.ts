@@ -27,7 +27,7 @@ function checkNames(fields: RequestFields): void {
     if (value === undefined || (value === null && name === 'lastName')) continue;
     const limit = name === 'name' ? 2 * MAX_NAME + 1 : MAX_NAME;
     if (typeof value !== 'string' || value.length > limit || !PLAIN.test(value))
-      throw refuse('INVALID_NAME', `A name has at most ${MAX_NAME} characters, and no control characters.`);
+      throw refuse('INVALID_NAME', `A name must have at most ${MAX_NAME} characters, and no control characters.`);
   }
   if (typeof fields.firstName === 'string' && fields.firstName.trim() === '')
     throw refuse('INVALID_NAME', 'Enter your first name.');
@@ -51,22 +51,24 @@ function checkKeep(keepAccess: unknown): void {
 function checkPasskeyName(name: unknown): void {
   const isName = typeof name === 'string' && name.trim() !== '' && name.length <= MAX_PASSKEY_NAME && PLAIN.test(name);
   if (!isName)
-    throw refuse('INVALID_NAME', `A name has 1 to ${MAX_PASSKEY_NAME} characters, and no control characters.`);
+    throw refuse('INVALID_NAME', `A name must have 1 to ${MAX_PASSKEY_NAME} characters, and no control characters.`);
 }
 
 /** The database takes nothing else for an id. */
 function checkPasskeyId(id: unknown): void {
-  if (typeof id !== 'string' || !ID.test(id)) throw refuse('PASSKEY_NOT_FOUND', 'There is no such passkey.');
+  if (typeof id !== 'string' || !ID.test(id))
+    throw refuse('PASSKEY_NOT_FOUND', 'The account has no passkey with this id.');
 }
 
 function checkCredential(response: unknown): void {
-  if (!isCredential(response)) throw refuse('INVALID_CREDENTIAL', 'This is no answer of a device.');
+  if (!isCredential(response)) throw refuse('INVALID_CREDENTIAL', 'The response is not that of a passkey device.');
 }
 
 /** Checks of a request's fields before the library sees them, by path. */
 const CHECKS: Record<string, (fields: RequestFields) => void> = {
   '/sign-up/email': (fields) => {
-    if (String(fields.email ?? '').length > MAX_ADDRESS) throw refuse('INVALID_EMAIL', 'The address is too long.');
+    if (String(fields.email ?? '').length > MAX_ADDRESS)
+      throw refuse('INVALID_EMAIL', 'The e-mail address is too long.');
     checkNames(fields);
     checkPassword(fields.password, fields.email);
   },
@@ -111,7 +113,7 @@ function checkWays(fields: RequestFields, publicUrl: string): void {
     if (value === undefined) continue;
     const { origin } = new URL(publicUrl);
     const isOurs = typeof value === 'string' && URL.canParse(value, origin) && new URL(value, origin).origin === origin;
-    if (!isOurs) throw refuse('INVALID_CALLBACK_URL', `${name} must be an address of this site.`);
+    if (!isOurs) throw refuse('INVALID_CALLBACK_URL', `${name} must be a URL of this site.`);
   }
 }
 
@@ -160,7 +162,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       if (returned instanceof APIError) {
         // The library takes a passkey that is none for a failure of its own.
         if (returned.body?.code === 'FAILED_TO_VERIFY_REGISTRATION')
-          throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The device’s answer does not hold.');
+          throw refuse('FAILED_TO_VERIFY_REGISTRATION', 'The response of the device is not valid. Try again.');
         // The browser knows the address, so the answer is the same whether it has an account or not.
         const isUnknown = path === '/sign-in/email' && returned.status === 'UNAUTHORIZED';
         if (isUnknown && (await deps.hasSignedUp(headers?.get('cookie') ?? '', String(fields.email))))

@@ -41,7 +41,8 @@ declare module '@fastify/jwt' {
   }
 }
 
-export const refuseToken = () => new AppError('unauthenticated', 'The access token is not valid, or has expired.');
+export const refuseToken = () =>
+  new AppError('unauthenticated', 'The access token is not valid, or has expired. Request a new one.');
 
 /** The credential in an Authorization header of the scheme Bearer; undefined for all else. */
 export const parseBearer = (authorization: string): string | undefined =>

@@ -65,7 +65,7 @@ async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown>
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Error('The document is too large.');
+    if (size > MAX_BYTES) throw new Error('The client metadata document is too large.');
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString());

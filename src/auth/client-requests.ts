@@ -70,7 +70,8 @@ const readError = async (answer: Response): Promise<OAuthError> =>
 /** The library's refusal with the status and the code of RFC 6749, section 5.2. */
 async function settle(answer: Response, { fields, authorization }: Form): Promise<Response> {
   if (answer.status !== 400 && answer.status !== 401) return answer;
-  const { error = 'invalid_request', error_description = 'The request cannot be answered.' } = await readError(answer);
+  const { error = 'invalid_request', error_description = 'The server failed to handle the request. Try again.' } =
+    await readError(answer);
   if (error === 'invalid_client') {
     if (answer.status === 401) return answer;
     return refuse(401, error, error_description, authorization && 'Basic realm="loopstream"');
@@ -108,9 +109,9 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     const known = await findClientProof(db, clientId);
     const challenge = method === 'client_secret_basic' ? 'Basic realm="loopstream"' : undefined;
     const wrong = (why: string) => refuse(401, 'invalid_client', why, challenge);
-    if (!known || known.disabled) return wrong('There is no such client any more: register again.');
+    if (!known || known.disabled) return wrong('The client does not exist, or is disabled. Register the client again.');
     const asked = known.method ?? 'client_secret_basic';
-    if (asked !== method) return wrong(`The client must authenticate by ${asked}, not by ${method}.`);
+    if (asked !== method) return wrong(`The client must authenticate with ${asked}, not with ${method}.`);
     if (asked !== 'none' && !isSame(hashText(secret ?? ''), known.secret ?? ''))
       return wrong('The client secret is wrong.');
     return clientId;
@@ -119,7 +120,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
   async function remember(answer: Response, grantId: string): Promise<void> {
     const { access_token: token = '' } = (await answer.clone().json()) as { access_token?: string };
     const { jti, sub, client_id: clientId, exp } = decodeClaims(token) ?? {};
-    if (typeof jti !== 'string') throw new Error('The auth library gave out an access token without an id.');
+    if (typeof jti !== 'string') throw new Error('The auth library issued an access token without an id.');
     await addAccessToken(db, {
       jti,
       grantId,
@@ -202,7 +203,13 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
 
     /** The userinfo endpoint, with the token however it was sent; `ask` is given it in the header. */
     async readPerson(token: string | undefined, ask: ProgramRequest): Promise<Response> {
-      if (token === undefined) return refuse(401, 'invalid_token', 'Send an access token.', 'Bearer');
+      if (token === undefined)
+        return refuse(
+          401,
+          'invalid_token',
+          'The request has no access token. Send one in the header Authorization.',
+          'Bearer',
+        );
       const { sub, client_id: clientId, jti } = decodeClaims(token) ?? {};
       const isGood = USER_ID.test(String(sub)) && (await isConsented(db, String(sub), String(clientId), String(jti)));
       const answer = isGood ? await ask() : undefined;
@@ -212,10 +219,10 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
         return refuse(
           403,
           'insufficient_scope',
-          'This needs the scope openid.',
+          'The access token lacks the scope openid.',
           'Bearer error="insufficient_scope", scope="openid"',
         );
-      const why = 'The access token is not valid, or has expired.';
+      const why = 'The access token is not valid, or has expired. Request a new one.';
       return refuse(401, 'invalid_token', why, `Bearer error="invalid_token", error_description="${why}"`);
     },
 

@@ -9,14 +9,18 @@ import { environment } from '../settings/environment.ts';
 import { ConfigError } from '../settings/settings.ts';
 import { type ClientRow, findClient, listClients, setVerified } from './store.ts';
 
-const HELP = `loopstream clients: the OAuth clients that were registered here
+const HELP = `loopstream clients: lists OAuth clients and marks the verified ones
 
 Usage: loopstream clients list
        loopstream clients verify <client id>
        loopstream clients unverify <client id>
 
-Anybody may register a client under any name. People are told on the page of consent that nobody has checked who made one,
-unless it is verified here: look first whether the addresses that it sends people back to are its maker's, which verify shows.
+list      prints each client, its number of users and its redirect URIs
+verify    removes the warning about an unknown developer from the consent page of the client
+unverify  shows the warning again
+
+Anyone can register a client under any name. Before you verify one, check that its redirect URIs belong to its developer.
+The action list shows them.
 `;
 
 const MANY = 500;
@@ -33,7 +37,8 @@ function parse(args: string[]) {
     });
     const [action = '', id = '', ...more] = positionals;
     if (values.help) return { help: true, action, id };
-    if (!ACTIONS.includes(action)) throw new Error(`Say what is to be done: ${ACTIONS.join(', ')}.`);
+    if (!ACTIONS.includes(action))
+      throw new Error(`The action is missing or unknown. Use one of: ${ACTIONS.join(', ')}.`);
     if (more.length > 0 || (action === 'list') !== (id === '')) throw new Error(`${action} is written another way.`);
     return { help: false, action, id };
   } catch (error) {
@@ -49,7 +54,7 @@ const parseUris = (kept: unknown): string[] => {
 /** `abc  Scheduler  verified  3 people` and, below it, where it sends people back to. */
 const formatClient = ({ clientId, name, verifiedAt, people, redirectUris }: ClientRow): string =>
   [
-    [clientId, name ?? '(no name)', verifiedAt ? 'verified' : 'unverified', `people: ${people}`].join('  '),
+    [clientId, name ?? '(no name)', verifiedAt ? 'verified' : 'unverified', `users: ${people}`].join('  '),
     ...parseUris(redirectUris).map((uri) => `    ${uri}`),
   ]
     .map((line) => `${line.replace(UNSEEN, '?')}\n`)
@@ -57,7 +62,7 @@ const formatClient = ({ clientId, name, verifiedAt, people, redirectUris }: Clie
 
 async function verify(db: Db, id: string, isVerified: boolean): Promise<string> {
   if (!(await findClient(db, id)))
-    throw new ConfigError('There is no client with this id. See loopstream clients list.');
+    throw new ConfigError('No OAuth client has this id. Run `loopstream clients list` to see the ids.');
   await setVerified(db, id, isVerified);
   const client = await findClient(db, id);
   return client ? formatClient(client) : '';

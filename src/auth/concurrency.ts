@@ -51,5 +51,8 @@ export function createConcurrencyLimit({
 
 const refusal = ({ limit }: SlotsFull): AppError =>
   limit === 'total'
-    ? new AppError('server_busy', 'Too many people sign in at this moment.')
-    : new AppError('rate_limited', 'Too many requests from here are at work at once; wait a few seconds.');
+    ? new AppError('server_busy', 'Too many users are signing in at this moment. Try again in a few seconds.')
+    : new AppError(
+        'rate_limited',
+        'Too many requests from this address are running at the same time. Try again in a few seconds.',
+      );

@@ -5,15 +5,15 @@ import { environment } from '../settings/environment.ts';
 import { ConfigError } from '../settings/settings.ts';
 import { openAuth } from './open.ts';
 
-const HELP = `loopstream keys: creates an API key for an account, and the account when there is none
+const HELP = `loopstream keys: creates an API key for an account, and the account if it does not exist
 
-Usage: loopstream keys --email you@example.org [--first-name You] [--name "what it is for"]
+Usage: loopstream keys --email you@example.org [--first-name You] [--name "purpose of the key"]
        loopstream keys rotate-signing [--revoke]
 
-The key is printed once, to standard output; only its hash is stored.
+The command prints the key once, to standard output. The database stores only its hash.
 
-rotate-signing has access tokens signed with a new key from now on. Tokens that are in use stay good until they are over;
-with --revoke, for a key in the wrong hands, they end within a minute.
+rotate-signing signs access tokens with a new key from now on. Tokens that were issued before stay valid until they expire.
+With --revoke, they end within a minute: use it if the signing key was stolen.
 `;
 
 function parse(args: string[]) {
@@ -28,7 +28,7 @@ function parse(args: string[]) {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
     const [action = 'create', ...more] = positionals;
     if (!['create', 'rotate-signing'].includes(action) || more.length > 0)
-      throw new Error(`${positionals.join(' ')} is not known.`);
+      throw new Error(`"${positionals.join(' ')}" is not a command.`);
     return { ...values, action };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message} See loopstream keys --help.`);
@@ -42,7 +42,10 @@ export async function keysCommand(args: string[]): Promise<number> {
     return 0;
   }
   if (action === 'rotate-signing') return rotate(revoke);
-  if (!email?.includes('@')) throw new ConfigError('--email names the account. See loopstream keys --help.');
+  if (!email?.includes('@'))
+    throw new ConfigError(
+      'The option --email is missing or is not an e-mail address. It names the account. See loopstream keys --help.',
+    );
   const { service, close } = openAuth(databaseConfig(environment()));
   try {
     const userId = await service.ensureUser({ email, firstName: firstName ?? email.split('@')[0] ?? email });
@@ -58,7 +61,7 @@ async function rotate(revoke: boolean): Promise<number> {
   const { service, close } = openAuth(databaseConfig(environment()));
   try {
     await service.rotateSigningKey({ revoke });
-    process.stdout.write('Access tokens are signed with a new key from now on.\n');
+    process.stdout.write('The server signs access tokens with a new key from now on.\n');
     return 0;
   } finally {
     await close();

@@ -37,15 +37,17 @@ export function authMetrics(registry: Registry): AuthMetrics {
     for (const values of combinations(labels)) made.inc(values as Record<Label, string>, 0);
     return made;
   };
-  const signIns = counter('auth_sign_ins_total', 'Attempts of people to sign in.', {
+  const signIns = counter('auth_sign_ins_total', 'Attempts of users to sign in.', {
     method: [...SIGN_IN_PATHS.values()],
     outcome: OUTCOMES,
   });
-  const tokens = counter('auth_tokens_total', 'Requests of programs for tokens.', { grant: GRANTS, outcome: OUTCOMES });
-  const registrations = counter('auth_registrations_total', 'Programs that wanted to register.', { outcome: OUTCOMES });
+  const tokens = counter('auth_tokens_total', 'Token requests of OAuth clients.', { grant: GRANTS, outcome: OUTCOMES });
+  const registrations = counter('auth_registrations_total', 'Registration requests of OAuth clients.', {
+    outcome: OUTCOMES,
+  });
   const reuses = counter(
     'auth_refresh_reuse_total',
-    'Refresh tokens that came a second time, which ended all that the program had from that person.',
+    'Refresh tokens that were used twice. Each time, all tokens of the OAuth client for that user were revoked.',
     {},
   );
   return {

@@ -55,17 +55,17 @@ export const discoveryUrl = (issuer: string): string => `${issuer.replace(/\/$/,
 export function readDiscovery(document: unknown, issuer: string): OidcEndpoints {
   const fields = (typeof document === 'object' && document !== null ? document : {}) as IdTokenClaims;
   // Section 4.3: otherwise one could stand in for another.
-  if (fields.issuer !== issuer)
-    throw new OidcError(`Its discovery document does not name ${issuer} as its issuer, letter for letter.`);
+  if (fields.issuer !== issuer) throw new OidcError(`The issuer in the discovery document is not exactly ${issuer}.`);
   const isSafe = ({ protocol }: URL) => protocol === 'https:' || protocol === new URL(issuer).protocol;
   const endpoint = (name: string): string => {
     const value = fields[name];
     if (typeof value !== 'string' || !URL.canParse(value) || !isSafe(new URL(value)))
-      throw new OidcError(`Its discovery document has no ${name} with https.`);
+      throw new OidcError(`The discovery document has no ${name} with https.`);
     return value;
   };
   const algorithms = lists(fields.id_token_signing_alg_values_supported).filter((alg) => ASYMMETRIC.includes(alg));
-  if (algorithms.length === 0) throw new OidcError('It signs in no way that is taken here, such as RS256 or ES256.');
+  if (algorithms.length === 0)
+    throw new OidcError('The provider supports no accepted signing algorithm, such as RS256 or ES256.');
   // The default is the header (section 3).
   const methods = lists(fields.token_endpoint_auth_methods_supported ?? ['client_secret_basic']);
   return {
@@ -85,17 +85,17 @@ export function readDiscovery(document: unknown, issuer: string): OidcEndpoints 
  */
 export function checkIdToken(claims: IdTokenClaims, expected: { clientId: string; nonce: string | undefined }): void {
   if (expected.nonce === undefined || claims.nonce !== expected.nonce)
-    throw new OidcError('Its ID token does not answer the request that was made (nonce).');
+    throw new OidcError('The ID token does not belong to this sign-in (nonce).');
   if (typeof claims.sub !== 'string' || claims.sub === '' || claims.sub.length > 255)
-    throw new OidcError('Its ID token does not say who it is about (sub).');
+    throw new OidcError('The ID token does not name a user (sub).');
   const isOthersToo = Array.isArray(claims.aud) && claims.aud.length > 1;
   if ((isOthersToo || claims.azp !== undefined) && claims.azp !== expected.clientId)
-    throw new OidcError('Its ID token is made for another client (azp).');
+    throw new OidcError('The ID token was issued for another client (azp).');
 }
 
 /** Section 5.3.2: what it says elsewhere counts only where it is about the same person. Throws an OidcError. */
 export function joinClaims(idToken: IdTokenClaims, userInfo: IdTokenClaims): IdTokenClaims {
-  if (userInfo.sub !== idToken.sub) throw new OidcError('Its user info is about somebody else than its ID token.');
+  if (userInfo.sub !== idToken.sub) throw new OidcError('The user info and the ID token name different users (sub).');
   return { ...userInfo, ...idToken };
 }
 

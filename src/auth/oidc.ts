@@ -50,14 +50,14 @@ async function fetchText(url: string, init: Partial<openid.CustomFetchOptions> =
     response = await fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(ANSWER_MS) } as RequestInit);
     body = await response.text();
   } catch {
-    throw new OidcError(`${where} did not answer.`);
+    throw new OidcError(`${where} did not respond.`);
   }
-  if (!response.ok) throw new OidcError(`${where} answered with the status ${response.status}.`);
-  if (body.length > MAX_ANSWER) throw new OidcError(`${where} answered with too much.`);
+  if (!response.ok) throw new OidcError(`${where} responded with status ${response.status}.`);
+  if (body.length > MAX_ANSWER) throw new OidcError(`The response of ${where} is too large.`);
   try {
     JSON.parse(body);
   } catch {
-    throw new OidcError(`${where} did not answer with JSON.`);
+    throw new OidcError(`The response of ${where} is not JSON.`);
   }
   return body;
 }
@@ -83,7 +83,7 @@ function authenticate({ clientId, clientSecret }: OidcProvider, isBasic: boolean
 function rethrow(error: unknown): never {
   for (let cause = error; cause instanceof Error; cause = cause.cause) if (cause instanceof OidcError) throw cause;
   const { code } = error as { code?: unknown };
-  throw new OidcError(`Its ID token is not valid (${typeof code === 'string' ? code : 'the reason is unknown'}).`);
+  throw new OidcError(`The ID token is not valid (${typeof code === 'string' ? code : 'unknown reason'}).`);
 }
 
 function createConversation(provider: OidcProvider, clock: Clock) {
@@ -127,7 +127,7 @@ function createConversation(provider: OidcProvider, clock: Clock) {
     const form = { code, redirect_uri: redirectURI, code_verifier: codeVerifier };
     const answer = await openid.genericGrantRequest(config, 'authorization_code', form).catch(rethrow);
     const claims = answer.claims();
-    if (claims === undefined) throw new OidcError('It answered a code without an ID token.');
+    if (claims === undefined) throw new OidcError('The token response has no ID token.');
     return { claims, accessToken: answer.access_token };
   }
 
@@ -152,12 +152,15 @@ export function oidcSignIn(
   /** Says why something failed, and has `otherwise` done. */
   const failing = <T>(otherwise: () => T) => {
     return (error: unknown): T => {
-      report(error instanceof OidcError ? error.message : 'Something failed that should not.');
+      report(error instanceof OidcError ? error.message : 'The sign-in failed unexpectedly.');
       return otherwise();
     };
   };
   const away = () => {
-    throw new APIError('SERVICE_UNAVAILABLE', { code: 'PROVIDER_UNAVAILABLE', message: 'The provider is away.' });
+    throw new APIError('SERVICE_UNAVAILABLE', {
+      code: 'PROVIDER_UNAVAILABLE',
+      message: 'The sign-in provider did not respond. Try again.',
+    });
   };
 
   const library = {

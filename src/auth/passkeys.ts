@@ -16,7 +16,8 @@ export const PASSKEY_SIGN_IN_PATH = '/passkey/verify-authentication';
 /** The device must have verified its user by a PIN, a finger or a face: otherwise a thief could sign in with it. */
 function askedForPerson(isVerified: boolean): void {
   if (isVerified) return;
-  const message = 'The device has not made sure who uses it; set a PIN, a fingerprint or a face there first.';
+  const message =
+    'The device did not verify its user. Set up a PIN, a fingerprint or face recognition on the device, and try again.';
   throw new APIError('BAD_REQUEST', { code: 'PERSON_NOT_VERIFIED', message });
 }
 
@@ -34,7 +35,7 @@ export const passkeys = (publicUrl: string) =>
         askedForPerson(verification.registrationInfo?.userVerified ?? false);
         const where = [{ field: 'userId', value: user.id }];
         if ((await ctx.context.adapter.count({ model: 'passkey', where })) < MAX_PASSKEYS) return undefined;
-        const message = `There are ${MAX_PASSKEYS} passkeys already; remove those that are not needed.`;
+        const message = `The account has ${MAX_PASSKEYS} passkeys, the maximum. Remove a passkey that you no longer use.`;
         throw new APIError('BAD_REQUEST', { code: 'TOO_MANY_PASSKEYS', message });
       },
     },

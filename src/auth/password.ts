@@ -51,13 +51,14 @@ const isRepeated = (text: string): boolean => /^(.{1,4}?)\1+.{0,3}$/su.test(text
 
 /** Why a password must be another one, as a sentence; undefined when it may be had. `email`: whose it is to be. */
 export function findWeakness(password: string, email = ''): string | undefined {
-  if (password.length < MIN_PASSWORD) return `Use ${MIN_PASSWORD} characters or more. Several words do well.`;
-  if (password.length > MAX_PASSWORD) return `Use at most ${MAX_PASSWORD} characters.`;
+  if (password.length < MIN_PASSWORD)
+    return `The password is too short. Use ${MIN_PASSWORD} characters or more, such as several words.`;
+  if (password.length > MAX_PASSWORD) return `The password is too long. Use at most ${MAX_PASSWORD} characters.`;
   const [name = ''] = email.toLowerCase().split('@');
   const about = [email.toLowerCase(), ...(name.length >= MIN_PASSWORD - 3 ? [name] : [])].filter((text) => text !== '');
   if (about.some((text) => password.toLowerCase().includes(text) && password.length < text.length + 4))
-    return 'Do not use your e-mail address: it is what others try first.';
+    return 'The password contains your e-mail address, which is easy to guess. Choose another one.';
   if (COMMON.has(bare(password)) || isRun(password) || isRepeated(password))
-    return 'Many people have this password, so it is tried first. Choose another one.';
+    return 'The password is common or easy to guess. Choose another one.';
   return undefined;
 }

@@ -100,15 +100,15 @@ export function findRedirectProblem(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || uri.length > MAX_URI || !URL.canParse(uri))
     return `must be an absolute URI of at most ${MAX_URI} characters`;
   // Browsers leave out tabs and line breaks and turn backslashes round, so that two readers see two addresses.
-  if (/[^!-~]|[\\#]/.test(uri)) return 'must be written in ASCII, with no spaces, backslashes and fragments';
+  if (/[^!-~]|[\\#]/.test(uri)) return 'must be ASCII, without spaces, backslashes or a fragment';
   const { protocol, username, password } = new URL(uri);
-  if (username !== '' || password !== '') return 'must have no user name or password';
+  if (username !== '' || password !== '') return 'must not contain a user name or password';
   if (protocol === 'https:') return HTTPS.test(uri) ? undefined : 'must begin with https:// and a host';
   if (protocol === 'http:')
     return LOOPBACK.test(uri) ? undefined : 'must be https, or http on 127.0.0.1, [::1] or localhost';
   const scheme = protocol.slice(0, -1);
   if (!SCHEME.test(uri) || RESERVED.has(scheme) || RESERVED_FAMILY.test(scheme))
-    return `must have a scheme of the app's own; ${scheme}: belongs to browsers or the system`;
+    return `must use a scheme that belongs to the app; ${scheme}: belongs to browsers or the system`;
   return undefined;
 }
 

@@ -41,7 +41,7 @@ export function findPageProblem(
   query: string,
 ): { code: 'malformed_json' | 'validation_failed'; detail: string } | undefined {
   const wrong = (detail: string) => ({ code: 'validation_failed' as const, detail });
-  if (hasNul(query)) return wrong('No parameter may have the character U+0000.');
+  if (hasNul(query)) return wrong('A parameter contains the character U+0000, which is not allowed.');
   if (body === '') return undefined;
   let fields: unknown;
   try {
@@ -51,14 +51,18 @@ export function findPageProblem(
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
     return wrong('The body must be a JSON object.');
-  if (JSON_NUL.test(body)) return wrong('No text may have the character U+0000.');
+  if (JSON_NUL.test(body)) return wrong('A string contains the character U+0000, which is not allowed.');
   const { oauth_query: asked } = fields as Record<string, unknown>;
-  return asked === undefined || typeof asked === 'string' ? undefined : wrong('oauth_query must be a text.');
+  return asked === undefined || typeof asked === 'string' ? undefined : wrong('oauth_query must be a string.');
 }
 
 /** Returns the reason to refuse a form (RFC 6749, section 5.2); it quotes none of the form's own words. */
 export function findFormRefusal(form: string, path: string): { error: string; error_description: string } | undefined {
-  if (hasNul(form)) return { error: 'invalid_request', error_description: 'No parameter may have U+0000.' };
+  if (hasNul(form))
+    return {
+      error: 'invalid_request',
+      error_description: 'A parameter contains the character U+0000, which is not allowed.',
+    };
   const grants = new URLSearchParams(form).getAll('grant_type');
   if (path !== '/oauth2/token' || (grants.length === 1 && GRANTS.includes(grants[0] as never))) return undefined;
   const error = grants.length === 1 ? 'unsupported_grant_type' : 'invalid_request';
@@ -81,7 +85,7 @@ function readRedirects(uris: unknown[]): { redirects: string[] } | { refused: Re
   const redirects = new Set(uris.filter((uri) => !unfit.includes(uri)) as string[]);
   if (redirects.size > 0) return { redirects: [...redirects] };
   const reasons = unfit.map((uri) => `${quoteRedirect(uri)} ${findRedirectProblem(uri)}`);
-  return refusal('invalid_redirect_uri', `None of the redirect_uris can be used: ${reasons.join('; ')}.`);
+  return refusal('invalid_redirect_uri', `None of the redirect_uris is allowed: ${reasons.join('; ')}.`);
 }
 
 /**
@@ -98,7 +102,7 @@ export function readRegistration(body: unknown): { metadata: Registration } | { 
   const read = readRedirects(uris);
   if ('refused' in read) return read;
   if (name !== undefined && (!isText(name, MAX_NAME) || name.trim() === '' || DECEIVING.test(name)))
-    return refusal('invalid_client_metadata', `client_name must be 1 to ${MAX_NAME} characters that can be seen.`);
+    return refusal('invalid_client_metadata', `client_name must have 1 to ${MAX_NAME} characters, all visible.`);
   const metadata: Registration = {
     redirect_uris: read.redirects,
     application_type: undefined,
@@ -123,14 +127,14 @@ export function readRegistration(body: unknown): { metadata: Registration } | { 
 function findFieldProblem(field: string, value: unknown): string | undefined {
   if (URIS.includes(field as never)) {
     const isSafe = isText(value, MAX_URI) && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
-    return isSafe ? undefined : 'must be an address that begins with https://';
+    return isSafe ? undefined : 'must be a URL that begins with https://';
   }
   if (field === 'token_endpoint_auth_method')
     return CLIENT_AUTHENTICATION.includes(String(value)) ? undefined : `must be one of ${CLIENT_AUTHENTICATION}`;
   if (field === 'application_type') return value === 'web' || value === 'native' ? undefined : 'must be web or native';
-  if (TEXTS.includes(field as never)) return isText(value, MAX_TEXT) ? undefined : 'must be a short text';
+  if (TEXTS.includes(field as never)) return isText(value, MAX_TEXT) ? undefined : 'must be a short string';
   const isList = Array.isArray(value) && value.length <= 10 && value.every((entry) => isText(entry, 200));
-  return isList ? undefined : 'must be a short list of texts';
+  return isList ? undefined : 'must be a short list of strings';
 }
 
 /**
@@ -178,7 +182,10 @@ export function refuseAuthorization(location: string, asked: URLSearchParams, pu
     mode !== 'query'
       ? ['invalid_request', 'response_mode must be query.']
       : prompts.includes('none') && isNativeRedirect(redirect)
-        ? ['consent_required', 'The person is asked each time for a program of their own machine.']
+        ? [
+            'consent_required',
+            'An app on the device of the user needs consent for each authorization, so prompt=none is not possible.',
+          ]
         : undefined;
   if (!error) return undefined;
   const back = new URL(redirect);

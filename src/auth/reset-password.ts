@@ -11,7 +11,10 @@ const MAX_TOKEN = 200;
 export type Revoke = (user: { id: string; email: string }, options: { keepsAccess: boolean }) => Promise<void>;
 
 const gone = () =>
-  new APIError('BAD_REQUEST', { code: 'INVALID_TOKEN', message: 'This link has been used, or is no longer good.' });
+  new APIError('BAD_REQUEST', {
+    code: 'INVALID_TOKEN',
+    message: 'The link was used before, or has expired. Request a new one.',
+  });
 
 export function passwordResets(revoke: Revoke): BetterAuthPlugin {
   // It takes the place of the library's endpoint of the same name, which leaves all else good.

@@ -138,7 +138,7 @@ export function createAuthService(deps: AuthServiceDeps) {
 
   /** The principal of a checked token; the token must be made for the requested resource (RFC 8707, section 2). */
   function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
-    if (!isFor(token, resource)) throw refused('The access token is made for another resource.');
+    if (!isFor(token, resource)) throw refused('The access token was issued for another resource.');
     return token.principal;
   }
 
@@ -175,14 +175,14 @@ export function createAuthService(deps: AuthServiceDeps) {
       if (authorization) {
         const key = keyIn(authorization);
         if (key !== undefined) return keys.check(key);
-        if (!site || !verify) throw refused('Access tokens are not enabled here; send an API key in X-API-Key.');
+        if (!site || !verify) throw refused('This service accepts no access tokens. Send an API key in X-API-Key.');
         return allow(site.tokens.known(authorization) ?? (await site.tokens.check(authorization, verify)), resource);
       }
       const person =
         cookie === undefined ? undefined : (site?.sessions.known(cookie) ?? (await site?.sessions.check(cookie)));
       if (person) return person;
       throw refused(
-        'Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
+        'The request has no credentials. Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
       );
     },
 
@@ -272,7 +272,7 @@ export function createAuthService(deps: AuthServiceDeps) {
     /** The record of a user; `unauthenticated` when it is gone. */
     async user(userId: string): Promise<UserRow> {
       const user = await findUser(db, userId);
-      if (!user) throw refused('The user of this key does not exist any more.');
+      if (!user) throw refused('The user of this API key no longer exists.');
       return user;
     },
   };

@@ -16,9 +16,9 @@ function readSecret(env: Env, name: SecretName): string | undefined {
     text = readFileSync(found.file, 'utf8').trim();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`The file that ${variable(name)}_FILE names cannot be read (${code}).`);
+    throw new ConfigError(`The file in ${variable(name)}_FILE cannot be read (${code}).`);
   }
-  if (text === '') throw new ConfigError(`The file that ${variable(name)}_FILE names is empty.`);
+  if (text === '') throw new ConfigError(`The file in ${variable(name)}_FILE is empty.`);
   return text;
 }
 
@@ -30,11 +30,13 @@ export const mail = (env: Env): { smtpUrl: string; from: string } | undefined =>
   if (smtpUrl === undefined) return undefined;
   // It holds a password, so it is not repeated.
   if (!URL.canParse(smtpUrl) || !/^smtps?:$/.test(new URL(smtpUrl).protocol) || new URL(smtpUrl).hostname === '')
-    throw new ConfigError('LOOPSTREAM_SMTP_URL must be smtp://user:password@host:port or smtps://….');
+    throw new ConfigError('LOOPSTREAM_SMTP_URL must be a URL such as smtp://user:password@host:port or smtps://….');
   const from = reader(env).text('MAIL_FROM');
   const [, inner] = /^[^<>\r\n]+<([^<>]+)>$/.exec(from) ?? [];
   if (!ADDRESS.test(inner ?? from))
-    throw new ConfigError('LOOPSTREAM_MAIL_FROM must be an address: loops@example.com, or Loops <loops@example.com>.');
+    throw new ConfigError(
+      'LOOPSTREAM_MAIL_FROM must be an e-mail address, such as loops@example.com, or Loops <loops@example.com>.',
+    );
   return Object.freeze({ smtpUrl, from });
 };
 
@@ -55,7 +57,7 @@ export const outsideProvider = (env: Env): OidcProvider | undefined => {
   const issuer = optional('OIDC_ISSUER');
   if (issuer === undefined) return undefined;
   if (!isIssuer(issuer))
-    throw new ConfigError('LOOPSTREAM_OIDC_ISSUER must be the provider’s issuer, such as https://id.example.com.');
+    throw new ConfigError('LOOPSTREAM_OIDC_ISSUER must be the issuer of the provider, such as https://id.example.com.');
   const name = text('OIDC_NAME', new URL(issuer).hostname.slice(0, MAX_NAME));
   if (name.length > MAX_NAME || !new RegExp(DISPLAY_NAME_PATTERN).test(name))
     throw new ConfigError(`LOOPSTREAM_OIDC_NAME must have at most ${MAX_NAME} characters, and no control characters.`);

@@ -31,7 +31,7 @@ type SignUpFields = Readonly<Record<string, unknown>>;
 /** In lower case, as users are found by it. Throws `INVALID_EMAIL`. */
 function readAddress({ email }: SignUpFields): string {
   if (typeof email !== 'string' || email.length > MAX_ADDRESS || !ADDRESS.test(email))
-    throw refuse('INVALID_EMAIL', 'This is not an e-mail address.');
+    throw refuse('INVALID_EMAIL', 'The e-mail address is not valid.');
   return email.toLowerCase();
 }
 
@@ -78,7 +78,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
     maxAge: SECONDS,
     secure: publicUrl.startsWith('https:'),
   };
-  const closed = () => refuse('EMAIL_PASSWORD_SIGN_UP_DISABLED', 'Nobody can sign up here.');
+  const closed = () => refuse('EMAIL_PASSWORD_SIGN_UP_DISABLED', 'Sign-up is closed.');
 
   // These take the place of the library's endpoints of the same names.
   const signUpEmail = createAuthEndpoint('/sign-up/email', { method: 'POST' }, async (context) => {
@@ -106,7 +106,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
     const { token, password } = fields;
     const isToken = typeof token === 'string' && SECRET.test(token);
     const email = isToken ? await findSignUpLink(db, digest(token), SECONDS) : undefined;
-    const gone = () => refuse('INVALID_TOKEN', 'This link has been used, or is no longer good.');
+    const gone = () => refuse('INVALID_TOKEN', 'The link was used before, or has expired. Request a new one.');
     if (email === undefined) throw gone();
     if (!isOpen) throw closed();
     const { internalAdapter, password: passwords } = context.context;
@@ -115,7 +115,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
       ? { ...chosen, password: await passwords.hash(chosen.password) }
       : await findOwnSignUp(db, publicUrl, context.headers?.get('cookie') ?? '', email);
     if (!signUp) {
-      const message = 'Another browser has signed up. Choose the password with which you will sign in.';
+      const message = 'The sign-up began in another browser. Choose a password for this account.';
       throw new APIError('FORBIDDEN', { code: 'PASSWORD_REQUIRED', message, email });
     }
     const { firstName, lastName } = signUp;

@@ -31,7 +31,8 @@ export function createUsage(write: (ids: string[], at: Date) => Promise<void>, c
     },
     flush,
     start(log) {
-      const again = () => flush().catch((err) => log.warn({ err }, 'when keys were used could not be written down'));
+      const again = () =>
+        flush().catch((err) => log.warn({ err }, 'the last use of API keys could not be stored; it is retried'));
       const timer = setInterval(again, EVERY_MS / 6);
       return async () => {
         clearInterval(timer);

@@ -82,8 +82,8 @@ export async function runBilling(
   });
   const unready = async () => {
     if (lifecycle.signal.aborted) return 'stopping';
-    if (!isSynced) return 'Kubernetes has not been read yet';
-    return (await health()).database === 'ok' ? undefined : 'the database does not answer';
+    if (!isSynced) return 'the caches are not filled from Kubernetes yet';
+    return (await health()).database === 'ok' ? undefined : 'the database does not respond';
   };
   const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
   const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
@@ -108,7 +108,7 @@ export async function runBilling(
     const queue = watchStreams(work, lifecycle.signal);
     lifecycle.defer('streams', () => queue.stop());
     startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
-    log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has begun');
+    log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has started');
   });
   // Stopping before that is no error.
   ready.catch(() => undefined);

@@ -24,7 +24,8 @@ const crypto = (env: Env) => {
 /** Settings that all parts of billing share. */
 export const money = (env: Env) => {
   const currency = reader(env).text('CURRENCY');
-  if (!isCurrency(currency)) throw new ConfigError('LOOPSTREAM_CURRENCY must be a code of ISO 4217, such as USD.');
+  if (!isCurrency(currency))
+    throw new ConfigError('LOOPSTREAM_CURRENCY must be a currency code of ISO 4217, such as USD.');
   return {
     currency,
     prices: parsePrices(reader(env).optional('PRICES')),

@@ -65,7 +65,8 @@ export async function listen(
       handlers.onConnect();
     };
     await listenOnce(url, channel, { ...handlers, onConnect }, signal).catch((err) => {
-      if (!signal.aborted) log.warn({ err, channel }, 'the database is not listened to; it is tried again');
+      if (!signal.aborted)
+        log.warn({ err, channel }, 'the connection for notifications of the database failed; it is retried');
     });
     await sleep(backoffMs(BACKOFF, failures), signal).catch(() => undefined);
   }

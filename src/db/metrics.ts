@@ -27,13 +27,11 @@ export function poolMetrics(registry: Registry, pools: Readonly<Record<string, p
     [{ state: 'used' }, pool.totalCount - pool.idleCount],
     [{ state: 'idle' }, pool.idleCount],
   ]);
-  gauge('db_pool_max_connections', 'Connections to Postgres that there may be.', [], (pool) => [
-    [{}, pool.options.max],
-  ]);
+  gauge('db_pool_max_connections', 'Maximum of connections to Postgres.', [], (pool) => [[{}, pool.options.max]]);
   gauge('db_pool_waiting', 'Queries that wait for a connection to Postgres.', [], (pool) => [[{}, pool.waitingCount]]);
   const use = new Histogram({
     name: 'db_pool_use_seconds',
-    help: 'How long a connection to Postgres is in use at a time: for a query or a transaction.',
+    help: 'Time that a query or a transaction uses a connection to Postgres.',
     labelNames: ['pool'],
     buckets: BUCKETS,
     registers: [registry],

@@ -105,11 +105,11 @@ export function createKube(
     } catch (error) {
       if (signal?.aborted) return;
       if (overdue.signal.aborted) {
-        const message = `The watch of ${resource.plural} did not end in its time: nothing gets through, or too slowly.`;
+        const message = `The watch of ${resource.plural} did not end in time: the connection is blocked or too slow.`;
         throw new KubeError(0, 'Unreachable', message, { cause: error });
       }
       if (error instanceof KubeError) throw error;
-      const message = `The watch of ${resource.plural} broke off (${errorCode(error)}).`;
+      const message = `The watch of ${resource.plural} was interrupted (${errorCode(error)}).`;
       throw new KubeError(0, 'Unreachable', message, { cause: error });
     } finally {
       clearTimeout(timer);

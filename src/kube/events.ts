@@ -137,7 +137,7 @@ export function createEventRecorder(
         await write(pending);
       } catch (err) {
         dropped++;
-        log?.warn({ err, event: key, reason: pending.event.reason }, 'an event was not written');
+        log?.warn({ err, event: key, reason: pending.event.reason }, 'an event could not be written');
       }
     }
     sending = undefined;
@@ -162,7 +162,7 @@ export function createEventRecorder(
         sending ??= Promise.resolve().then(send);
       } catch (err) {
         dropped++;
-        log?.error({ err }, 'an event could not be made');
+        log?.error({ err }, 'an event could not be created');
       }
     },
     async flush() {

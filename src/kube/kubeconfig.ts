@@ -76,7 +76,7 @@ export function loadAccess(options: { kubeconfig?: string | undefined; context?:
   if (existsSync(join(SERVICE_ACCOUNT, 'token'))) return inCluster();
   const home = join(homedir(), '.kube', 'config');
   if (existsSync(home)) return fromFiles([home], options.context);
-  throw new ConfigError('KUBECONFIG is not set and this is not a pod with a service account.');
+  throw new ConfigError('No cluster is configured. Set KUBECONFIG, or run in a pod with a service account.');
 }
 
 function inCluster(): Access {
@@ -96,7 +96,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
       const entry = pick(config)?.find((e) => e.name === name);
       if (entry) return { ...entry, folder, file } as FoundEntry<T>;
     }
-    throw new ConfigError(`${where} has no ${what} called "${name}".`);
+    throw new ConfigError(`${where} has no ${what} "${name}".`);
   };
   const name = wanted ?? configs.map((c) => c.config['current-context']).find(Boolean);
   if (!name) throw new ConfigError(`${where} has no current-context.`);
@@ -104,7 +104,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
   const user = find<{ user: KubeconfigUser }>('user', context.user, (c) => c.users);
   if (!cluster.cluster.server || !URL.canParse(cluster.cluster.server))
-    throw new ConfigError(`${where} gives no server URL for the cluster "${context.cluster}".`);
+    throw new ConfigError(`${where} has no server URL for the cluster "${context.cluster}".`);
   const proxyUrl = cluster.cluster['proxy-url'];
   return {
     server: new URL(cluster.cluster.server),

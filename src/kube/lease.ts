@@ -85,7 +85,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     deadline = setTimeout(
       () => {
         if (isLeading()) watchDeadline();
-        else lose(`It could not be renewed for ${times.renewDeadlineMs / 1000} s.`);
+        else lose(`The lease could not be renewed for ${times.renewDeadlineMs / 1000} s.`);
       },
       Math.max(0, leadsUntilMs - clock.monotonicMs()),
     );
@@ -143,7 +143,8 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     const before = seen;
     seen = recordSighting(seen, found, clock.monotonicMs());
     const holder = seen?.spec.holderIdentity;
-    if (state === 'leading' && holder !== identity) return lose(`It has another holder, ${holder || 'nobody'}.`);
+    if (state === 'leading' && holder !== identity)
+      return lose(`The holder of the lease changed to ${holder || 'nobody'}.`);
     if (seen !== before && holder && state === 'waiting') log.debug({ holder }, 'another process leads');
     if (waitMs(seen, identity, clock.monotonicMs(), times.durationMs) === 0) await take(found?.version);
   };
@@ -158,7 +159,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     trying.catch(() => {});
     try {
       if ((await Promise.race([trying, late])) !== 'late') return true;
-      log.warn({ patienceMs, state }, 'the API server does not answer for the lease');
+      log.warn({ patienceMs, state }, 'the API server does not respond to requests for the lease');
     } catch (err) {
       // Another candidate was faster, or wrote in between: nothing is wrong.
       if (isReason(err, 'Conflict', 'AlreadyExists')) return true;
@@ -192,10 +193,10 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
         const found = await readLease();
         if (found?.spec.holderIdentity !== identity) return;
         await write(buildReleasedLease(found.spec, clock.now()), found.version);
-        log.info('the lease is handed back');
+        log.info('the lease is released');
         return;
       } catch (err) {
-        if (!isReason(err, 'Conflict')) return log.warn({ err }, 'the lease could not be handed back; it expires');
+        if (!isReason(err, 'Conflict')) return log.warn({ err }, 'the lease could not be released; it expires');
       }
     }
   };
@@ -226,7 +227,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
 export function guardWrites(kube: Kube, mayWrite: () => boolean): { kube: Kube; settled(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();
   const write = async <T>(send: () => Promise<T>): Promise<T> => {
-    if (!mayWrite()) throw new KubeError(0, 'NotLeading', 'This process does not lead, so it writes nothing.');
+    if (!mayWrite()) throw new KubeError(0, 'NotLeading', 'This process is not the leader, so it writes nothing.');
     const writing = send();
     underWay.add(writing);
     try {

@@ -25,7 +25,7 @@ export function requestMetrics(registry: Registry): OnRequest {
   });
   const seconds = new Histogram({
     name: 'rest_client_request_duration_seconds',
-    help: 'Time from a request to the Kubernetes API server to the head of its answer.',
+    help: 'Time from a request to the Kubernetes API server to the headers of its response.',
     labelNames: ['verb'],
     buckets: REQUEST_BUCKETS,
     registers: [registry],
@@ -62,13 +62,13 @@ export function reflectorMetrics(registry: Registry): (reflectors: Record<string
         collect(read, (labels, value) => this.set(labels, value));
       },
     });
-  counter('reflector_lists_total', 'Whole lists that were read to fill a cache.', (stats) => stats.lists);
-  counter('reflector_watches_total', 'Watches that were begun; each lasts five seconds.', (stats) => stats.watches);
-  counter('reflector_errors_total', 'Lists and watches that failed and were begun anew.', (stats) => stats.errors);
+  counter('reflector_lists_total', 'Full lists that were read to fill a cache.', (stats) => stats.lists);
+  counter('reflector_watches_total', 'Watches that were started. Each lasts five seconds.', (stats) => stats.watches);
+  counter('reflector_errors_total', 'Lists and watches that failed and were retried.', (stats) => stats.errors);
   gauge('reflector_objects', 'Objects in a cache.', (stats) => stats.objects);
   gauge(
     'reflector_staleness_seconds',
-    'Time since the API server last told a cache something, if only that nothing has changed.',
+    'Time since the API server last confirmed or changed the content of a cache.',
     (stats) => stats.heardMs / 1000,
   );
   return (reflectors) => {
@@ -90,11 +90,11 @@ export interface WorkqueueMetrics {
 export function workqueueMetrics(registry: Registry): WorkqueueMetrics {
   const labelNames = ['name', 'controller'];
   const common = { labelNames, registers: [registry] };
-  const adds = new Counter({ ...common, name: 'workqueue_adds_total', help: 'Keys that were put into a queue.' });
-  const retries = new Counter({ ...common, name: 'workqueue_retries_total', help: 'Keys that are tried again.' });
+  const adds = new Counter({ ...common, name: 'workqueue_adds_total', help: 'Keys that were added to a queue.' });
+  const retries = new Counter({ ...common, name: 'workqueue_retries_total', help: 'Keys that were retried.' });
   const histogram = (name: string, help: string) => new Histogram({ ...common, name, help, buckets: QUEUE_BUCKETS });
-  const waited = histogram('workqueue_queue_duration_seconds', 'How long a key waits for a worker.');
-  const worked = histogram('workqueue_work_duration_seconds', 'How long a worker is busy with a key.');
+  const waited = histogram('workqueue_queue_duration_seconds', 'Time that a key waits for a worker.');
+  const worked = histogram('workqueue_work_duration_seconds', 'Time that a worker processes a key.');
   type Watched = Parameters<WorkqueueMetrics['watch']>[1];
   const queues = new Map<string, { queue: Watched; workers: number }>();
   const gauge = (name: string, help: string, labels: string[], read: (queue: Watched, workers: number) => number) =>
@@ -110,23 +110,18 @@ export function workqueueMetrics(registry: Registry): WorkqueueMetrics {
       },
     });
   gauge('workqueue_depth', 'Keys that wait for a worker.', labelNames, (queue) => queue.depth);
-  gauge('workqueue_delayed', 'Keys that wait for their time.', labelNames, (queue) => queue.delayed);
-  gauge('workqueue_unfinished_work_seconds', 'Time that all runs under way have taken so far.', labelNames, (queue) =>
+  gauge('workqueue_delayed', 'Keys that wait for their scheduled time.', labelNames, (queue) => queue.delayed);
+  gauge('workqueue_unfinished_work_seconds', 'Sum of the durations of all current runs.', labelNames, (queue) =>
     queue.runningMs().reduce((sum, ms) => sum + ms / 1000, 0),
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
-    'Time that the longest run under way has taken so far.',
+    'Duration of the longest current run.',
     labelNames,
     (queue) => Math.max(0, ...queue.runningMs()) / 1000,
   );
-  gauge('controller_runtime_active_workers', 'Workers that are busy.', ['controller'], (queue) => queue.running);
-  gauge(
-    'controller_runtime_max_concurrent_reconciles',
-    'Workers that there are.',
-    ['controller'],
-    (_, workers) => workers,
-  );
+  gauge('controller_runtime_active_workers', 'Busy workers.', ['controller'], (queue) => queue.running);
+  gauge('controller_runtime_max_concurrent_reconciles', 'All workers.', ['controller'], (_, workers) => workers);
   return {
     observer(controller) {
       const labels = { name: controller, controller };

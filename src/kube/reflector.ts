@@ -187,7 +187,7 @@ export function createReflector<T extends KubeObject>(
       failures++;
       count.errors++;
       const expired = err instanceof KubeError && (err.status === 410 || err.status === 400 || err.status === 504);
-      log[expired || failures === 1 ? 'info' : 'warn']({ err, failures }, 'watching goes on after an error');
+      log[expired || failures === 1 ? 'info' : 'warn']({ err, failures }, 'a list or watch failed; it is retried');
       if (expired || failures % FAILURES_BEFORE_RELIST === 0) at = undefined;
     }
     if (failures > 0 && !signal.aborted) await pause(signal);
@@ -202,7 +202,7 @@ export function createReflector<T extends KubeObject>(
         version = await turn(version, signal);
       } catch (err) {
         if (signal.aborted) break;
-        log.error({ err }, 'the reflector begins anew');
+        log.error({ err }, 'the reflector restarts after an unexpected error');
         version = undefined;
         await sleep(1_000, signal).catch(() => {});
       }

@@ -63,7 +63,7 @@ function agentFor(access: Access, tls: Tls): Dispatcher {
 /** metav1.Status → KubeError. `request` is shown when the answer is not a Status. */
 export function toKubeError(answer: KubeAnswer, request: string, retryAfter?: string): KubeError {
   let reason = '';
-  let message = `The API server answered ${answer.status} to ${request}.`;
+  let message = `The API server responded to ${request} with status ${answer.status}.`;
   let seconds = retryAfter === undefined ? undefined : Number.parseInt(retryAfter, 10);
   try {
     const status = JSON.parse(answer.text);
@@ -99,7 +99,7 @@ const unreachable = (access: Access, error: unknown): KubeError => {
   return new KubeError(
     0,
     'Unreachable',
-    `The API server at ${access.server.host} did not answer (${errorCode(error)}).`,
+    `The API server at ${access.server.host} did not respond (${errorCode(error)}).`,
     {
       cause: error,
     },
@@ -121,7 +121,7 @@ export function createTransport(
   /** An exec plug-in may hand out a new certificate: later requests go over connections made with it. */
   const authorize = async (): Promise<Record<string, string>> => {
     const { headers, tls } = await access.credentials().catch((cause: unknown) => {
-      const message = `The credentials for the API server at ${access.server.host} could not be had.`;
+      const message = `The credentials for the API server at ${access.server.host} could not be read.`;
       throw new KubeError(0, 'Unreachable', message, { cause });
     });
     if (tls && String(tls.cert) !== String(certificate?.cert)) {
@@ -211,7 +211,7 @@ export function createTransport(
       try {
         return JSON.parse(text) as T;
       } catch (cause) {
-        throw new KubeError(status, '', `The API server's answer to ${method} ${path.split('?')[0]} is not JSON.`, {
+        throw new KubeError(status, '', `The API server's response to ${method} ${path.split('?')[0]} is not JSON.`, {
           cause,
         });
       }

@@ -20,7 +20,7 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     }
     if (from < chunk.length) parts.push(chunk.subarray(from));
   }
-  if (parts.length > 0) throw new KubeError(0, 'Unreachable', 'The watch was cut in the middle of an event.');
+  if (parts.length > 0) throw new KubeError(0, 'Unreachable', 'The watch ended in the middle of an event.');
 }
 
 /** One line of a watch. Throws what an ERROR event says; undefined for an empty line or a type that we do not know. */
@@ -30,7 +30,7 @@ export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | 
   try {
     event = JSON.parse(line);
   } catch (cause) {
-    throw new KubeError(0, 'Unreachable', 'The watch sent something that is not JSON.', { cause });
+    throw new KubeError(0, 'Unreachable', 'The watch sent an event that is not JSON.', { cause });
   }
   switch (event.type) {
     case 'ADDED':

@@ -40,7 +40,7 @@ export const BILLING_ERRORS = {
   topups_disabled: {
     status: 404,
     title: 'Top-ups disabled',
-    meaning: 'This service takes no cards: it has no payment provider.',
+    meaning: 'This service accepts no cards, because it has no payment provider.',
     fix: 'Ask the administrator of the service, or pay in one of the ways that `paymentMethods` of `GET /v1/billing` lists.',
   },
   topups_unavailable: {
@@ -64,13 +64,13 @@ export const BILLING_ERRORS = {
   crypto_disabled: {
     status: 404,
     title: 'Crypto deposits disabled',
-    meaning: 'This service takes no crypto deposits.',
+    meaning: 'This service accepts no crypto deposits.',
     fix: 'Top up in another way: `paymentMethods` of `GET /v1/billing` lists the ways to pay.',
   },
   crypto_unavailable: {
     status: 503,
     title: 'Crypto deposits unavailable',
-    meaning: 'The service does not follow the requested network yet.',
+    meaning: 'The service does not follow the blocks of the requested network yet.',
     fix: 'Try again in a minute, or pay on another network that `GET /v1/crypto/assets` lists.',
   },
   crypto_rate_unavailable: {

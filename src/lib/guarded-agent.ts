@@ -33,10 +33,12 @@ const guardedLookup =
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
       const bad = addresses.find(({ address }) => !isAllowedAddress(address, allowPrivate));
-      if (bad) return callback(forbid(`${hostname} leads to the address ${bad.address}.`), []);
+      if (bad) return callback(forbid(`${hostname} resolves to the address ${bad.address}, which is not public.`), []);
       const first = addresses[0];
       if (options.all) return callback(null, addresses);
-      return first ? callback(null, first.address, first.family) : callback(new Error('No address.'), []);
+      return first
+        ? callback(null, first.address, first.family)
+        : callback(new Error('The host name has no address.'), []);
     });
   };
 
@@ -59,7 +61,7 @@ export function guardedAgent(options: AddressGuardOptions): Agent {
         if (error) return callback(error, null);
         if (isAllowedAddress(socket?.remoteAddress ?? '', allowPrivate)) return callback(...result);
         socket?.destroy();
-        callback(forbid('The connection leads to an address that is not public.'), null);
+        callback(forbid('The connection goes to an address that is not public.'), null);
       });
     },
   });

@@ -43,9 +43,9 @@ export class Lifecycle {
       const timer = setTimeout(resolve, timeoutMs, 'late');
       try {
         if ((await Promise.race([release(), late])) === 'late')
-          this.#log?.warn({ name, timeoutMs }, 'release timed out');
+          this.#log?.warn({ name, timeoutMs }, 'a resource was not released in time');
       } catch (error) {
-        this.#log?.warn({ name, err: error }, 'release failed');
+        this.#log?.warn({ name, err: error }, 'a resource could not be released');
       } finally {
         clearTimeout(timer);
       }

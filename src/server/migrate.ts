@@ -14,6 +14,6 @@ export const migrate = (config: Pick<DatabaseConfig, 'databaseUrl' | 'authSecret
 
 export async function migrateCommand(): Promise<number> {
   await migrate(databaseConfig(environment()));
-  process.stdout.write('The database is up to date.\n');
+  process.stdout.write('The database schema is up to date.\n');
   return 0;
 }

@@ -66,7 +66,7 @@ const redisUrl = (env: Env): string | undefined => {
   const url = reader(env).optional('REDIS_URL');
   if (url === undefined || (URL.canParse(url) && /^rediss?:$/.test(new URL(url).protocol))) return url;
   // The URL contains a password, so the message does not repeat it.
-  throw new ConfigError('LOOPSTREAM_REDIS_URL must be redis://… or rediss://….');
+  throw new ConfigError('LOOPSTREAM_REDIS_URL must be a URL that begins with redis:// or rediss://.');
 };
 
 /** Networks whose X-Forwarded-For counts. Anybody who bypasses the proxies could satisfy a mere number of them. */
@@ -75,7 +75,7 @@ const trustProxy = (env: Env): string[] | false => {
   if (networks.every((network) => PROXIES.includes(network) || isNetwork(network)))
     return networks.length > 0 && networks;
   throw new ConfigError(
-    `LOOPSTREAM_TRUST_PROXY must be addresses or networks such as 10.0.0.0/8, or ${PROXIES.join(', ')}.`,
+    `LOOPSTREAM_TRUST_PROXY must be a list of addresses or networks such as 10.0.0.0/8, or ${PROXIES.join(', ')}.`,
   );
 };
 
@@ -84,7 +84,7 @@ const corsOrigins = (env: Env): string[] => {
   const origins = reader(env).list('CORS_ORIGINS');
   if (origins.every((origin) => origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)))
     return origins;
-  throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be origins such as https://app.example.com, or *.');
+  throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be a list of origins such as https://app.example.com, or *.');
 };
 
 /** Reads the API server's settings. `publicUrl` is its address as clients see it; `dashboardDir` contains the built page. */

@@ -34,7 +34,7 @@ export function reader(env: Env) {
   const optional = (name: SettingName): string | undefined => env[variable(name)] || undefined;
   const required = (name: SettingName, fallback?: string): string => {
     const value = optional(name) ?? fallback;
-    if (value === undefined) throw new ConfigError(`${variable(name)} is not set.`);
+    if (value === undefined) throw new ConfigError(`${variable(name)} is not set. See docs/settings.md.`);
     return value;
   };
 
@@ -44,7 +44,8 @@ export function reader(env: Env) {
     const { default: usual, enum: allowed }: { default?: string; enum?: readonly string[] } =
       row.type === 'text' ? row : {};
     const value = required(name, fallback ?? usual);
-    if (allowed && !allowed.includes(value)) throw new ConfigError(`${variable(name)} must be ${allowed.join(', ')}.`);
+    if (allowed && !allowed.includes(value))
+      throw new ConfigError(`${variable(name)} must be one of ${allowed.join(', ')}.`);
     return value;
   };
 

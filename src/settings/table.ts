@@ -88,7 +88,7 @@ export const SETTINGS = {
     roles: ROLES,
     type: 'text',
     default: 'info',
-    description: 'The least severe log lines that are written: `trace`, `debug`, `info`, `warn`, `error` or `fatal`.',
+    description: 'The lowest severity of log lines: `trace`, `debug`, `info`, `warn`, `error` or `fatal`.',
   },
   NAMESPACE: {
     section: 'general',
@@ -96,7 +96,7 @@ export const SETTINGS = {
     type: 'text',
     default: 'loopstream',
     description:
-      'The namespace of the resources. `KUBECONFIG` names a kubeconfig file; without it the service account of the pod is used.',
+      'The namespace of the resources. `KUBECONFIG` names a kubeconfig file; without it, the process uses the service account of its pod.',
   },
   OPS_HOST: {
     section: 'general',
@@ -159,7 +159,7 @@ export const SETTINGS = {
     default: 600,
     min: 1,
     chart: 'api.rateLimit.requests',
-    description: 'Requests in a window, for each account, and for each address without a key.',
+    description: 'Requests in a window, for each account, and for each IP address without credentials.',
   },
   RATE_LIMIT_WINDOW_SECONDS: {
     section: 'api',
@@ -183,7 +183,8 @@ export const SETTINGS = {
     roles: ['api'],
     type: 'list',
     chart: 'api.trustProxy',
-    description: 'Addresses or networks of the proxies whose `X-Forwarded-For` counts, such as `10.0.0.0/8,loopback`.',
+    description:
+      'Addresses or networks of trusted proxies, whose `X-Forwarded-For` the server believes, such as `10.0.0.0/8,loopback`.',
   },
   CORS_ORIGINS: {
     section: 'api',
@@ -200,7 +201,7 @@ export const SETTINGS = {
     min: 0,
     max: 600,
     description:
-      'After SIGTERM, how long the server still takes requests while `/readyz` says that it stops, so that load balancers stop sending to it.',
+      'Time after SIGTERM in which the server still accepts requests while `/readyz` fails, so that load balancers stop sending to it.',
   },
   HEADERS_TIMEOUT_SECONDS: {
     section: 'api',
@@ -218,7 +219,7 @@ export const SETTINGS = {
     default: 30,
     min: 1,
     max: DAY_SECONDS,
-    description: 'The longest time for a body of JSON.',
+    description: 'The longest time for a JSON body.',
   },
   REQUEST_TIMEOUT_SECONDS: {
     section: 'api',
@@ -227,7 +228,7 @@ export const SETTINGS = {
     default: 3600,
     min: 1,
     max: DAY_SECONDS,
-    description: 'The longest time for a whole request, the bytes of an upload among them.',
+    description: 'The longest time for a whole request, including the bytes of an upload.',
   },
   KEEP_ALIVE_TIMEOUT_SECONDS: {
     section: 'api',
@@ -259,7 +260,7 @@ export const SETTINGS = {
     section: 'api',
     roles: ['api', 'operator'],
     type: 'json',
-    description: 'Rows in place of the [table of limits](limits.md), such as `{"trial":{"streams":2}}`.',
+    description: 'Limits that replace rows of the [table of limits](limits.md), such as `{"trial":{"streams":2}}`.',
   },
   ALLOW_PRIVATE_LINKS: {
     section: 'api',
@@ -267,7 +268,7 @@ export const SETTINGS = {
     type: 'flag',
     default: false,
     chart: 'operator.allowPrivateLinks',
-    description: 'Lets uploads come from private addresses. Never where strangers make uploads.',
+    description: 'Lets uploads come from private addresses. Never enable it where strangers can create uploads.',
   },
   ALLOW_PRIVATE_DESTINATIONS: {
     section: 'api',
@@ -276,7 +277,7 @@ export const SETTINGS = {
     default: false,
     chart: 'operator.allowPrivateDestinations',
     description:
-      'Lets streams be sent to private addresses and names of the cluster, but never to link-local ones. Never where strangers make destinations.',
+      'Lets destinations have private addresses and names of the cluster, but not link-local addresses. Never enable it where strangers can create destinations.',
   },
   DASHBOARD_DIR: {
     section: 'api',
@@ -291,14 +292,14 @@ export const SETTINGS = {
     type: 'flag',
     default: true,
     chart: 'api.signUp',
-    description: 'Lets strangers make accounts, where mail is sent.',
+    description: 'Lets anyone create an account, if mail is configured.',
   },
   SMTP_URL: {
     section: 'people',
     roles: ['api'],
     type: 'secret',
     file: true,
-    description: 'The server that takes mail: `smtps://user:password@host`. Without it, no mail is sent.',
+    description: 'The mail server: `smtps://user:password@host`. Without it, the service sends no mail.',
   },
   MAIL_FROM: {
     section: 'people',
@@ -313,7 +314,7 @@ export const SETTINGS = {
     default: 20,
     min: 1,
     chart: 'api.accessLimits.signInAttempts',
-    description: 'Passwords that one address may try for one account in ten minutes.',
+    description: 'Passwords that one IP address may try for one account in ten minutes.',
   },
   CLIENT_REGISTRATIONS: {
     section: 'people',
@@ -322,7 +323,7 @@ export const SETTINGS = {
     default: 20,
     min: 1,
     chart: 'api.accessLimits.clientRegistrations',
-    description: 'OAuth clients that one address may register in an hour.',
+    description: 'OAuth clients that one IP address may register in an hour.',
   },
   MAILS_PER_HOUR: {
     section: 'people',
@@ -331,8 +332,7 @@ export const SETTINGS = {
     default: 5,
     min: 1,
     chart: 'api.accessLimits.mailsPerHour',
-    description:
-      'Mails to one mailbox in an hour, from all causes. Notices to the user of an account are counted apart.',
+    description: 'Mails to one mailbox in an hour. Notices to the user of an account have a separate count.',
   },
   UNUSED_CLIENT_DAYS: {
     section: 'people',
@@ -342,7 +342,7 @@ export const SETTINGS = {
     min: 1,
     max: 3660,
     chart: 'api.accessLimits.unusedClientDays',
-    description: 'Days after which an OAuth client that no user has approved is removed.',
+    description: 'Days after which the service deletes an OAuth client that no user has approved.',
   },
   OIDC_ISSUER: {
     section: 'people',
@@ -375,14 +375,14 @@ export const SETTINGS = {
     roles: ['api'],
     type: 'flag',
     computed: 'as `LOOPSTREAM_SIGN_UP`',
-    description: 'Gives users from the provider an account.',
+    description: 'Creates an account for each new user from the provider.',
   },
   OIDC_TRUST_EMAIL: {
     section: 'people',
     roles: ['api'],
     type: 'flag',
     default: false,
-    description: 'Takes every address from the provider as confirmed, also where the provider does not say so.',
+    description: 'Trusts every e-mail address from the provider, even if the provider does not mark it as verified.',
   },
 
   UPLOAD_QUOTA_COUNT: {
@@ -401,7 +401,7 @@ export const SETTINGS = {
     default: KIBI * GIBI,
     min: 1,
     chart: 'uploads.quota.bytes',
-    description: 'Bytes of these uploads together.',
+    description: 'Bytes of all uploads of an account of the class `full`.',
   },
   MAX_SOURCE_BYTES: {
     section: 'uploads',
@@ -420,7 +420,7 @@ export const SETTINGS = {
     min: 1,
     max: 24 * 366,
     chart: 'uploads.expireHours',
-    description: 'Hours that a client may take to send a file.',
+    description: 'Hours in which a client must send a whole file.',
   },
   UPLOADS_AT_ONCE_PER_ACCOUNT: {
     section: 'uploads',
@@ -431,7 +431,7 @@ export const SETTINGS = {
     max: 100_000,
     chart: 'uploads.sending.atOncePerAccount',
     description:
-      'Requests of one account that send uploads to one server at the same time. Stock clients send twenty files at once.',
+      'Requests of one account that send uploads to one server at the same time. Standard clients send twenty files at once.',
   },
   UPLOADS_AT_ONCE: {
     section: 'uploads',
@@ -451,7 +451,7 @@ export const SETTINGS = {
     min: MEBI,
     max: 2 ** 34,
     chart: 'uploads.sending.memoryBytes',
-    description: 'Bytes of memory of one server in which uploads wait for the storage.',
+    description: 'Bytes of memory in which one server buffers uploads before the storage.',
   },
   UPLOAD_MIN_BYTES_PER_SECOND: {
     section: 'uploads',
@@ -460,7 +460,8 @@ export const SETTINGS = {
     default: 4096,
     min: 0,
     chart: 'uploads.sending.minBytesPerSecond',
-    description: 'Bytes a second, averaged over 30 seconds, below which a sender is cut off. It resumes from there.',
+    description:
+      'Bytes a second, averaged over 30 seconds, below which the server disconnects a sender. The client can resume the upload.',
   },
   PREVIEWS_PER_STREAM: {
     section: 'uploads',
@@ -490,7 +491,7 @@ export const SETTINGS = {
     min: 1,
     max: DAY_SECONDS,
     chart: 'api.previews.seconds',
-    description: 'Seconds after which a preview ends. A page that somebody still watches opens it again.',
+    description: 'Seconds after which a preview ends. A page that is still open reconnects.',
   },
   FEEDS_PER_SERVER: {
     section: 'uploads',
@@ -522,7 +523,7 @@ export const SETTINGS = {
     roles: MONEY,
     type: 'json',
     description:
-      'The price of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a price that comes later, `from`.',
+      'The prices of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a future price, `from`.',
   },
   METER_INTERVAL_SECONDS: {
     section: 'money',
@@ -532,7 +533,7 @@ export const SETTINGS = {
     min: 1,
     max: 3600,
     chart: 'billing.intervalSeconds',
-    description: 'Seconds from one count of usage to the next.',
+    description: 'Seconds between two counts of usage.',
   },
   CREDIT_GRACE_SECONDS: {
     section: 'money',
@@ -549,14 +550,14 @@ export const SETTINGS = {
     roles: MONEY,
     type: 'secret',
     file: true,
-    description: 'The secret key of Stripe. Without it, no card is taken.',
+    description: 'The secret key of Stripe. Without it, the service accepts no cards.',
   },
   STRIPE_WEBHOOK_SECRET: {
     section: 'money',
     roles: MONEY,
     type: 'secret',
     file: true,
-    description: 'The signing secret of `/v1/webhooks/stripe`; two of them, divided by a comma, while it changes.',
+    description: 'The signing secret of `/v1/webhooks/stripe`. During a rotation, two of them, separated by a comma.',
   },
   STRIPE_URL: {
     section: 'money',
@@ -589,20 +590,22 @@ export const SETTINGS = {
     roles: MONEY,
     type: 'secret',
     file: true,
-    description: 'The sender of invoices, as JSON; see [invoices](invoices.md). Without it, no invoice is sent.',
+    description:
+      'The sender of invoices, as JSON; see [invoices](invoices.md). Without it, the service issues no invoices.',
   },
   INVOICE_FONT: {
     section: 'money',
     roles: ['api'],
     type: 'text',
-    description: 'A font file for letters that our fonts lack, such as Chinese ones; see [invoices](invoices.md).',
+    description:
+      'A font file for characters that the built-in fonts lack, such as Chinese ones; see [invoices](invoices.md).',
   },
   CRYPTO_NETWORKS: {
     section: 'money',
     roles: MONEY,
     type: 'json',
     description:
-      'Networks of crypto deposits, with their nodes and public keys; see [crypto](crypto.md). Without it, there are none.',
+      'Networks of crypto deposits, with their nodes and public keys; see [crypto](crypto.md). Without it, the service accepts no deposits.',
   },
   CRYPTO_RATES: {
     section: 'money',
@@ -614,7 +617,7 @@ export const SETTINGS = {
     section: 'money',
     roles: MONEY,
     type: 'text',
-    description: 'An address that answers with the price of each coin.',
+    description: 'The URL of a source of prices for each coin.',
   },
   CRYPTO_QUOTE_SECONDS: {
     section: 'money',
@@ -623,21 +626,21 @@ export const SETTINGS = {
     default: 900,
     min: 60,
     max: DAY_SECONDS,
-    description: 'Seconds that a quote holds.',
+    description: 'Seconds that a quote is valid.',
   },
 
   IMAGE: {
     section: 'operator',
     roles: ['operator'],
     type: 'text',
-    description: 'The image that pods run.',
+    description: 'The image of the pods.',
   },
   OPERATOR_NAMESPACE: {
     section: 'operator',
     roles: ['operator'],
     type: 'text',
     description:
-      'The namespace of the operator, if it is not that of the resources. When it is deleted, the operator removes the finalizers of its streams.',
+      'The namespace of the operator, if it differs from that of the resources. When this namespace is deleted, the operator removes the finalizers of its streams.',
   },
   WORKERS: {
     section: 'operator',
@@ -655,8 +658,7 @@ export const SETTINGS = {
     type: 'flag',
     default: true,
     chart: 'operator.leaderElection',
-    description:
-      'Lets several operators elect a leader by a Lease. Turn it off only where there is never more than one.',
+    description: 'Lets several operators elect a leader by a Lease. Turn it off only with a single replica.',
   },
   LEASE_DURATION_SECONDS: {
     section: 'operator',
@@ -665,7 +667,7 @@ export const SETTINGS = {
     default: 15,
     min: 3,
     max: 3600,
-    description: 'Seconds that the other operators wait for a silent leader.',
+    description: 'Seconds after which another operator replaces a leader that does not renew its Lease.',
   },
   LEASE_RENEW_DEADLINE_SECONDS: {
     section: 'operator',
@@ -693,7 +695,7 @@ export const SETTINGS = {
     min: 0,
     max: 7 * DAY_SECONDS,
     chart: 'operator.rolloutSeconds',
-    description: 'Seconds over which the streams on air change to a new image, so that they do not change all at once.',
+    description: 'Seconds over which the operator spreads the change of streams on air to a new image.',
   },
   IMPORT_CONCURRENCY: {
     section: 'operator',
@@ -723,7 +725,7 @@ export const SETTINGS = {
     min: 60,
     max: 7 * DAY_SECONDS,
     chart: 'operator.maxPrepareSeconds',
-    description: 'Seconds that making a rendition may take.',
+    description: 'The longest time to make a rendition, in seconds.',
   },
   SHARE_RENDITIONS: {
     section: 'operator',
@@ -732,7 +734,7 @@ export const SETTINGS = {
     default: false,
     chart: 'operator.shareRenditions',
     description:
-      'Lets accounts share the renditions of files with the same content. It saves work, but the time that preparation takes tells whether another account has a file.',
+      'Lets accounts share the renditions of files with the same content. It saves work, but the time of a preparation reveals whether another account has the same file.',
   },
   METERED: {
     section: 'operator',
@@ -747,7 +749,7 @@ export const SETTINGS = {
     type: 'flag',
     default: true,
     chart: 'operator.sweep.enabled',
-    description: 'Removes media that nothing refers to. Turn it off where namespaces share a storage.',
+    description: 'Deletes media without references. Turn it off where namespaces share a storage.',
   },
   SWEEP_GRACE_HOURS: {
     section: 'operator',
@@ -757,7 +759,7 @@ export const SETTINGS = {
     min: 0,
     max: 24 * 366,
     chart: 'operator.sweep.graceHours',
-    description: 'Hours that media without a reference stays.',
+    description: 'Hours for which media without references is kept.',
   },
   KEEP_UNUSED_DAYS: {
     section: 'operator',
@@ -767,14 +769,14 @@ export const SETTINGS = {
     min: 0,
     max: 3660,
     chart: 'operator.sweep.keepUnusedDays',
-    description: 'Days that a rendition stays which no stream asks for; 0 is for ever.',
+    description: 'Days for which a rendition that no stream uses is kept; 0 keeps it forever.',
   },
   JOB_PLACEMENT: {
     section: 'operator',
     roles: ['operator'],
     type: 'json',
     description:
-      'Where Jobs and tests of destinations run: `runtimeClassName`, `nodeSelector`, `tolerations`, `affinity`, `priorityClassName`.',
+      'The placement of Jobs and tests of destinations: `runtimeClassName`, `nodeSelector`, `tolerations`, `affinity`, `priorityClassName`.',
   },
   CONFINE: {
     section: 'operator',
@@ -784,7 +786,7 @@ export const SETTINGS = {
     enum: ['auto', 'required', 'off'],
     chart: 'confine',
     description:
-      'How the kernel confines ffmpeg, by Landlock and seccomp: `auto` as far as the node can, `required` wholly or ffmpeg does not start, `off`.',
+      'The confinement of ffmpeg by Landlock and seccomp: `auto` uses all that the node supports, `required` starts ffmpeg only with full support, `off` uses none.',
   },
 
   MAX_DURATION_SECONDS: {
@@ -794,7 +796,7 @@ export const SETTINGS = {
     default: DAY_SECONDS,
     min: 1,
     chart: 'uploads.limits.durationSeconds',
-    description: 'Seconds that a source may last.',
+    description: 'The longest duration of a source, in seconds.',
   },
   MAX_SECONDS_PER_KILOBYTE: {
     section: 'media',
@@ -805,7 +807,7 @@ export const SETTINGS = {
     default: 1000,
     min: 1,
     chart: 'uploads.limits.secondsPerKilobyte',
-    description: 'Seconds of output for each 1000 bytes of a source, beyond the first ten minutes.',
+    description: 'Seconds of output that each 1000 bytes of a source may produce, beyond the first ten minutes.',
   },
   MAX_FRAMES: {
     section: 'media',
@@ -882,7 +884,7 @@ export const SETTINGS = {
     default: 1800,
     min: 1,
     chart: 'uploads.limits.probeSeconds',
-    description: 'Seconds that reading a source to its end may take.',
+    description: 'The longest time to read a source to its end, in seconds.',
   },
   FETCH_TIMEOUT_SECONDS: {
     section: 'media',
@@ -892,7 +894,7 @@ export const SETTINGS = {
     min: 1,
     max: 7 * DAY_SECONDS,
     chart: 'uploads.link.timeoutSeconds',
-    description: 'Seconds that the transfer of a link may take.',
+    description: 'The longest transfer from a link, in seconds.',
   },
   MIN_FETCH_BYTES_PER_SECOND: {
     section: 'media',
@@ -901,7 +903,8 @@ export const SETTINGS = {
     default: 16 * KIBI,
     min: 0,
     chart: 'uploads.link.minBytesPerSecond',
-    description: 'Bytes a second, over half a minute, below which a link is given up; 0 for any rate.',
+    description:
+      'Bytes a second, averaged over 30 seconds, below which the import from a link fails; 0 allows any rate.',
   },
 
   STORAGE_URL: {
@@ -924,39 +927,38 @@ export const SETTINGS = {
     roles: ['operator'],
     type: 'text',
     default: '/media',
-    description: 'For a directory: the path at which pods mount it.',
+    description: 'For a directory: its mount path in pods.',
   },
   STORAGE_SECRET: {
     section: 'storage',
     roles: ['operator'],
     type: 'text',
-    description: 'For S3: the Secret with the keys `accessKeyId` and `secretAccessKey`. Pods see them as files.',
+    description: 'For S3: the Secret with the keys `accessKeyId` and `secretAccessKey`. Pods mount them as files.',
   },
   STORAGE_READ_SECRET: {
     section: 'storage',
     roles: ['operator'],
     type: 'text',
-    description:
-      'For S3: a Secret like it whose keys may only read, for streams. Without it, streams get the other one.',
+    description: 'For S3: a Secret with read-only keys for streams. Without it, streams get the Secret above.',
   },
   STORAGE_CREDENTIALS_DIR: {
     section: 'storage',
     roles: ['api', 'streamer', 'prepare'],
     type: 'text',
     description:
-      'For S3: a directory with the files `accessKeyId` and `secretAccessKey`. A changed file counts within minutes.',
+      'For S3: a directory with the files `accessKeyId` and `secretAccessKey`. The process reads changed files within minutes.',
   },
   S3_ACCESS_KEY_ID: {
     section: 'storage',
     roles: ['api', 'streamer', 'prepare'],
     type: 'secret',
-    description: 'For S3, in place of that directory: the access key.',
+    description: 'For S3, instead of that directory: the access key.',
   },
   S3_SECRET_ACCESS_KEY: {
     section: 'storage',
     roles: ['api', 'streamer', 'prepare'],
     type: 'secret',
-    description: 'For S3, in place of that directory: the secret access key.',
+    description: 'For S3, instead of that directory: the secret access key.',
   },
   CACHE_BYTES: {
     section: 'storage',
@@ -965,26 +967,26 @@ export const SETTINGS = {
     default: 2 * GIBI,
     // Half a minute of the highest quality: with less, reading ahead would push out what is being played.
     min: 256 * MEBI,
-    description: 'For S3: bytes of disk in which a stream keeps what it plays.',
+    description: 'For S3: bytes of disk that a stream uses as a cache.',
   },
   CACHE_DIR: {
     section: 'storage',
     roles: ['streamer'],
     type: 'text',
-    description: 'For S3: the directory of that cache, for one process. Without it, nothing is kept.',
+    description: 'For S3: the directory of that cache, for one process. Without it, there is no cache.',
   },
   SCRATCH_VOLUME: {
     section: 'storage',
     roles: ['operator'],
     type: 'json',
-    description: 'The volume source in which a Job works. By default an `emptyDir` of 64 GiB.',
+    description: 'The volume source for the working files of a Job. By default an `emptyDir` of 64 GiB.',
   },
   SENDER: {
     section: 'storage',
     roles: ['streamer', 'probe'],
     type: 'text',
     computed: 'as `LOOPSTREAM_FFMPEG`',
-    description: 'The ffmpeg that sends to destinations. The image has one that can do nothing else.',
+    description: 'The ffmpeg that sends to destinations. The image has a build of ffmpeg that can only send.',
   },
   FFMPEG: {
     section: 'storage',
@@ -1004,7 +1006,7 @@ export const SETTINGS = {
     section: 'storage',
     roles: ['streamer', 'probe'],
     type: 'text',
-    description: 'A PEM file with the authorities that RTMPS trusts, in place of the system’s.',
+    description: 'A PEM file with the authorities that RTMPS trusts, instead of those of the system.',
   },
 
   PROGRAM_FILE: {
@@ -1025,25 +1027,25 @@ export const SETTINGS = {
     type: 'integer',
     min: 0,
     max: MAX_PORT,
-    description: 'The port of `/metrics`, if it is not the port of everything else.',
+    description: 'The port of `/metrics`, if it differs from the other port.',
   },
   CONTROL_TOKEN_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
-    description: 'The file with the token of the operator. Without it, nobody may control the stream.',
+    description: 'The file with the token of the operator. Without it, the control API rejects every request.',
   },
   VIEW_TOKEN_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
-    description: 'The file with the token for live stats and the preview. Without it, everybody may look.',
+    description: 'The file with the token for live stats and the preview. Without it, they are open to everyone.',
   },
   PUBLISHER_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
-    description: 'The file with the UID of the one pod that may publish. Without it, this pod publishes.',
+    description: 'The file with the UID of the pod that may publish. Without it, this pod publishes.',
   },
   POD_UID: {
     section: 'pods',
@@ -1059,7 +1061,7 @@ export const SETTINGS = {
     min: 0,
     max: 3600,
     description:
-      'Seconds that the streamer still publishes after SIGTERM, unless it is told to stop, so that another pod can take over.',
+      'Seconds for which the streamer still publishes after SIGTERM, so that another pod can take over. A stop command ends them.',
   },
   RESULT_FILE: {
     section: 'pods',
@@ -1071,7 +1073,7 @@ export const SETTINGS = {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
-    description: 'The file in which the time on air outlives a container.',
+    description: 'The file that keeps the time on air across restarts of the container.',
   },
   TASK: {
     section: 'pods',

@@ -72,9 +72,7 @@ describe('objects without end, asked for at two servers at once', () => {
     expect(countAnswers(answers)).toEqual({ made: allowed, refused: 24 - allowed });
     const body = findRefusal(answers);
     expect(body).toMatchObject({ code, limit: name, allowed, used: allowed, class: 'trial' });
-    expect(body?.detail).toMatch(
-      /^This account may have \d+ .*, and has \d+\. .* Buying credit once raises this limit/,
-    );
+    expect(body?.detail).toMatch(/^The account may have \d+ .*, and has \d+\. .* Buying credit once raises this limit/);
   });
 
   test('another account notices nothing', async () => {

@@ -68,7 +68,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill('password123');
   await button('Create account').click();
-  await page.getByText('tried first').waitFor();
+  await page.getByText('easy to guess').waitFor();
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await button('Create account').dblclick();
   await heading('Check your mail').waitFor();
@@ -246,7 +246,7 @@ test('profile, password and sessions; the account is taken along as a file, and 
   await dialog.getByLabel(/Type .* to confirm/).fill(email);
   await dialog.getByLabel('Your password').fill(PASSWORD);
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
-  await page.getByText('password is not that of the account').waitFor();
+  await page.getByText('password does not match the account').waitFor();
   await dialog.getByLabel('Your password').fill(OTHER_PASSWORD);
   await dialog.getByRole('button', { name: 'Delete everything' }).click();
   await page.getByText('Your account is deleted').waitFor();

@@ -122,7 +122,7 @@ test('a card: the amount is checked and kept, pressed twice it is asked for once
   await other.fill('12,50');
   // The page also reports a payment that is not set up.
   await dialog.getByRole('button', { name: 'Go to payment' }).click();
-  await dialog.getByText('No card can be taken here').waitFor();
+  await dialog.getByText('This service accepts no cards').waitFor();
   expect(await other.inputValue()).toBe('12,50');
 
   const asked: unknown[] = [];

@@ -25,7 +25,7 @@ test.each(['streamers', 'constructor', 'toString', '__proto__'])(
     const { status, stdout, stderr } = await loopstream(role);
     expect(status).toBe(2);
     expect(stdout).toBe('');
-    expect(stderr).toContain(`there is no role "${role}"`);
+    expect(stderr).toContain(`"${role}" is not a role`);
     expect(stderr).toContain('operator');
   },
 );

@@ -60,7 +60,7 @@ async function readyMade(assetsDir: string, options: BinariesOptions): Promise<P
   const present = PROGRAM_KEYS.filter((key) => isExecutable(join(dir, PROGRAMS[key].file)));
   if (present.length === 0) {
     throw new ConfigError(
-      `KUBEBUILDER_ASSETS names ${dir}, which holds no etcd or kube-apiserver: correct or unset it.`,
+      `KUBEBUILDER_ASSETS names ${dir}, which has no etcd or no kube-apiserver. Correct or unset it.`,
     );
   }
   for (const key of present) {
@@ -69,7 +69,7 @@ async function readyMade(assetsDir: string, options: BinariesOptions): Promise<P
     if (ok) continue;
     const why = stderr.trim().split('\n')[0] ?? '';
     throw new ConfigError(
-      `${file} of KUBEBUILDER_ASSETS does not run (${why}): replace it, or unset KUBEBUILDER_ASSETS.`,
+      `${file} of KUBEBUILDER_ASSETS does not run (${why}). Replace it, or unset KUBEBUILDER_ASSETS.`,
     );
   }
   return Object.fromEntries(present.map((key) => [key, join(dir, PROGRAMS[key].file)]));
@@ -134,10 +134,10 @@ async function buildLocked(dir: string, wanted: readonly ProgramKey[], options: 
     const still = await broken(dir, missing, options);
     if (still.length > 0) {
       const files = still.map((key) => PROGRAMS[key].file).join(', ');
-      throw new ConfigError(`${files} was built but does not run: remove ${dir} and try again.`);
+      throw new ConfigError(`${files} was built but does not run. Remove ${dir} and try again.`);
     }
   };
-  const onWait = (pid: number) => onProgress?.(`waiting for the build that process ${pid} is doing`);
+  const onWait = (pid: number) => onProgress?.(`waiting for the build of process ${pid}`);
   await withFileLock(`${dir}.lock`, work, { onWait, signal });
 }
 
@@ -147,7 +147,9 @@ function makeCache(dir: string): void {
     accessSync(dir, constants.W_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`The cache ${dir} cannot be written (${code}): set XDG_CACHE_HOME to a directory of yours.`);
+    throw new ConfigError(
+      `The cache ${dir} cannot be written (${code}). Set XDG_CACHE_HOME to a directory that you own.`,
+    );
   }
 }
 

@@ -65,7 +65,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { binaries, onProgress, signal, log } = options;
   const stateDir = resolve(options.stateDir);
   const swept = await sweepLeftovers(stateDir);
-  if (swept.length > 0) log.info({ swept }, 'ended what an earlier run had left behind');
+  if (swept.length > 0) log.info({ swept }, 'stopped the processes of an earlier run');
   const dir = join(stateDir, 'kubernetes');
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const host = options.host ?? '127.0.0.1';

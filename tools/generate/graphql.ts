@@ -15,7 +15,7 @@ export async function generateSchema(path: string): Promise<void> {
   const breaks = existsSync(path) ? schemaBreaks(await readFile(path, 'utf8'), present) : [];
   if (breaks.length > 0)
     throw new ConfigError(
-      `${path} was left as it is, because the schema would break its clients. Take the file away to begin anew.\n  ` +
+      `${path} is unchanged, because the new schema would break clients. To accept it, delete the file and run again.\n  ` +
         breaks.join('\n  '),
     );
   await writeFile(path, present);

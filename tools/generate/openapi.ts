@@ -21,8 +21,8 @@ async function refuseBreaks(docs: string, doc: OpenApi): Promise<void> {
   const breaks = breakingChanges(JSON.parse(await readFile(snapshot, 'utf8')) as OpenApi, doc);
   if (breaks.length === 0) return;
   throw new ConfigError(
-    'docs/openapi.json was left as it is, because the routes would break who uses it; within a version of the path ' +
-      `things are only added. Take the file away to begin anew.\n  ${breaks.join('\n  ')}`,
+    'docs/openapi.json is unchanged, because the new routes would break clients: a version only grows. ' +
+      `To accept them, delete the file and run again.\n  ${breaks.join('\n  ')}`,
   );
 }
 

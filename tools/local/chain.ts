@@ -34,7 +34,7 @@ export function requireAnvil(): string {
   const program = anvilProgram();
   if (program !== undefined) return program;
   throw new ConfigError(
-    `--crypto needs anvil, which is not here: the lock file brings it for Linux on x64, with npm ci --include=optional (this is ${process.platform} on ${process.arch}).`,
+    `--crypto needs anvil, which is not installed. On Linux x64, run npm ci --include=optional. This machine is ${process.platform} ${process.arch}.`,
   );
 }
 

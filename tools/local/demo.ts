@@ -44,7 +44,7 @@ export async function putOnAir(request: OnAirRequest, options: OnAirOptions): Pr
   const id = (known && (await recall(client, known, request))) ?? (await createStream(client, request));
   remember?.(id);
   await client.streams.start(id, { whenReady: true, signal });
-  let reason = 'waiting for the first media to arrive';
+  let reason = 'waiting until the receiver gets media';
   for (;;) {
     const facts = await readFacts(client, id, signal);
     if (facts) {

@@ -41,5 +41,5 @@ const article = ({ from, to, subject, date, text }: ShownMail): string =>
 export const mailboxPage = (mails: readonly ShownMail[]): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
   `<meta http-equiv="refresh" content="5"><title>Mailbox · loopstream</title><style>${STYLE}</style>` +
-  `<h1>Mailbox</h1><p>Every mail that this loopstream sends ends here, and goes nowhere else.</p>` +
-  `${mails.map(article).join('') || '<p>No mail yet. Sign up, or ask for a new password.</p>'}</html>\n`;
+  `<h1>Mailbox</h1><p>This mailbox gets every mail of this loopstream. No mail leaves the machine.</p>` +
+  `${mails.map(article).join('') || '<p>No mail yet. To get one, sign up or request a new password.</p>'}</html>\n`;

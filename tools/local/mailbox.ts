@@ -69,10 +69,11 @@ async function answer(request: IncomingMessage, response: ServerResponse, dir: s
       .end(body);
   // A page of elsewhere whose name leads here would read the links that let people in: only our own names are answered to.
   if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(request.headers.host ?? ''))
-    return void send(421, 'text/plain', 'The mailbox is at 127.0.0.1.\n');
-  if (request.method !== 'GET') return void send(405, 'text/plain', 'The mailbox can only be read.\n');
+    return void send(421, 'text/plain', 'The host is not allowed. Open the mailbox at 127.0.0.1.\n');
+  if (request.method !== 'GET')
+    return void send(405, 'text/plain', 'The method is not allowed. The mailbox is read-only.\n');
   const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
-  if (path !== '/' && path !== '/mails.json') return void send(404, 'text/plain', 'There is nothing here.\n');
+  if (path !== '/' && path !== '/mails.json') return void send(404, 'text/plain', 'The path does not exist.\n');
   const mails = await Promise.all(newestFirst(dir).map((name) => read(dir, name)));
   if (path === '/') send(200, 'text/html', mailboxPage(mails));
   else send(200, 'application/json', JSON.stringify(mails));

@@ -29,7 +29,7 @@ async function main(args: string[]): Promise<number | undefined> {
       await stopSupervisor(state());
       const { dir } = state();
       rmSync(dir, { recursive: true, force: true });
-      process.stdout.write(`${dir} is forgotten.\n`);
+      process.stdout.write(`Deleted the state in ${dir}.\n`);
       return 0;
     }
     case 'receiver': {

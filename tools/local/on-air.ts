@@ -24,7 +24,7 @@ export interface Wish {
 export function parseWish(options: LocalOptions, env: LocalEnvironment): Wish {
   const to = options.to ?? env.to;
   if (options.media !== undefined && !statSync(options.media, { throwIfNoEntry: false })?.isFile()) {
-    throw new ConfigError(`There is no file ${options.media}.`);
+    throw new ConfigError(`The file ${options.media} does not exist.`);
   }
   return {
     file: resolve(options.media ?? DEMO_CLIP),

@@ -3,33 +3,35 @@ import { parseArgs } from 'node:util';
 import { ConfigError } from '../../src/settings/settings.ts';
 import { type Payment, readPayment } from './payment.ts';
 
-export const LOCAL_HELP = `loopstream on this machine: everything, from nothing to a stream on air
+export const LOCAL_HELP = `loopstream on this machine: starts the whole product and puts a demo stream on air
 
 Usage: make run ARGS="[options]"
        make run ARGS="pay 0x… 0.01"      pays a deposit (with --crypto)
-       make stop
-       make reset                         stops it and forgets its state
+       make stop                          stops it
+       make reset                         stops it and deletes its state
 
-  --detach              return when all is ready; \`make stop\` stops it
+  --detach              run in the background: return when everything is ready
   --media FILE          put this file on air instead of the demo
-  --to URL              send it there (rtmp://host/app/key) instead of to the local receiver
-  --no-demo             start everything, put nothing on air
-  --operator-only       no API server and no PostgreSQL: LoopStreams are written with kubectl
-  --crypto              a local Ethereum chain too, on which deposits can be paid with coins that are worth nothing
-  --record              keep what the local receiver gets, in <state-dir>/recordings
-  --port N              page, REST and GraphQL (default 8080; 0 takes a free port)
-  --rtmp-port N         the local RTMP receiver (default 1935)
-  --media-port N        the local media server and the receiver's HTTP-FLV (default 8082)
-  --mail-port N         the local mailbox, in which every mail ends (default 8025)
-  --kube-port N         the Kubernetes API (default 16443)
-  --chain-port N        the local chain (default 8545)
-  --host ADDRESS        the address the page and the APIs listen on (default 127.0.0.1)
-  --state-dir DIR       where the state is kept (default .loopstream)
-  --help                this text
+  --to URL              send the stream to rtmp://host/app/key instead of the local receiver
+  --no-demo             start everything, but no stream
+  --operator-only       start no API server and no PostgreSQL; create LoopStreams with kubectl
+  --crypto              also start a local Ethereum chain, to pay deposits with worthless coins
+  --record              record the media that the local receiver gets, in <state-dir>/recordings
+  --port N              port of the dashboard, REST and GraphQL (default 8080; 0 picks a free port)
+  --rtmp-port N         port of the local RTMP receiver (default 1935)
+  --media-port N        port of the local media server and of the receiver's HTTP-FLV (default 8082)
+  --mail-port N         port of the local mailbox, which gets every mail (default 8025)
+  --kube-port N         port of the Kubernetes API (default 16443)
+  --chain-port N        port of the local chain (default 8545)
+  --host ADDRESS        address that the dashboard and the APIs listen on (default 127.0.0.1)
+  --state-dir DIR       directory of the state (default .loopstream)
+  --help                print this text
 
-Environment: KUBEBUILDER_ASSETS (ready-made etcd and kube-apiserver), XDG_CACHE_HOME (where binaries are cached),
-LOOPSTREAM_TO (like --to, but not visible in the process list). Other LOOPSTREAM_* variables are settings of the API
-server, the operator and billing (docs/settings.md lists them), so that each limit can be tried here.
+Environment variables:
+  KUBEBUILDER_ASSETS    directory with etcd and kube-apiserver, to build none
+  XDG_CACHE_HOME        directory of the cache for built binaries
+  LOOPSTREAM_TO         the same as --to, but not visible in the process list
+  LOOPSTREAM_*          settings of the API server, the operator and billing (docs/settings.md)
 `;
 
 export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'pay' | 'help';
@@ -58,7 +60,7 @@ export interface LocalOptions {
 function port(name: string, text: string): number {
   const value = Number(text);
   if (text !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  throw new ConfigError(`--${name} takes a port from 0 to 65535, not "${text}".`);
+  throw new ConfigError(`--${name} must be a port from 0 to 65535, not "${text}".`);
 }
 
 function parse(args: string[]) {
@@ -99,7 +101,7 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     throw new ConfigError(`"${extra ?? command}" is not a command. See make run ARGS="--help".`);
   }
   if (values.crypto && values['operator-only'])
-    throw new ConfigError('--crypto needs the API server, which --operator-only leaves out.');
+    throw new ConfigError('--crypto needs the API server, which --operator-only does not start. Use one of them.');
   return {
     command: values.help ? 'help' : (command as LocalCommand),
     detach: values.detach,
@@ -129,5 +131,5 @@ export function splitTarget(to: string): { rtmpUrl: string; rtmpKey: string } {
   const match = /^((?:rtmps?):\/\/[^/]+\/.+)\/([^/]+)$/.exec(to);
   const [, rtmpUrl, rtmpKey] = match ?? [];
   if (rtmpUrl && rtmpKey) return { rtmpUrl, rtmpKey };
-  throw new ConfigError('--to takes an address like rtmp://host/app/key.');
+  throw new ConfigError('--to must be an address such as rtmp://host/app/key.');
 }

@@ -104,7 +104,9 @@ async function findBinaries(): Promise<string> {
     const versions = existsSync(root) ? (await readdir(root)).sort((a, b) => Number(b) - Number(a)) : [];
     const found = versions.map((v) => join(root, v, 'bin')).find((dir) => existsSync(join(dir, 'postgres')));
     if (found) return found;
-    throw new Error('There is no Postgres: install it with `apt-get install postgresql`, or run `npm ci` again.');
+    throw new Error(
+      'PostgreSQL is not installed. Install it with `apt-get install postgresql`, or run `npm ci` again.',
+    );
   }
 }
 
@@ -176,7 +178,7 @@ async function initialise(launch: Launch, bin: string, dataDir: string, cluster:
   const child = await spawnChild(launch('initdb', join(bin, 'initdb'), args));
   const { code, lastLogLines } = await child.exited;
   if (code !== 0)
-    throw new Error(`Postgres could not make its files in ${dataDir}: ${lastLogLines.slice(-5).join(' ')}`);
+    throw new Error(`Postgres could not create its files in ${dataDir}: ${lastLogLines.slice(-5).join(' ')}`);
   await rename(fresh, cluster);
   return password;
 }
@@ -191,7 +193,7 @@ async function endOrphan(cluster: string, log: Logger): Promise<void> {
     return commandLine.includes('postgres') && commandLine.includes(cluster);
   };
   if (await alive()) {
-    log.info({ pid }, 'ending a Postgres that an earlier run left behind');
+    log.info({ pid }, 'stopping the Postgres of an earlier run');
     process.kill(pid, 'SIGINT');
     const deadline = Date.now() + STOP_TIMEOUT_MS;
     while ((await alive()) && Date.now() < deadline) await sleep(50);

@@ -5,12 +5,12 @@ import type { LocalFacts } from './state.ts';
 export function summary(facts: LocalFacts, onAir: { watch: string | undefined; stateDir: string }): string {
   const { apiUrl } = facts;
   const rows: [string, string | null | undefined][] = [
-    ['Page', facts.pageUrl],
-    ['REST', apiUrl && `${apiUrl}  (described at ${new URL('/docs', apiUrl).href})`],
+    ['Dashboard', facts.pageUrl],
+    ['REST', apiUrl && `${apiUrl}  (documentation: ${new URL('/docs', apiUrl).href})`],
     ['GraphQL', facts.graphqlUrl],
     // A client that has no field for an address has one for a command, whose input and output it talks to.
     ['Agents', facts.mcpUrl && `${facts.mcpUrl}  (as a command: npx -y mcp-remote ${facts.mcpUrl})`],
-    ['Sign in', facts.email && `${facts.email}  with the password ${facts.password ?? 'that you have chosen'}`],
+    ['Sign in', facts.email && `${facts.email}  with the password ${facts.password ?? 'that you chose'}`],
     ['API key', facts.apiKey],
     ['Mailbox', facts.mailUrl],
     ['RTMP receiver', facts.rtmpUrl],
@@ -21,5 +21,5 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
   ];
   const table = rows.flatMap(([name, value]) => (value ? [`  ${name.padEnd(14)} ${value}`] : [])).join('\n');
   const title = facts.demoStreamId ? `On air: ${facts.demoStreamId}` : 'Ready.';
-  return `\n${title}\n\n${table}\n\n  The same facts: ${onAir.stateDir}/local.json\n`;
+  return `\n${title}\n\n${table}\n\n  This summary as JSON: ${onAir.stateDir}/local.json\n`;
 }

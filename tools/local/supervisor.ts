@@ -21,7 +21,7 @@ export function runningSupervisor(state: LocalState): ProcessIdentity | undefine
 export function refuseSecond(state: LocalState): void {
   const running = runningSupervisor(state);
   if (running && running.pid !== process.pid) {
-    throw new ConfigError(`loopstream is running already (process ${running.pid}). Stop it first: make stop.`);
+    throw new ConfigError(`loopstream is already running (process ${running.pid}). Stop it first with \`make stop\`.`);
   }
 }
 

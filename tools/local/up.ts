@@ -49,7 +49,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
       say: progress.say,
       signal: lifecycle.signal,
       onGiveUp: (sentence, lastLogLines) => {
-        progress.say(`\n${sentence} Its last words:\n${lastLogLines.map((line) => `  ${line}`).join('\n')}`);
+        progress.say(`\n${sentence} The end of its log:\n${lastLogLines.map((line) => `  ${line}`).join('\n')}`);
         progress.say(`The logs are in ${state.path('logs')}.`);
         void lifecycle.stop('failed').then(() => process.exit(1));
       },

@@ -251,7 +251,7 @@ export class ContainerRunner {
   #unknownImage(pod: Pod): void {
     const { image, imagePullPolicy, name } = this.spec;
     const never = imagePullPolicy === 'Never';
-    const message = `This node pulls nothing, and no program of it stands for image "${image}".`;
+    const message = `This node pulls no images, and has no program for the image "${image}".`;
     this.#wait(never ? 'ErrImageNeverPull' : 'ImagePullBackOff', message, UNKNOWN_IMAGE_RETRY_MS);
     this.#context.emit(pod, 'Warning', never ? 'ErrImageNeverPull' : 'Failed', `Container ${name}: ${message}`);
   }

@@ -165,7 +165,7 @@ export class PodWorker {
       try {
         waitMs = await this.#step();
       } catch (err) {
-        this.#log.error({ err }, 'a pod could not be brought forward; it is tried again');
+        this.#log.error({ err }, 'a pod could not be updated; it is retried');
       }
       if (!this.#ended) await this.#pause(waitMs);
     }

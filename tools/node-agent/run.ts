@@ -77,7 +77,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
   const podsDir = join(stateDir, 'pods');
   await mkdir(podsDir, { recursive: true, mode: 0o700 });
   const ended = await sweep(podsDir);
-  if (ended > 0) log.info({ processes: ended }, 'ended what an earlier agent left running');
+  if (ended > 0) log.info({ processes: ended }, 'stopped the containers of an earlier agent');
 
   const addresses = options.addresses ?? [{ type: 'InternalIP', address: '127.0.0.1' }];
   const hostIP = addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1';

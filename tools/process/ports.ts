@@ -21,12 +21,12 @@ export async function claimPort(option: string, port: number, host = '127.0.0.1'
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new ConfigError(
-        `Port ${port} is taken. Free it, or choose another one: make run ARGS="--${option} ${port + 1}".`,
+        `Port ${port} is in use. Free it, or choose another one: make run ARGS="--${option} ${port + 1}".`,
       );
     }
-    if (code === 'EACCES')
-      throw new ConfigError(`Port ${port} needs more rights. Choose one above 1023 with --${option}.`);
-    if (code === 'EADDRNOTAVAIL') throw new ConfigError(`This machine has no address ${host}. Choose another --host.`);
+    if (code === 'EACCES') throw new ConfigError(`Port ${port} needs root. Choose one above 1023 with --${option}.`);
+    if (code === 'EADDRNOTAVAIL')
+      throw new ConfigError(`This machine has no address ${host}. Choose another one with --host.`);
     throw error;
   }
 }

@@ -44,14 +44,16 @@ export async function ensurePrograms(
   const isRoot = options.isRoot ?? process.getuid?.() === 0;
   const install = `apt-get install -y ${packages.join(' ')}`;
   if (!(await exists('apt-get', options))) {
-    throw new ConfigError(`${commands} cannot be found: install what your system calls ${packages.join(', ')}.`);
+    throw new ConfigError(
+      `${commands} cannot be found. Install the packages that your system calls ${packages.join(', ')}.`,
+    );
   }
-  if (!isRoot) throw new ConfigError(`${commands} cannot be found: run \`sudo ${install}\`.`);
+  if (!isRoot) throw new ConfigError(`${commands} cannot be found. Run \`sudo ${install}\`.`);
   await inTurn(() => aptInstall(packages, options));
   const still = await missingPrograms(missing, options);
   if (still.length > 0) {
     throw new ConfigError(
-      `${still.map(nameProgram).join(', ')} cannot be used though ${packages.join(', ')} is installed: check PATH.`,
+      `${still.map(nameProgram).join(', ')} cannot be found, although ${packages.join(', ')} is installed. Check PATH.`,
     );
   }
 }
@@ -97,7 +99,7 @@ async function aptInstall(packages: string[], options: PreflightOptions): Promis
       .find((line) => line.startsWith('E: '))
       ?.slice(3) ?? 'apt-get gave no reason';
   throw new ConfigError(
-    `${packages.join(', ')} could not be installed (${why}); run \`apt-get install -y ${packages.join(' ')}\` to see all of it.`,
+    `${packages.join(', ')} could not be installed (${why}). Run \`apt-get install -y ${packages.join(' ')}\` to see the whole output.`,
   );
 }
 

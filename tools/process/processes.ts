@@ -123,7 +123,7 @@ function started(child: ChildProcess, spec: ChildSpec): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once('spawn', () => resolve(child.pid ?? 0));
     child.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'ENOENT' ? 'there is no such program or directory' : error.message;
+      const why = error.code === 'ENOENT' ? 'the program or directory does not exist' : error.message;
       reject(new Error(`${spec.name} could not be started from ${spec.command}: ${why}.`, { cause: error }));
     });
   });
@@ -185,7 +185,7 @@ export async function sweepLeftovers(stateDir: string, { graceMs = 3000, evenInU
     if (record.parent.pid === process.pid && isAlive(record.parent)) continue;
     if (isAlive(record.parent) && !evenInUse) {
       throw new Error(
-        `${stateDir} is in use by the running process ${record.parent.pid}; stop that one first, or name another state directory.`,
+        `${stateDir} is in use by the running process ${record.parent.pid}. Stop that process, or choose another state directory.`,
       );
     }
     leftovers.push({ file, record });

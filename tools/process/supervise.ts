@@ -111,7 +111,7 @@ class SupervisedPart implements Part {
   async #firstStart(): Promise<void> {
     const serving = this.#serving.promise;
     if (!(await settlesWithin(serving, READY_TIMEOUT_MS)))
-      throw new Error(`${this.name} is not ready after a minute; see ${this.#spec.logFile}.`);
+      throw new Error(`${this.name} is not ready after a minute. See ${this.#spec.logFile}.`);
     await serving;
   }
 
@@ -149,7 +149,7 @@ class SupervisedPart implements Part {
       return decision.pauseMs;
     }
     const sentence =
-      this.#endedAt.length < MAX_ENDS ? `${ended}.` : `${ended}, ${MAX_ENDS} times in a minute, so all is stopped.`;
+      this.#endedAt.length < MAX_ENDS ? `${ended}.` : `${ended}, ${MAX_ENDS} times in a minute, so everything stops.`;
     this.#serving.reject(new Error(`${sentence} ${lastLogLines.at(-1) ?? ''} See ${this.#spec.logFile}.`));
     this.#giveUp(sentence, lastLogLines);
     return undefined;
@@ -180,7 +180,8 @@ class SupervisedPart implements Part {
     try {
       await this.#spec.untilReady?.(signal);
     } catch (err) {
-      if (!signal.aborted) this.#options.log.warn({ err, part: this.name }, 'a part cannot be asked whether it serves');
+      if (!signal.aborted)
+        this.#options.log.warn({ err, part: this.name }, 'the readiness of a part cannot be checked');
       return;
     }
     if (signal.aborted) return;

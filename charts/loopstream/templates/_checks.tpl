@@ -1,7 +1,7 @@
 {{/* What the schema cannot say: values that do not go together. Each sentence names the value to change. */}}
 {{- define "loopstream.checks" -}}
 {{- if and .Values.namespaces .Values.streamsNamespace.name -}}
-{{- fail "namespaces and streamsNamespace.name exclude each other." -}}
+{{- fail "namespaces and streamsNamespace.name exclude each other: set one of them." -}}
 {{- end -}}
 {{- $namespaces := include "loopstream.namespaces" . | fromJsonArray -}}
 {{- if not .Values.namespaces -}}
@@ -10,35 +10,35 @@
 {{- with lookup "apps/v1" "Deployment" .Release.Namespace $operator -}}
 {{- $watched := get .spec.selector.matchLabels "loopstream.dev/watches" -}}
 {{- if and $watched (ne $watched $namespace) -}}
-{{- fail (printf "streamsNamespace.name is %s, but the streams of this release are in %s, where nothing would look after them any more. Set it to %s, or move the service: README.md of the chart, \"Streams in a namespace of their own\"." $namespace $watched $watched) -}}
+{{- fail (printf "streamsNamespace.name is %s, but the streams of this release are in %s, where no operator would manage them. Set it to %s, or move the service: see README.md of the chart, \"Streams in a namespace of their own\"." $namespace $watched $watched) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.operator -}}
 {{- if and (gt (int .replicas) 1) (not .leaderElection) -}}
-{{- fail "operator.replicas is more than 1, so operator.leaderElection must be true: two operators at once would work against each other." -}}
+{{- fail "operator.replicas is more than 1, so operator.leaderElection must be true. Without it, two operators conflict with each other." -}}
 {{- end -}}
 {{- end -}}
 {{- if eq .Values.storage.type "s3" -}}
 {{- with .Values.storage.s3 -}}
 {{- if not .bucket -}}
-{{- fail "storage.s3.bucket is empty: storage.type s3 needs it." -}}
+{{- fail "storage.s3.bucket is empty. Set the bucket, because storage.type is s3." -}}
 {{- end -}}
 {{- if ne (empty .accessKeyId) (empty .secretAccessKey) -}}
-{{- fail "storage.s3.accessKeyId and storage.s3.secretAccessKey go together: give both or neither." -}}
+{{- fail "storage.s3.accessKeyId and storage.s3.secretAccessKey go together: set both or neither." -}}
 {{- end -}}
 {{- if and .existingSecret .accessKeyId -}}
 {{- fail "storage.s3.existingSecret and storage.s3.accessKeyId exclude each other." -}}
 {{- end -}}
 {{- if and (gt (len $namespaces) 1) (not .perNamespace) $.Values.operator.sweep.enabled -}}
-{{- fail "several namespaces would share one prefix of the bucket: let storage.s3.perNamespace be true, or set operator.sweep.enabled=false, for each would clear away the media of the others." -}}
+{{- fail "several namespaces share one prefix of the bucket, so each operator would delete the media of the others. Set storage.s3.perNamespace=true or operator.sweep.enabled=false." -}}
 {{- end -}}
 {{- end -}}
 {{- else if and .Values.storage.file.existingClaim .Values.storage.file.volume -}}
 {{- fail "storage.file.existingClaim and storage.file.volume exclude each other." -}}
 {{- end -}}
 {{- if and .Values.billing.enabled (not .Values.api.enabled) -}}
-{{- fail "billing needs the API server, whose accounts pay: set api.enabled=true, or leave billing out." -}}
+{{- fail "billing needs the API server: set api.enabled=true or billing.enabled=false." -}}
 {{- end -}}
 {{- if .Values.billing.enabled -}}
 {{- with .Values.billing.stripe -}}
@@ -48,7 +48,7 @@
 {{- end -}}
 {{- with .Values.billing.invoices -}}
 {{- if and .font (not .fontVolume) -}}
-{{- fail "billing.invoices.fontVolume is empty: billing.invoices.font is a file in it." -}}
+{{- fail "billing.invoices.fontVolume is empty. Set the volume that contains the file billing.invoices.font." -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.billing.crypto -}}
@@ -62,7 +62,7 @@
 {{- end -}}
 {{- if .Values.api.enabled -}}
 {{- if not (or .Values.database.url .Values.database.existingSecret) -}}
-{{- fail "the API server needs PostgreSQL: set database.existingSecret or database.url, or leave the API server out with api.enabled=false." -}}
+{{- fail "the API server needs PostgreSQL: set database.existingSecret or database.url, or disable the API server with api.enabled=false." -}}
 {{- end -}}
 {{- if and .Values.database.url .Values.database.existingSecret -}}
 {{- fail "database.url and database.existingSecret exclude each other." -}}
@@ -74,22 +74,22 @@
 {{- fail "mail.url and mail.existingSecret exclude each other." -}}
 {{- end -}}
 {{- if and (or .Values.mail.url .Values.mail.existingSecret) (not .Values.mail.from) -}}
-{{- fail "mail.from is empty: a mail server refuses what is from nobody." -}}
+{{- fail "mail.from is empty. Set the sender, because mail servers reject mails without one." -}}
 {{- end -}}
 {{- if and .Values.oidc.clientSecret .Values.oidc.existingSecret -}}
 {{- fail "oidc.clientSecret and oidc.existingSecret exclude each other." -}}
 {{- end -}}
 {{- if and .Values.oidc.issuer (not .Values.oidc.clientId) -}}
-{{- fail "oidc.clientId is empty: the provider knows this service by it." -}}
+{{- fail "oidc.clientId is empty. Set the client id of this service at the provider." -}}
 {{- end -}}
 {{- if not (or .Values.api.auth.secret .Values.api.auth.existingSecret) -}}
-{{- fail "the API server signs sessions: set api.auth.existingSecret, or api.auth.secret to 32 characters that nobody can guess (openssl rand -hex 32)." -}}
+{{- fail "the API server needs a key that signs sessions: set api.auth.existingSecret, or set api.auth.secret to 32 random characters (openssl rand -hex 32)." -}}
 {{- end -}}
 {{- if and .Values.api.auth.secret .Values.api.auth.existingSecret -}}
 {{- fail "api.auth.secret and api.auth.existingSecret exclude each other." -}}
 {{- end -}}
 {{- if not (has (include "loopstream.apiNamespace" .) $namespaces) -}}
-{{- fail (printf "api.namespace is %s, which is not among the watched namespaces: nothing would look after what the API server writes there." .Values.api.namespace) -}}
+{{- fail (printf "api.namespace is %s, which is not among the watched namespaces. No operator would manage the objects of the API server there." .Values.api.namespace) -}}
 {{- end -}}
 {{- with .Values.api.autoscaling -}}
 {{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
@@ -98,12 +98,12 @@
 {{- end -}}
 {{- with .Values.api.httpRoute -}}
 {{- if and .enabled (not .parentRefs) -}}
-{{- fail "api.httpRoute.parentRefs is empty: an HTTPRoute needs a Gateway." -}}
+{{- fail "api.httpRoute.parentRefs is empty. Name the Gateway of the HTTPRoute." -}}
 {{- end -}}
 {{- end -}}
 {{- with .Values.api.ingress -}}
 {{- if and .enabled (not .hosts) -}}
-{{- fail "api.ingress.hosts is empty: name the hosts of the Ingress." -}}
+{{- fail "api.ingress.hosts is empty. Name the hosts of the Ingress." -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

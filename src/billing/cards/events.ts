@@ -19,6 +19,6 @@ export async function handleEvent(deps: EventDeps, event: StripeEvent): Promise<
   if (!looked?.topUpId) return 'ignored';
   const row = await settleTopUp(deps, looked.topUpId, looked, new Date());
   // Another installation may use the same account of Stripe.
-  if (!row) log.warn({ eventID: event.id, topUpID: looked.topUpId }, 'a payment of a top-up that is not known');
+  if (!row) log.warn({ eventID: event.id, topUpID: looked.topUpId }, 'a payment belongs to no known top-up');
   return row ? 'settled' : 'ignored';
 }

@@ -48,7 +48,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     handleEvent(deps, event).then(
       () => true,
       (err) => {
-        log.warn({ err, eventID: event.id }, 'an event of the payment provider could not be taken');
+        log.warn({ err, eventID: event.id }, 'an event of the payment provider could not be processed');
         return false;
       },
     );
@@ -63,7 +63,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
         else await settleTopUp(deps, row.id, await payments.readPayment(row.sessionId), new Date());
       } catch (err) {
         failures++;
-        log.warn({ err, topUpID: row.id }, 'a top-up could not be asked about');
+        log.warn({ err, topUpID: row.id }, 'a top-up could not be read from the payment provider');
       }
       await store.markChecked(db, row.id);
     }
@@ -75,7 +75,7 @@ export function createTopUpJob(deps: TopUpJobDeps): Job {
     everyMs: EVERY_MS,
     async run(signal) {
       const failures = (await readEvents(signal)) + (await askAgain(signal));
-      if (failures > 0) throw new Error(`${failures} payments could not be looked at.`);
+      if (failures > 0) throw new Error(`${failures} payments could not be read from the payment provider.`);
     },
   };
 }

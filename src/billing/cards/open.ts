@@ -8,7 +8,7 @@ import type { Payments } from './stripe.ts';
 async function read(secret: SecretSetting, name: string): Promise<string> {
   const text = 'text' in secret ? secret.text : await readFile(secret.file, 'utf8').catch(() => '');
   if (text.trim() !== '') return text.trim();
-  throw new ConfigError(`The file of LOOPSTREAM_${name}_FILE cannot be read, or is empty.`);
+  throw new ConfigError(`The file in LOOPSTREAM_${name}_FILE cannot be read, or is empty.`);
 }
 
 /** Undefined where no card can be taken. Throws ConfigError; no request is sent to the provider yet. */

@@ -28,7 +28,7 @@ const operation = createOperationBuilder<{ topUps: TopUpService }>({
 });
 
 const describeTopUp = ({ id, state, checkoutUrl }: TopUp): string =>
-  checkoutUrl === null ? `Top-up ${id} is ${state}.` : `Top-up ${id} is ${state}: a person pays it at ${checkoutUrl}`;
+  checkoutUrl === null ? `Top-up ${id} is ${state}.` : `Top-up ${id} is ${state}. The user pays it at ${checkoutUrl}`;
 
 export const topUpOperations = [
   operation({
@@ -46,7 +46,7 @@ export const topUpOperations = [
     mcp: {
       title: 'Create a top-up link',
       description:
-        'Returns the address of the payment provider’s checkout page, to give to the person. The card is entered ' +
+        'Returns the address of the payment provider’s checkout page, to give to the user. The card is entered ' +
         'there and nowhere else. The payment is credited within seconds; get_top_up reports it.',
       say: describeTopUp,
       reachesOut: true,

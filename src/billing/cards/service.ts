@@ -79,12 +79,12 @@ export function createTopUpService(deps: TopUpDeps) {
   const { db, limits, enabled = true } = deps;
   const payments = (): Payments => {
     if (deps.payments) return deps.payments;
-    throw new AppError('topups_disabled', 'No card can be taken here: no payment provider is set up.');
+    throw new AppError('topups_disabled', 'This service accepts no cards, because it has no payment provider.');
   };
   const find = async (accountId: string, id: string): Promise<store.TopUpRow> => {
     const row = id.includes('\0') ? undefined : await store.findTopUp(db, id);
     if (row?.accountId === accountId) return row;
-    throw new AppError('topup_not_found', `There is no top-up ${id.slice(0, 100)}.`);
+    throw new AppError('topup_not_found', `The account has no top-up ${id.slice(0, 100)}.`);
   };
 
   return {
@@ -93,7 +93,8 @@ export function createTopUpService(deps: TopUpDeps) {
      * the page again that it made: there is one, also when the first answer was lost on its way.
      */
     async create({ accountId, userId }: Principal, wish: TopUpCreate): Promise<TopUp> {
-      if (!enabled) throw new AppError('topups_disabled', 'Nothing costs anything here, so no card is charged.');
+      if (!enabled)
+        throw new AppError('topups_disabled', 'Billing is off in this installation, so no card can be charged.');
       const provider = payments();
       const amountMinor = check(wish, limits);
       const intent = currentIntent();

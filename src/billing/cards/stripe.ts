@@ -129,7 +129,10 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
         } catch (error) {
           if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw ofOurs(error);
         }
-      throw new AppError('webhook_forged', 'The signature is not that of the payment provider, or too old.');
+      throw new AppError(
+        'webhook_forged',
+        'The signature does not match the signing secret of the payment provider, or is too old.',
+      );
     },
 
     /** Returns the payment page. The same top-up always gets the same page. */
@@ -208,6 +211,8 @@ function ofOurs(error: unknown): AppError {
   const { type = 'error', code, requestId, statusCode } = (error ?? {}) as Partial<Stripe.errors.StripeError>;
   const cause = new Error(`Stripe: ${[type, code, statusCode, requestId].filter(Boolean).join(' ')}`);
   if (error instanceof Stripe.errors.StripeAuthenticationError || error instanceof Stripe.errors.StripePermissionError)
-    return new AppError('topups_unavailable', 'The payment provider does not know this service.', { cause });
-  return new AppError('upstream_unavailable', 'The payment provider did not answer; try again.', { cause });
+    return new AppError('topups_unavailable', 'The payment provider rejects the credentials of this service.', {
+      cause,
+    });
+  return new AppError('upstream_unavailable', 'The payment provider did not respond. Try again.', { cause });
 }

@@ -55,10 +55,10 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
       const body = await answer.text();
       if (answer.ok) return body;
     } catch {
-      throw new ChainError(`The Esplora server of ${network} does not answer.`);
+      throw new ChainError(`The Esplora server of ${network} does not respond.`);
     }
     if (status === 404) return undefined;
-    throw new ChainError(`The Esplora server of ${network} answered ${status}.`);
+    throw new ChainError(`The Esplora server of ${network} responded with status ${status}.`);
   }
 
   async function json<T extends TSchema>(schema: T, path: string): Promise<Static<T> | undefined> {
@@ -70,14 +70,14 @@ export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network
     } catch {
       // Not JSON: said below.
     }
-    throw new ChainError(`The Esplora server of ${network} answered something else than was asked for.`);
+    throw new ChainError(`The Esplora server of ${network} returned an unexpected response.`);
   }
 
   return {
     async height(): Promise<number> {
       const height = Number(await text('/blocks/tip/height'));
       if (!Number.isSafeInteger(height) || height < 0)
-        throw new ChainError(`The Esplora server of ${network} tells no height.`);
+        throw new ChainError(`The Esplora server of ${network} returned no block height.`);
       return height;
     },
     async header(height: number): Promise<Header | undefined> {

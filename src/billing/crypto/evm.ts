@@ -125,7 +125,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
       // With each height: an address can be given to another node, and its chain would look like a reorganisation.
       const [chainId, height] = await Promise.all([ask<Hex>('eth_chainId', []), ask<Hex>('eth_blockNumber', [])]);
       if (hexToNumber(chainId) !== network.chainId)
-        throw new ChainError(`The node of ${network.network} is of chain ${hexToNumber(chainId)}.`);
+        throw new ChainError(`The node of ${network.network} belongs to another chain (id ${hexToNumber(chainId)}).`);
       return hexToNumber(height);
     },
     async header(height) {

@@ -80,10 +80,12 @@ export function createFollower({ db, chain, network, relatedNetworks, creditsPer
     for (let height = below; ; height -= STEPS_BACK) {
       const known = await store.listBlocks(db, name, height, STEPS_BACK);
       if (known.length === 0)
-        throw new ChainError(`The node of ${name} shows a chain that has nothing in common with what was read of it.`);
+        throw new ChainError(
+          `The chain of the node of ${name} has nothing in common with the blocks that were read before.`,
+        );
       for (const block of known) {
         const header = await chain.header(block.height);
-        if (header === undefined) throw new ChainError(`The node of ${name} lacks a block below its height.`);
+        if (header === undefined) throw new ChainError(`The node of ${name} lacks a block below its own height.`);
         if (header.hash === block.hash) return block;
       }
     }
@@ -109,7 +111,7 @@ export function createFollower({ db, chain, network, relatedNetworks, creditsPer
     const [known] = await store.listBlocks(db, name, Math.min(at.height, tip), 1);
     if (known === undefined) return true;
     const header = await chain.header(known.height);
-    if (header === undefined) throw new ChainError(`The node of ${name} lacks a block below its height.`);
+    if (header === undefined) throw new ChainError(`The node of ${name} lacks a block below its own height.`);
     return header.hash === known.hash;
   }
 

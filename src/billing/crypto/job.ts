@@ -66,7 +66,10 @@ export async function createScan(
       await settler.settleAll(progress.at, signal);
       metrics.scanned(network.network, progress.tip - progress.at.height, progress.left);
       if (progress.left > 0)
-        log.warn({ network: network.network, blocks: progress.left }, 'blocks have left the chain and others came');
+        log.warn(
+          { network: network.network, blocks: progress.left },
+          'the chain was reorganized: other blocks replaced some that were read',
+        );
     } catch (error) {
       metrics.failed(network.network);
       throw error;

@@ -36,7 +36,8 @@ const READ_AS: Record<BtcNetwork['chain'] | 'evm', { versions: readonly Versions
 /** Throws KeyError, which repeats nothing of the key, for what is none, is one of another network, or can spend. */
 function readKey(text: string, kind: keyof typeof READ_AS): HDKey {
   // A private key is reported before any other mistake: it must leave the machine.
-  if (/^[a-z]prv/i.test(text)) throw new KeyError('is a private key, which must not be on this machine');
+  if (/^[a-z]prv/i.test(text))
+    throw new KeyError('is a private key; replace it by the public one and remove it from this machine');
   const { versions, names } = READ_AS[kind];
   for (const one of versions) {
     try {

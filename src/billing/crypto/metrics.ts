@@ -13,12 +13,12 @@ export function scanMetrics(registry: Registry, clock: Clock = systemClock) {
   const labels = { labelNames: ['network'], registers: [registry] };
   const blocks = new Gauge({
     name: 'crypto_scan_lag_blocks',
-    help: 'Blocks that the node of a network has and that were not read for deposits yet, as of the last time it answered.',
+    help: 'Blocks of a network that were not scanned for deposits yet, as of the last response of its node.',
     ...labels,
   });
   new Gauge({
     name: 'crypto_scan_lag_seconds',
-    help: 'Time since all blocks that the node of a network had were read for deposits, by this process.',
+    help: 'Time since this process had scanned all blocks of a network for deposits.',
     ...labels,
     collect() {
       for (const [network, since] of level) this.set({ network }, (clock.monotonicMs() - since) / 1000);
@@ -26,17 +26,17 @@ export function scanMetrics(registry: Registry, clock: Clock = systemClock) {
   });
   const failures = new Counter({
     name: 'crypto_scan_failures_total',
-    help: 'Runs of a network’s scan that the node or the database ended.',
+    help: 'Scans of a network that failed because of its node or the database.',
     ...labels,
   });
   const left = new Counter({
     name: 'crypto_blocks_left_total',
-    help: 'Blocks that were read and have left the chain of a network since.',
+    help: 'Scanned blocks that a reorganization has removed from the chain of a network.',
     ...labels,
   });
   const payments = new Counter({
     name: 'crypto_payments_total',
-    help: 'Payments to deposits that were credited, taken back after a reorganisation, or ignored once their rate was known.',
+    help: 'Payments to deposits, by outcome: credited, reversed after a reorganization, or ignored once their rate was known.',
     labelNames: ['network', 'result'],
     registers: [registry],
   });

@@ -100,7 +100,7 @@ export const cryptoOperations = [
     mcp: {
       title: 'Create a crypto deposit',
       description:
-        'Returns a deposit address and a quote that expires. It moves no money: the person pays from a wallet, to ' +
+        'Returns a deposit address and a quote that expires. It moves no money: the user pays from a wallet, to ' +
         'this address and on this network only. Follow the payment with get_crypto_deposit.',
       say: describeDeposit,
     },

@@ -18,7 +18,9 @@ export interface Rates {
 }
 
 const unavailable = (asset: string, cause?: unknown) =>
-  new AppError('crypto_rate_unavailable', `The price of ${asset} is not known at the moment.`, { cause });
+  new AppError('crypto_rate_unavailable', `The price of ${asset} is unknown at the moment. Try again in a minute.`, {
+    cause,
+  });
 
 const pick = (table: RateTable, asset: string): bigint => {
   const rate = table.get(asset);
@@ -36,11 +38,11 @@ export function httpRates(url: string, currency: string, clock: Clock = systemCl
   async function ask(): Promise<RateTable> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-    if (!answer.ok) throw new Error(`the rate source answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`the rate source responded with status ${answer.status}`);
     const text = await readAll(answer);
     const document: unknown = JSON.parse(text);
     const table = rateTable(document, currency);
-    if (table === undefined) throw new Error('the rate source answered something else than prices');
+    if (table === undefined) throw new Error('the response of the rate source contains no prices');
     const age = clock.now().getTime() - (ratesAt(document) ?? clock.now()).getTime();
     if (age > MAX_AGE_MS) throw new Error('the prices of the rate source are old');
     return table;
@@ -66,14 +68,14 @@ export function httpRates(url: string, currency: string, clock: Clock = systemCl
 
 /** Errors of `fetch` have the address in their words or in their causes. */
 const withoutAddress = (error: unknown): Error =>
-  new Error(error instanceof Error && /^the /.test(error.message) ? error.message : 'the rate source does not answer');
+  new Error(error instanceof Error && /^the /.test(error.message) ? error.message : 'the rate source does not respond');
 
 async function readAll(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of answer.body ?? []) {
     length += part.length;
-    if (length > MAX_BYTES) throw new Error('the rate source answered too much');
+    if (length > MAX_BYTES) throw new Error('the response of the rate source is too large');
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

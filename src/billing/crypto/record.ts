@@ -20,7 +20,7 @@ export const CryptoAsset = Type.Object(
     decimals: Type.Integer({ minimum: 0, description: 'Number of decimal digits of one whole coin.' }),
     minimumAmount: units('Smallest amount that is credited.'),
     confirmations: Type.Integer({ minimum: 1, description: 'Number of blocks after which a payment is credited.' }),
-    rate: orNull(Type.String(), 'Current price of one coin, in `currency`. Null while it is not known.'),
+    rate: orNull(Type.String(), 'Current price of one coin, in `currency`. Null while it is unknown.'),
     currency: Type.String({ description: 'Currency code (ISO 4217).' }),
   },
   { title: 'CryptoAsset' },
@@ -48,7 +48,7 @@ export const CryptoPayment = Type.Object(
     amount: units('Received amount.'),
     state: Type.Enum(PAYMENT_STATES, {
       description:
-        'seen: not in a block yet. reorged: its block has left the chain. reversed: it was credited and the credit ' +
+        'seen: not in a block yet. reorged: the chain dropped its block. reversed: it was credited and the credit ' +
         'was taken back. dropped: another transaction has replaced it.',
     }),
     confirmations: orNull(Type.Integer(), 'Number of confirming blocks. Null while the payment is in no block.'),

@@ -20,7 +20,7 @@ export function createRpc({ network, rpcUrl }: Pick<EvmNetwork, 'network' | 'rpc
     } catch (error) {
       const code = (error as { code?: unknown }).code;
       const why = typeof code === 'number' ? `error ${code}` : (error as Error).name;
-      throw new ChainError(`The node of ${network} did not answer ${method} (${why}).`);
+      throw new ChainError(`The node of ${network} did not respond to ${method} (${why}).`);
     }
   };
 }

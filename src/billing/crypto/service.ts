@@ -46,7 +46,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
   /** Throws `crypto_disabled` where there are no deposits. */
   const open = () => {
     if (crypto) return crypto;
-    throw new AppError('crypto_disabled', 'This service takes no crypto deposits.');
+    throw new AppError('crypto_disabled', 'This service accepts no crypto deposits.');
   };
 
   function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, AddressPlace>): CryptoPayment {
@@ -129,7 +129,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
     const { amount: given, amountMinor: minor } = input;
     const path = minor === undefined ? '/amount' : '/amountMinor';
     if (given !== undefined && minor !== undefined)
-      throw validationFailed([{ path, message: 'must be left out where amount is given' }]);
+      throw validationFailed([{ path, message: 'cannot be given together with amount' }]);
     const worth = { rate, decimals: asset.decimals, creditsPerUnit: open().settings.creditsPerUnit };
     const amount = minor === undefined ? given && BigInt(given) : amountFor(toCredits(BigInt(minor)), worth);
     if (!amount) return { amount: null, credits: null };
@@ -140,7 +140,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       const coins = `${formatUnits(enough, asset.decimals)} ${asset.asset}`;
       throw validationFailed([{ path, message: `must be worth at least ${coins}, which is ${enough}` }]);
     }
-    if (credits > MAX_CREDITS) throw validationFailed([{ path, message: 'is more than can be paid at once' }]);
+    if (credits > MAX_CREDITS) throw validationFailed([{ path, message: 'exceeds the maximum of one deposit' }]);
     return { amount, credits };
   }
 
@@ -177,7 +177,10 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       const { setting, addresses } = network;
       // Blocks are read from the first run of the scanner on: what came before would never be found.
       if (!(await store.readScans(db)).has(setting.network))
-        throw new AppError('crypto_unavailable', `The blocks of ${setting.network} are not read yet; try again soon.`);
+        throw new AppError(
+          'crypto_unavailable',
+          `The service does not follow ${setting.network} yet. Try again in a minute.`,
+        );
       const rate = await open().rates.rate(asset.asset);
       const wish = wished(input, asset, rate);
       const intent = currentIntent();
@@ -188,7 +191,10 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
         const earlier = intent && (await find(trx, accountId, id));
         if (earlier) return earlier;
         if ((await store.countOpen(trx, accountId, now)) >= MAX_OPEN)
-          throw new AppError('crypto_deposit_quota_exceeded', `There are ${MAX_OPEN} deposits that wait to be paid.`);
+          throw new AppError(
+            'crypto_deposit_quota_exceeded',
+            `The account has ${MAX_OPEN} deposits that wait for payment, the maximum. Pay one, or wait until one expires.`,
+          );
         const index = await store.takeIndex(trx, addresses.keyId);
         const address = addresses.address(index);
         const row: DepositRow = {
@@ -228,7 +234,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
       open();
       const deposit = await find(db, accountId, id);
       if (deposit) return deposit;
-      throw new AppError('crypto_deposit_not_found', `There is no crypto deposit ${id.slice(0, 100)}.`);
+      throw new AppError('crypto_deposit_not_found', `The account has no crypto deposit ${id.slice(0, 100)}.`);
     },
   };
 }

@@ -42,7 +42,7 @@ const NETWORKS = 'LOOPSTREAM_CRYPTO_NETWORKS';
 
 function check(schema: TSchema, value: unknown, name: string): void {
   const [first] = Value.Errors(schema, value);
-  if (first) throw new ConfigError(`${name} is wrong at ${first.instancePath || 'its top'}: it ${first.message}.`);
+  if (first) throw new ConfigError(`${name} is not valid: the value at ${first.instancePath || '/'} ${first.message}.`);
 }
 
 function isHttp(url: string): boolean {
@@ -52,11 +52,11 @@ function isHttp(url: string): boolean {
 function openNetwork(setting: NetworkSetting): Network {
   const name = `${NETWORKS} (${setting.network})`;
   if (!isHttp(setting.kind === 'evm' ? setting.rpcUrl : setting.esploraUrl))
-    throw new ConfigError(`${name}: the node’s address must be http://… or https://….`);
+    throw new ConfigError(`${name}: the address of the node must begin with http:// or https://.`);
   const assets = listAssets(setting);
   const contracts = assets.map(({ contract }) => contract?.toLowerCase());
   if (new Set(assets.map(({ asset }) => asset)).size < assets.length || new Set(contracts).size < assets.length)
-    throw new ConfigError(`${name}: each asset, and each contract, may stand there once.`);
+    throw new ConfigError(`${name}: each asset and each contract must appear once.`);
   try {
     return { setting, addresses: createAddresses(setting) };
   } catch (error) {
@@ -71,16 +71,16 @@ export function cryptoSettings(config: CryptoConfig): CryptoSettings | undefined
   check(NetworkSettings, config.networks, NETWORKS);
   const networks = new Map((config.networks as NetworkSetting[]).map((one) => [one.network, openNetwork(one)]));
   if (networks.size < (config.networks as unknown[]).length)
-    throw new ConfigError(`${NETWORKS}: each network may stand there once.`);
+    throw new ConfigError(`${NETWORKS}: each network must appear once.`);
   const { ratesUrl, rates, currency } = config;
   if ((rates === undefined) === (ratesUrl === undefined))
-    throw new ConfigError('Set one of LOOPSTREAM_CRYPTO_RATES and LOOPSTREAM_CRYPTO_RATES_URL.');
+    throw new ConfigError('Set exactly one of LOOPSTREAM_CRYPTO_RATES and LOOPSTREAM_CRYPTO_RATES_URL.');
   if (ratesUrl !== undefined && !isHttp(ratesUrl))
-    throw new ConfigError('LOOPSTREAM_CRYPTO_RATES_URL must be http://… or https://….');
+    throw new ConfigError('LOOPSTREAM_CRYPTO_RATES_URL must be a URL that begins with http:// or https://.');
   if (rates !== undefined) check(FixedRates, rates, 'LOOPSTREAM_CRYPTO_RATES');
   const fixed = rates === undefined ? undefined : rateTable(rates, currency);
   if (rates !== undefined && fixed === undefined)
-    throw new ConfigError(`LOOPSTREAM_CRYPTO_RATES must be prices in ${currency}, as texts such as "61234.56".`);
+    throw new ConfigError(`LOOPSTREAM_CRYPTO_RATES must have prices in ${currency}, as strings such as "61234.56".`);
   return {
     networks,
     fixed,

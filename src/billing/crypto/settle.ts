@@ -183,7 +183,7 @@ export function createSettler(deps: SettleDeps) {
         await credit(row, asset);
       } catch (err) {
         if (!(err instanceof AppError) || err.code !== 'crypto_rate_unavailable') throw err;
-        log.warn({ err, network: name, deposit: row.deposit_id }, 'a late payment waits for a rate');
+        log.warn({ err, network: name, deposit: row.deposit_id }, 'a late payment waits for the rate of its asset');
       }
       return;
     }

@@ -22,9 +22,9 @@ export type PaymentState = (typeof PAYMENT_STATES)[number];
 
 /** Why a payment is not credited. */
 export const IGNORED: Readonly<Record<IgnoredReason, string>> = {
-  wrong_token: 'This token is not one that the service takes; nothing can be credited for it.',
-  dust: 'It is less than the least amount that is credited.',
-  too_large: 'It is more than is credited without somebody looking at it; ask the service’s staff.',
+  wrong_token: 'The service does not accept this token, so the payment cannot be credited.',
+  dust: 'The payment is smaller than the minimum, so it is not credited.',
+  too_large: 'The payment exceeds the limit for automatic credit. Ask the support of the service to credit it.',
 };
 export type IgnoredReason = 'wrong_token' | 'dust' | 'too_large';
 

@@ -10,13 +10,15 @@ import { billingConfig } from '../settings.ts';
 import { openCrypto } from './open.ts';
 import type { Network } from './settings.ts';
 
-const HELP = `loopstream sweep-plan: unsigned transactions that bring together what crypto deposits have brought
+const HELP = `loopstream sweep-plan: prints unsigned transactions that collect the funds of crypto deposits
 
 Usage: loopstream sweep-plan --network <network> --to <address>
 
-Prints JSON: for an EVM network the transactions with their nonces, gas and fees, and what addresses hold beyond what was seen
-to come; for Bitcoin PSBTs. Nothing is signed, sent or written down: the keys are where you made the xpub. Paths are from the
-key of the account on, e.g. 0/12 of m/44'/60'/0'. Look through the plan before you sign, and make a new one each time.
+The plan is JSON. For an EVM network, it has the transactions with their nonces, gas and fees, and lists funds that belong to
+no known payment. For Bitcoin, it has PSBTs.
+
+The command signs, sends and stores nothing. The private keys stay where you made the xpub. Paths begin at the key of the
+account, e.g. 0/12 of m/44'/60'/0'. Check the plan before you sign it, and make a new one each time.
 `;
 
 function parse(args: string[]) {
@@ -49,7 +51,7 @@ export async function sweepPlanCommand(args: string[]): Promise<number> {
     return 0;
   }
   if (name === undefined || to === undefined)
-    throw new ConfigError('--network and --to say what goes where. See loopstream sweep-plan --help.');
+    throw new ConfigError('--network or --to is missing. See loopstream sweep-plan --help.');
   const config = billingConfig(environment());
   const crypto = await openCrypto(config.crypto);
   const network = crypto?.settings.networks.get(name);

@@ -33,7 +33,8 @@ export async function sweepEvm(db: Db, network: EvmNetwork, keyId: string, to: s
   const assets = listAssets(network);
   const coin = assets.find(({ contract }) => contract === undefined)?.asset ?? 'the coin';
   const chainId = hexToNumber(await ask<Hex>('eth_chainId', []));
-  if (chainId !== network.chainId) throw new ChainError(`The node of ${network.network} is of chain ${chainId}.`);
+  if (chainId !== network.chainId)
+    throw new ChainError(`The node of ${network.network} belongs to another chain (id ${chainId}).`);
 
   const block = await ask<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', ['latest', false]);
   const maxPriorityFeePerGas = hexToBigInt(await ask<Hex>('eth_maxPriorityFeePerGas', []));

@@ -16,13 +16,13 @@ export async function readInvoiceFont(setting: string | undefined): Promise<Adde
   if (setting === undefined) return undefined;
   const [, path = '', name] = /^(.*?)(?:#([^#/]+))?$/s.exec(setting) ?? [];
   const bytes = await readFile(path).catch(() => {
-    throw new ConfigError(`The file of ${SETTING} cannot be read.`);
+    throw new ConfigError(`The file in ${SETTING} cannot be read.`);
   });
   // The library is large: it is loaded at the start only where a font is configured.
   const { canDraw } = await import('./pdf.ts');
   const font = { bytes, name };
   if (canDraw(font)) return font;
   throw new ConfigError(
-    `${SETTING} must be a font (.ttf, .otf), or one of a collection: its path, # and its PostScript name.`,
+    `${SETTING} must be the path of a font file (.ttf, .otf). For a collection, append # and the PostScript name of the font.`,
   );
 }

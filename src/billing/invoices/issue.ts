@@ -116,7 +116,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
       store.inTransaction(db, async (trx) => {
         const invoice = await store.findInvoice(trx, invoiceId);
         if (invoice?.content.kind !== 'invoice')
-          throw new AppError('invoice_not_found', `There is no invoice ${invoiceId.slice(0, 100)}.`);
+          throw new AppError('invoice_not_found', `Invoice ${invoiceId.slice(0, 100)} does not exist.`);
         const { accountId, content } = invoice;
         await store.lockProgress(trx, accountId);
         const known = await store.findByKey(trx, key);

@@ -9,7 +9,7 @@ export async function readSeller(setting: SecretSetting | undefined): Promise<Se
   if (!setting) return undefined;
   if ('text' in setting) return parseSeller(setting.text);
   const json = await readFile(setting.file, 'utf8').catch(() => {
-    throw new ConfigError('The file of LOOPSTREAM_SELLER_FILE cannot be read.');
+    throw new ConfigError('The file in LOOPSTREAM_SELLER_FILE cannot be read.');
   });
   return parseSeller(json);
 }

@@ -23,7 +23,7 @@ const fontFile = (name: string): string => fileURLToPath(import.meta.resolve(`de
 const FILES: Record<Weight, string> = { regular: fontFile('DejaVuSans.ttf'), bold: fontFile('DejaVuSans-Bold.ttf') };
 const COLOURS = { ink: '#17191b', grey: '#5b6066', accent: '#0a7768', tint: '#eef4f2', rule: '#d5d9d8' } as const;
 /** The note on a document with unprintable signs. */
-const INCOMPLETE = `${MISSING} stands for a sign that cannot be printed here; the data of this document have the exact text.`;
+const INCOMPLETE = `${MISSING} replaces a character that this document cannot print. The invoice in the API has the exact text.`;
 
 /** A font for letters that ours lack (font.ts). */
 export interface AddedFont {

@@ -47,7 +47,7 @@ export function createInvoiceService({ db, font }: InvoiceServiceDeps) {
   const find = async ({ accountId }: Asking, id: string): Promise<store.InvoiceRow> => {
     const row = id.includes('\0') ? undefined : await store.findInvoice(db, id);
     if (row?.accountId === accountId) return row;
-    throw new AppError('invoice_not_found', `There is no invoice ${id.slice(0, 100)}.`);
+    throw new AppError('invoice_not_found', `The account has no invoice ${id.slice(0, 100)}.`);
   };
   return {
     async list(

@@ -70,5 +70,7 @@ export function parseSeller(json: string): Seller {
   if (Value.Check(Seller, seller) && isTimeZone(seller.timeZone ?? 'UTC')) return seller;
   const [error] = Value.Errors(Seller, seller);
   const path = error ? (error as { instancePath?: string }).instancePath : '/timeZone';
-  throw new ConfigError(`LOOPSTREAM_SELLER is wrong at ${path || '/'}: ${error?.message ?? 'must be a time zone'}.`);
+  throw new ConfigError(
+    `LOOPSTREAM_SELLER is not valid: the value at ${path || '/'} ${error?.message ?? 'must be a time zone'}.`,
+  );
 }

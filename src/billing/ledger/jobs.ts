@@ -35,18 +35,18 @@ export function jobMetrics(registry: Registry) {
   const labels = { labelNames: ['task'], registers: [registry] };
   const success = new Gauge({
     name: 'billing_job_last_success_timestamp_seconds',
-    help: 'When a job of billing last ended well, by this process; 0 before.',
+    help: 'Time of the last successful run of a billing job in this process. 0 before the first.',
     ...labels,
   });
   const seconds = new Histogram({
     name: 'billing_job_duration_seconds',
-    help: 'How long a run of a job of billing takes.',
+    help: 'Duration of a run of a billing job.',
     buckets: BUCKETS,
     ...labels,
   });
   const failures = new Counter({
     name: 'billing_job_failures_total',
-    help: 'Runs of a job of billing that failed and are tried again.',
+    help: 'Failed runs of a billing job. Each is retried.',
     ...labels,
   });
   return {
@@ -91,7 +91,7 @@ async function once(job: Job, { leases, metrics, clock = systemClock }: JobTools
   let lease: Lease | undefined;
   // Others want it all the time and wait for the end of a run; only who has lost it stops in between.
   const askToEnd = () => {
-    if (lease?.isHeld() === false) lost.abort(new Error(`the lease of ${job.name} is lost`));
+    if (lease?.isHeld() === false) lost.abort(new Error(`another process took the lease of ${job.name}`));
   };
   lease = await leases.take(`billing:${job.name}`, { signal: stopping, askToEnd });
   let note = lease.note;
@@ -119,7 +119,7 @@ async function again(job: Job, tools: JobTools, stopping: AbortSignal): Promise<
       failures++;
       waitMs = retryMs(failures, job.everyMs);
       tools.metrics.failed(job.name);
-      tools.log.error({ err, job: job.name, failures, waitMs }, 'a job of billing failed and is tried again');
+      tools.log.error({ err, job: job.name, failures, waitMs }, 'a billing job failed; it is retried');
     }
     await sleep(jitter(waitMs), stopping).catch(() => undefined);
   }

@@ -112,9 +112,9 @@ export function createLedger(db: Db): Ledger {
       } catch (error) {
         const state = store.sqlState(error);
         if (state === store.BELOW_FLOOR)
-          throw new LedgerError('insufficient_credits', 'The balance is not enough.', error);
+          throw new LedgerError('insufficient_credits', 'The balance is too low.', error);
         if (state === store.KEY_REUSED)
-          throw new LedgerError('ledger_key_reused', 'The key stands for another transaction.', error);
+          throw new LedgerError('ledger_key_reused', 'Another transaction was booked with this key.', error);
         if (state !== store.DEADLOCK || trx !== undefined || n >= TRIES) throw error;
       }
     }
@@ -123,7 +123,7 @@ export function createLedger(db: Db): Ledger {
   async function chargeAll(charges: readonly Charge[], { trx }: InTransaction = {}): Promise<Charged[]> {
     if (charges.length === 0) return [];
     const bad = charges.find(({ credits }) => credits <= 0n);
-    if (bad) throw new RangeError(`A charge is more than 0 (${bad.key}).`);
+    if (bad) throw new RangeError(`The charge ${bad.key} must be more than 0 credits.`);
     // All lock balances in the same order, so that two who charge the same accounts wait for each other, not for ever.
     const order = charges.map((_, index) => index);
     const at = (index: number) => charges[index] as Charge;

@@ -65,11 +65,11 @@ export function parsePrices(text?: string): PriceList {
   const list = new Map<Profile, { from: number; creditsPerHour: bigint }[]>(PROFILES.map((profile) => [profile, []]));
   for (const { quality, framerate, creditsPerHour, from } of prices) {
     if (from !== undefined && !isTime(from))
-      throw wrong(`has "${from}" where a time such as 2027-01-01T00:00:00Z should be`);
+      throw wrong(`has "${from}" instead of a time such as 2027-01-01T00:00:00Z`);
     const at = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
     const history = list.get(formatProfile(quality, framerate)) ?? [];
     if (history.some((other) => other.from === at))
-      throw wrong(`has two prices for ${quality} ${framerate} from the same time`);
+      throw wrong(`has two prices for ${quality} at ${framerate} from the same time`);
     history.push({ from: at, creditsPerHour: BigInt(creditsPerHour) });
   }
   for (const [profile, history] of list) {

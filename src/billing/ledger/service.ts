@@ -45,7 +45,7 @@ export function createBillingService({
   clock = systemClock,
 }: BillingDeps) {
   const ensure = (): void => {
-    if (!enabled) throw new AppError('billing_disabled', 'Nothing costs anything here.');
+    if (!enabled) throw new AppError('billing_disabled', 'Billing is off in this installation.');
   };
 
   return {

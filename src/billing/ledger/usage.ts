@@ -29,13 +29,14 @@ export function parseRange({ from, to, timeZone, groupBy }: UsageAsked, now: Dat
   const wrong = (['from', 'to'] as const).flatMap((name): FieldError[] => {
     const day = { from, to }[name];
     if (day === undefined || (isDay(day) && day >= FIRST_DAY && day <= LAST_DAY)) return [];
-    return [{ path: `/${name}`, message: `must be a day such as 2027-01-31, from ${FIRST_DAY} to ${LAST_DAY}` }];
+    return [{ path: `/${name}`, message: `must be a date such as 2027-01-31, from ${FIRST_DAY} to ${LAST_DAY}` }];
   });
   if (wrong.length > 0) throw validationFailed(wrong);
   const first = from ?? addDays(last, 1 - DEFAULT_DAYS);
   const days = daysBetween(first, last) + 1;
   if (days < 1) throw validationFailed([{ path: '/from', message: 'must not be after `to`' }]);
-  if (days > MAX_DAYS) throw validationFailed([{ path: '/from', message: `must be at most ${MAX_DAYS} days before` }]);
+  if (days > MAX_DAYS)
+    throw validationFailed([{ path: '/from', message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
   return { from: first, to: last, timeZone, groupBy, starts: dayStarts(first, last, timeZone) };
 }
 

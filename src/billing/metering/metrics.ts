@@ -28,7 +28,7 @@ export function createBillingMetrics(): BillingMetrics {
   let uncounted: (() => number) | undefined;
   new Gauge({
     name: 'billing_uncounted_seconds',
-    help: 'Time on air that streams tell of and that is not counted, and so not charged yet.',
+    help: 'Time on air that streams reported and that is not counted or charged yet.',
     registers: [registry],
     collect() {
       this.set(uncounted?.() ?? 0);
@@ -36,10 +36,10 @@ export function createBillingMetrics(): BillingMetrics {
   });
   const counter = (name: string, help: string) => new Counter({ name, help, registers: [registry] });
   const seconds = counter('billing_counted_seconds_total', 'Time on air that was counted.');
-  const charged = counter('billing_charged_credits_total', 'Credits that customers were charged for time on air.');
+  const charged = counter('billing_charged_credits_total', 'Credits charged for time on air.');
   const writtenOff = counter(
     'billing_written_off_credits_total',
-    'Credits that time on air cost and that were not there any more.',
+    'Credits for time on air that were written off, because the balance was used up.',
   );
   return {
     counted(what) {

@@ -43,7 +43,7 @@ export function watchProfiles(
         failures = 0;
       } catch (err) {
         waiting = [...seen, ...waiting];
-        if (failures++ === 0) log.warn({ err }, 'the profiles of pods could not be written down; tried again');
+        if (failures++ === 0) log.warn({ err }, 'the profiles of pods could not be stored; it is retried');
         await sleep(RETRY_MS);
       }
     }

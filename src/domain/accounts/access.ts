@@ -129,7 +129,7 @@ export function createAccessService({ db, auth, quotas, sendNotice }: AccessDeps
       // A key must not outlive a session that ends, with all keys, at this moment.
       if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
         await auth.revokeApiKey(id);
-        throw new AppError('unauthenticated', 'The session has ended; sign in again.');
+        throw new AppError('unauthenticated', 'The session has ended. Sign in again.');
       }
       const row = await findKey(db, accountId, id);
       if (!row) throw new AppError('conflict', 'Another request revoked the key at the same moment.');

@@ -7,7 +7,7 @@ import type { Usage } from '../limits/usage.ts';
 import type { AccountLimits } from './record.ts';
 import { listKeys } from './store.ts';
 
-const HOW_TO_LIFT = 'Buy credit once: the larger limits are there as soon as it is booked, and stay.';
+const HOW_TO_LIFT = 'Buy credit once. The larger limits apply permanently as soon as the payment is booked.';
 
 export interface LimitsDeps {
   db: Db;

@@ -45,7 +45,7 @@ function createBackground(log: Logger) {
   return {
     async begin(work: () => Promise<void>): Promise<void> {
       const done: Promise<void> = work()
-        .catch((err: unknown) => log.warn({ err }, 'a letter could not be sent'))
+        .catch((err: unknown) => log.warn({ err }, 'a mail could not be sent'))
         .finally(() => atWork.delete(done));
       atWork.add(done);
     },
@@ -64,7 +64,7 @@ function createNotices({ mailer, db, publicUrl, perHour, log }: AccountMailsDeps
     try {
       await mailer.send(buildNoticeMail(email, notices, publicUrl));
     } catch (error) {
-      log.error({ reason: String(error) }, 'notices about an account could not be sent; they are sent later');
+      log.error({ reason: String(error) }, 'notices about an account could not be sent; they are retried');
       for (const notice of notices) await addNotice(db, email, notice);
     }
   }

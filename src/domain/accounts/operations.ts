@@ -36,7 +36,7 @@ export const getLimits = operation({
   examples: {
     output: {
       class: 'trial',
-      howToLift: 'Buy credit once: the larger limits are there as soon as it is booked, and stay.',
+      howToLift: 'Buy credit once. The larger limits apply permanently as soon as the payment is booked.',
       limits: [{ name: 'streams', description: 'Streams', unit: 'count', used: 2, allowed: 5, full: 1000 }],
     },
   },
@@ -48,7 +48,7 @@ export const getLimits = operation({
     say: ({ class: column, limits, howToLift }) => {
       const near = limits.filter(({ used, allowed }) => used !== null && used >= 0.8 * allowed);
       const met = near.map(({ description, used, allowed }) => `${description}: ${used} of ${allowed}`);
-      return `The account is of the class ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'It is close to no limit.'} ${howToLift ?? ''}`.trim();
+      return `The class of the account is ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'The account is not close to a limit.'} ${howToLift ?? ''}`.trim();
     },
   },
   graphql: { description: 'Returns the limits of the account and their use.' },

@@ -18,10 +18,10 @@ export type User = Static<typeof User>;
 const AccountLimit = Type.Object(
   {
     name: Type.Enum(LIMIT_NAMES, { description: 'Stable name, the same as `limit` in a problem.' }),
-    description: Type.String({ description: 'The limited thing, in words.' }),
+    description: Type.String({ description: 'Description of the limit.' }),
     unit: Type.Enum(LIMIT_UNITS),
     used: Type.Union([Type.Number(), Type.Null()], {
-      description: 'Amount in use. Null for a limit that has no sum, such as the size of one upload.',
+      description: 'Amount in use. Null for a limit on a single object, such as the size of one upload.',
     }),
     allowed: Type.Number({ description: 'Amount that the account may use.' }),
     full: Type.Number({ description: 'Amount that the class `full` may use.' }),
@@ -115,7 +115,7 @@ export const ConnectedApp = Type.Object(
     name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the app, chosen by its developer.' }),
     uri: Type.Union([Type.String(), Type.Null()], { description: 'Web page of the app’s developer.' }),
     isVerified: Type.Boolean({ description: 'True if staff have verified the developer of the app.' }),
-    scopes: Type.Array(Type.String(), { description: 'Scopes that the person granted.' }),
+    scopes: Type.Array(Type.String(), { description: 'Scopes that the user granted.' }),
     connectedAt: time,
     lastUsedAt: Type.Union([time, Type.Null()], { description: 'Time at which the app last received a token.' }),
   },
@@ -137,7 +137,7 @@ export type PasskeyRecord = Static<typeof PasskeyRecord>;
 export const OutsideSignIn = Type.Object(
   {
     provider: Type.String(),
-    subject: Type.String({ description: 'Id of the person at the provider.' }),
+    subject: Type.String({ description: 'Id of the user at the provider.' }),
     createdAt: time,
   },
   { title: 'OutsideSignIn' },

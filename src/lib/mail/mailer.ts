@@ -55,7 +55,7 @@ const isPassing = ({ code, responseCode }: SmtpError): boolean =>
     : responseCode >= 400 && responseCode < 500;
 
 const toMailError = ({ code, command, responseCode }: SmtpError): MailError =>
-  new MailError(`The mail server did not take a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
+  new MailError(`The mail server rejected a mail (${[code, command, responseCode].filter(Boolean).join(' ')}).`);
 
 /** `onDone` is called once for each mail, with whether the server took it. */
 export function createMailer(

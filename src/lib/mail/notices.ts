@@ -34,7 +34,7 @@ const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 /** A name as a letter may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
 export function quoteName(name: string): string {
   const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
-  return plain === '' || LINK_LIKE.test(plain) ? 'a name that is not shown here' : `“${plain}”`;
+  return plain === '' || LINK_LIKE.test(plain) ? '(name not shown)' : `“${plain}”`;
 }
 
 const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;

@@ -12,14 +12,14 @@ export const Change = Type.Object(
   {
     noun: Type.Enum(CHANGING_NOUNS, {
       description:
-        'What kind of thing has changed: `deposit` is one of crypto currencies. What has to do with money is told of only with ' +
-        'the scope billing.',
+        'Noun of the changed object. `deposit` is a crypto deposit. Changes of `balance`, `topUp`, `invoice` and `deposit` ' +
+        'are sent only with the scope billing.',
     }),
     id: Type.String({
-      description: 'Which one: the id, of an upload the objectID, of the balance that of the account.',
+      description: 'Id of the changed object: the objectID of an upload, and the account id for the balance.',
     }),
     change: Type.Enum(CHANGES, {
-      description: 'What has become of it; of changes that follow one another fast, one is told.',
+      description: 'Kind of change. Several changes within a short time are reported as one.',
     }),
   },
   { title: 'Change' },

@@ -81,7 +81,7 @@ export function decodeCursor(list: string, cursor: string, path = '/cursor', by:
   const isPlace = ID.test(id) && (by !== 'createdAt' || TIME.test(raw)) && more.length === 0;
   if (isWhole && isPlace && name === (by === 'createdAt' ? list : `${list}.${by}`))
     return { key: by === 'createdAt' ? raw : Buffer.from(raw, 'base64url').toString(), id };
-  throw validationFailed([{ path, message: 'is not a cursor of this list; use one of an earlier answer' }]);
+  throw validationFailed([{ path, message: 'is not a cursor of this list; use one of an earlier response' }]);
 }
 
 /** A copy of `items`, ascending by their places. */

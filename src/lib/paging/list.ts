@@ -4,13 +4,15 @@ import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from './connec
 
 export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE, description: 'Size of a page.' }),
-  cursor: Type.Optional(Type.String({ maxLength: 1024, description: 'page.nextCursor of an earlier answer.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1024, description: 'page.nextCursor of an earlier response.' })),
 };
 
 const Page = Type.Object(
   {
-    hasMore: Type.Boolean({ description: 'Whether another page exists.' }),
-    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Cursor of the next page; null on the last.' }),
+    hasMore: Type.Boolean({ description: 'True if another page exists.' }),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Cursor of the next page. Null on the last page.',
+    }),
   },
   { title: 'Page' },
 );

@@ -5,20 +5,21 @@ import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { removeFinalizers } from './remove.ts';
 
-const HELP = `loopstream remove-finalizers: removes the finalizers of streams and their pods after the operator was uninstalled
+const HELP = `loopstream remove-finalizers: removes the finalizers of streams and their pods after their operator is gone
 
 Usage: loopstream remove-finalizers <namespace>...
 
-The operator keeps finalizers on streams and their pods until they are off air. Without an operator nobody removes them, so
-the deletion of a stream or of its namespace never ends. Streams on air stay on air. An operator that is installed again adds
-the finalizers again. The command uses the cluster in KUBECONFIG, or the one that it runs in.
+The operator keeps finalizers on streams and pods until they are off air. Without an operator, a deleted stream or namespace
+stays forever. The command takes no stream off air, and a new operator adds the finalizers again.
+
+The command uses the cluster in KUBECONFIG, or the cluster of its pod.
 `;
 
 function parse(args: string[]) {
   try {
     const options = { help: { type: 'boolean', short: 'h', default: false } } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    if (!values.help && positionals.length === 0) throw new Error('Name a namespace.');
+    if (!values.help && positionals.length === 0) throw new Error('The namespace is missing.');
     return { help: values.help, namespaces: positionals };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message} See loopstream remove-finalizers --help.`);

@@ -43,11 +43,11 @@ export function createDeletions({ db, auth, clear, sendMail, log, ...more }: Del
     const owner = await findOwner(db, userId, sessionId);
     if (!owner) throw new AppError('unauthenticated', 'The account no longer exists.');
     if (owner.email !== email.trim().toLowerCase())
-      throw new AppError('not_confirmed', 'The e-mail address is not that of the account.');
+      throw new AppError('not_confirmed', 'The e-mail address does not match the account.');
     const { hash, since, begunBy } = owner;
     if (hash !== null && password !== undefined) {
       if (await auth.hasPassword(userId, password)) return owner.email;
-      throw new AppError('not_confirmed', 'The password is not that of the account.');
+      throw new AppError('not_confirmed', 'The password does not match the account.');
     }
     // A passkey proves the person, as a password does; users with neither sign in at another provider.
     const isEnough = hash === null || begunBy === 'passkey';
@@ -63,7 +63,7 @@ export function createDeletions({ db, auth, clear, sendMail, log, ...more }: Del
       try {
         if (await clear(accountId)) await endDeletion(db, accountId);
       } catch (err) {
-        log.warn({ err, accountId }, 'an account could not be cleared away; it is tried again');
+        log.warn({ err, accountId }, 'the data of an account could not be deleted; it is retried');
       }
     }
   }
@@ -71,7 +71,7 @@ export function createDeletions({ db, auth, clear, sendMail, log, ...more }: Del
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
       wake = Promise.withResolvers();
-      await work().catch((err) => log.warn({ err }, 'accounts to be deleted could not be read'));
+      await work().catch((err) => log.warn({ err }, 'the accounts that wait for deletion could not be read'));
       if (stopping.signal.aborted) return;
       const timer = setTimeout(wake.resolve, lookMs);
       await wake.promise;

@@ -21,7 +21,7 @@ const AccountLimit = outputType('AccountLimit', innerSchema(LimitsSchema, 'limit
   describe: {
     description: true,
     unit: `One of: ${LIMIT_UNITS.join(', ')}.`,
-    used: 'Amount in use. Null for a limit that has no sum.',
+    used: 'Amount in use. Null for a limit on a single object.',
     allowed: true,
     full: true,
   },

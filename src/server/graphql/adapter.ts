@@ -70,7 +70,7 @@ function query({ operation, graphql, types, run }: Making): Field {
   const hasId = http.includes('{id}');
   if (output.kind === 'page') {
     const list = types.lists?.[readTitle(output.item)];
-    if (!list) throw new Error(`GraphQL does not know how to filter ${readTitle(output.item)}.`);
+    if (!list) throw new Error(`GraphQL has no filter for ${readTitle(output.item)}.`);
     return connectionField<never, string>({
       type: outputType(types, output.item),
       operation: id,
@@ -82,7 +82,7 @@ function query({ operation, graphql, types, run }: Making): Field {
         run(context, { id: String(args.id ?? ''), page: page as never, where }) as Connection<never>,
     });
   }
-  if (output.kind !== 'record') throw new Error(`The operation ${id} is no query.`);
+  if (output.kind !== 'record') throw new Error(`The operation ${id} is not a query.`);
   const type = outputType(types, output.schema);
   if (!hasId)
     return {
@@ -170,7 +170,7 @@ function createPayloads(types: NounTypes) {
       case 'deleted':
         return { type: DeletePayload, show: (result: unknown, id: string) => ({ id, done: result !== false }) };
       default:
-        throw new Error(`No mutation answers with ${output.kind}.`);
+        throw new Error(`No mutation returns ${output.kind}.`);
     }
   };
 }

@@ -21,7 +21,7 @@ const CryptoAsset = outputType('CryptoAsset', AssetSchema, {
   describe: {
     minimumAmount: 'Smallest amount that is credited, in the asset’s smallest unit.',
     confirmations: true,
-    rate: 'Current price of one coin. Null while it is not known.',
+    rate: 'Current price of one coin. Null while it is unknown.',
   },
 });
 

@@ -30,9 +30,9 @@ const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
     buyer: Party,
   },
   describe: {
-    number: 'Numbers of a year have no gaps.',
+    number: 'Invoice number. The numbers of a year have no gaps.',
     issuedOn: 'A day, such as 2027-02-01.',
-    totalCredits: 'As the ledger has it.',
+    totalCredits: 'The same amount as in the ledger.',
     netMinor: 'The total without taxes.',
     totalMinor: 'With taxes; paid from the balance.',
     correctsID: true,

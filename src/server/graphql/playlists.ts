@@ -92,7 +92,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
 const changeField = (playlists: PlaylistService, { updatePlaylist }: Fields): Field =>
   mutationField({
     operation: 'changePlaylist',
-    description: 'Makes a batch of changes as the next version. Either all are made or none.',
+    description: 'Applies a batch of changes as the next version. Either all changes apply, or none.',
     type: updatePlaylist?.type as GraphQLObjectType,
     withId: true,
     input: { type: ChangesInput, schema: ChangesSchema },

@@ -13,7 +13,7 @@ const textScalar = (
     specifiedByURL,
     coerceOutputValue: String,
     coerceInputValue: (value) => {
-      const wrong = typeof value === 'string' ? problem(value) : 'must be text';
+      const wrong = typeof value === 'string' ? problem(value) : 'must be a string';
       if (wrong !== undefined) throw new GraphQLError(wrong);
       return value as string;
     },

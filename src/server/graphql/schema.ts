@@ -51,7 +51,7 @@ export function createSchema(services: Services): GraphQLSchema {
  */
 const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): Field => ({
   type: Node,
-  description: 'The object with this id. Null if there is none.',
+  description: 'The object with this id. Null if it does not exist.',
   args: { id: { type: required(GraphQLID) } },
   resolve: async (_source, args, context) => {
     const id = String(args.id);

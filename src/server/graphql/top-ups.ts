@@ -15,11 +15,11 @@ const TopUp = outputType<TopUpRecord>('TopUp', TopUpSchema, {
   interfaces: [Node],
   types: { state: State },
   describe: {
-    amountMinor: 'What was asked for, in minor units.',
+    amountMinor: 'Requested amount, in minor units.',
     currency: true,
-    paidMinor: 'What has been received, and credited.',
-    refundedMinor: 'What has gone back since.',
-    checkoutUrl: 'Where it is paid; null once it is not open any more.',
+    paidMinor: 'Amount received and credited.',
+    refundedMinor: 'Amount returned since, by refunds and disputes.',
+    checkoutUrl: 'Checkout page of the payment provider. Null once the top-up is no longer open.',
   },
 });
 

@@ -14,7 +14,7 @@ import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput 
 const UploadType = enumType(
   'UploadType',
   ['VIDEO', 'AUDIO'],
-  'The media to take from the source: video, or sound alone.',
+  'Media to import from the source: video, or sound alone.',
 );
 const State = enumType('UploadState', UPLOAD_STATES);
 

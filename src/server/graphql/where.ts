@@ -53,7 +53,7 @@ export const IDFilter = filter('IDFilter', 'Conditions on an id.', {
   isNull: GraphQLBoolean,
 });
 export const IDListFilter = filter('IDListFilter', 'Conditions on a list of ids.', { has: GraphQLID });
-export const TextFilter = filter('TextFilter', 'Conditions on a text. `contains` is case-insensitive.', {
+export const TextFilter = filter('TextFilter', 'Conditions on a string. `contains` is case-insensitive.', {
   eq: GraphQLString,
   in: listType(GraphQLString),
   contains: GraphQLString,

@@ -52,7 +52,8 @@ export function acceptJson(app: FastifyInstance, timeoutMs: number): void {
     const { headers } = request;
     const encoding = headers['content-encoding'] ?? 'identity';
     // A few bytes may decompress to gigabytes.
-    if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'Bodies must not be compressed.');
+    if (encoding !== 'identity')
+      throw new AppError('unsupported_media_type', 'The body is compressed. Send it without compression.');
     if (Number(headers['content-length']) > DRAIN_LIMIT) throw tooLarge();
     const bytes = await readBody(payload, timeoutMs);
     // `start` and `stop` have no body, but some clients always send a content type.

@@ -100,7 +100,8 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   app.addHook('onRoute', (route: RouteOptions) => {
     const id = route.schema?.operationId;
     if (route.config?.perField) return append(route, authenticated);
-    if (!isOperation(id)) throw new Error(`${String(route.method)} ${route.url} belongs to no declared operation.`);
+    if (!isOperation(id))
+      throw new Error(`The route ${String(route.method)} ${route.url} belongs to no declared operation.`);
     if (OPERATION_SCOPES[id] === null) return;
     append(route, (request) => requireScope(authenticated(request), id, scopePrefix));
   });

@@ -125,7 +125,7 @@ export function createIdempotencyKeys({ db, secret, quotas }: IdempotencyDeps) {
 function forgotten(status: number): never {
   throw new AppError(
     'idempotency_key_reused',
-    `The server answered this request with ${status} before, and no longer keeps the response. It did nothing again; read the object that the request created.`,
+    `The server answered this request with ${status} before, and no longer keeps the response. The request was not repeated. Read the object that it created.`,
   );
 }
 

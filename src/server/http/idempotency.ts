@@ -64,7 +64,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
       await held.end(failed ? undefined : buildAnswer(reply, payload));
     } catch (error) {
       // The work is done and its response stands; a retry continues with its intent.
-      request.log.warn({ err: error }, 'an answer could not be kept for its Idempotency-Key');
+      request.log.warn({ err: error }, 'a response could not be stored for its Idempotency-Key');
     }
   };
   app.addHook('onSend', (request, reply, payload, done) => {

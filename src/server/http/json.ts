@@ -56,7 +56,7 @@ function describeProblem(text: string): FieldError | undefined {
         const word = JSON.parse(text.slice(i, end + 1)) as string;
         if (isName) Object.assign(inner, { at: word, awaitsName: false });
         if (!word.isWellFormed()) return problem('contains half of a surrogate pair, which is not a character');
-        if (isName && inner.names?.has(word)) return problem('is given twice');
+        if (isName && inner.names?.has(word)) return problem('appears twice');
         if (isName) inner.names?.add(word);
       }
       i = end;

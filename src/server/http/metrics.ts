@@ -39,50 +39,50 @@ export function createHttpMetrics(): HttpMetrics {
   collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer.',
+    help: 'Time from a request to the end of its response.',
     labelNames: ['method', 'route', 'status'],
     buckets: BUCKETS,
     registers: [registry],
   });
   const inFlight = new Gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests whose answer has not ended, previews and feeds among them.',
+    help: 'Requests whose response has not ended, including previews and feeds.',
     registers: [registry],
   });
   const seconds = new Histogram({
     name: 'graphql_operation_duration_seconds',
-    help: 'Time that an operation of GraphQL takes; `invalid` is what could not be read as one.',
+    help: 'Duration of a GraphQL operation. `invalid` counts requests that are no valid operation.',
     labelNames: ['type', 'result'],
     buckets: BUCKETS,
     registers: [registry],
   });
   const calls = new Histogram({
     name: 'mcp_tool_duration_seconds',
-    help: 'Time that a call of an agent’s tool takes, with what it is told to wait for; `refused` is what an agent can mend, `failed` what it cannot.',
+    help: 'Duration of a tool call of an agent, including its wait. The agent can correct `refused` calls, but not `failed` ones.',
     labelNames: ['tool', 'outcome'],
     buckets: BUCKETS,
     registers: [registry],
   });
   const failures = new Counter({
     name: 'graphql_operation_errors_total',
-    help: 'Operations of GraphQL that were answered with an error.',
+    help: 'GraphQL operations that returned an error.',
     labelNames: ['type'],
     registers: [registry],
   });
   const uncounted = new Counter({
     name: 'rate_limit_uncounted_total',
-    help: 'Requests that were let through without being counted, because Redis did not answer.',
+    help: 'Requests that the rate limit did not count, because Redis did not respond.',
     registers: [registry],
   });
   const mails = new Counter({
     name: 'mails_total',
-    help: 'Mails to people, by whether their server has taken them after all attempts.',
+    help: 'Mails to users, by whether the mail server accepted them after all attempts.',
     labelNames: ['outcome'],
     registers: [registry],
   });
   const webhooks = new Counter({
     name: 'stripe_webhook_events_total',
-    help: 'Events of the payment provider; `ignored` is about something else, `forged` has no valid signature, `failed` will be sent again.',
+    help: 'Events of the payment provider. `ignored` events do not concern top-ups, `forged` ones lack a valid signature, and `failed` ones are sent again.',
     labelNames: ['outcome'],
     registers: [registry],
   });

@@ -13,11 +13,11 @@ export const PROBLEM_TYPE = 'application/problem+json';
 
 export const Problem = Type.Object(
   {
-    type: Type.String({ format: 'uri-reference', description: 'A page that explains the code.' }),
+    type: Type.String({ format: 'uri-reference', description: 'Page that explains the code.' }),
     title: Type.String({ description: 'Short summary of the code.' }),
-    status: Type.Integer({ description: 'The HTTP status.' }),
-    detail: Type.String({ description: 'What happened this time.' }),
-    code: Type.Enum(Object.keys(ERRORS) as ErrorCode[], { description: 'Stable; branch on this.' }),
+    status: Type.Integer({ description: 'HTTP status.' }),
+    detail: Type.String({ description: 'Explanation of this occurrence.' }),
+    code: Type.Enum(Object.keys(ERRORS) as ErrorCode[], { description: 'Stable code. Branch on it.' }),
     errors: Type.Optional(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
         description:

@@ -39,12 +39,12 @@ export function createRedisCounter(
   // An error of the driver contains its command, and AUTH contains the password: only the code is logged.
   const readCode = ({ code, message }: NodeJS.ErrnoException) => code ?? message.split(' ')[0];
   const failed = (error: Error) => {
-    if (!away) log.warn({ code: readCode(error) }, 'Redis is away: requests are let through uncounted');
+    if (!away) log.warn({ code: readCode(error) }, 'Redis does not respond: the rate limit counts no requests');
     away = true;
   };
   redis.on('error', failed);
   redis.on('ready', () => {
-    if (away) log.info('Redis is back: requests are counted');
+    if (away) log.info('Redis responds again: the rate limit counts requests');
     away = false;
   });
 

@@ -17,4 +17,7 @@ export const isOwnPage = (headers: Headers, publicUrl: string): boolean =>
 export const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 
 export const crossSite = (): AppError =>
-  new AppError('cross_site_request', 'A request with a session cookie must come from a page of this service.');
+  new AppError(
+    'cross_site_request',
+    'A request with a session cookie must come from a page of this service. Programs send an API key or an access token.',
+  );

@@ -15,7 +15,7 @@ import { explainUnions, type SchemaError } from './union-errors.ts';
 Format.Set('date-time', isTime);
 
 const ARTICLES: Record<string, string> = {
-  string: 'text',
+  string: 'a string',
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',

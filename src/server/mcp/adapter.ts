@@ -31,7 +31,7 @@ export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) =>
 
 function operationTool(operation: AnyOperation, services: unknown): Tool {
   const { id, input, output, mcp, run } = operation;
-  if (!mcp || !run) throw new Error(`The operation ${id} is no tool.`);
+  if (!mcp || !run) throw new Error(`The operation ${id} is not a tool.`);
   const { title, description, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
   return tool<TObject, TProperties, TObject>({
     name: toolName(id),
@@ -73,7 +73,7 @@ async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, b
 /** Returns the arguments beside those of the body, flat. */
 function ownArguments({ http, object, path, query, output, mcp }: AnyOperation): TProperties {
   return {
-    ...(http.includes('{id}') && idArgument(`${object?.idName}, as ${object?.listTool} tells it.`)),
+    ...(http.includes('{id}') && idArgument(`${object?.idName}, as ${object?.listTool} returns it.`)),
     ...path,
     ...(output.kind === 'page' && PAGE),
     ...(mcp?.wait && waitFor(mcp.wait.until)),
@@ -114,7 +114,7 @@ function outputSchema(output: Output): TSchema {
     case 'content':
       return output.types['application/json'] as TSchema;
     default:
-      throw new Error(`No tool answers with ${output.kind}.`);
+      throw new Error(`No tool returns ${output.kind}.`);
   }
 }
 
@@ -127,5 +127,5 @@ function toAnswer(output: Output, result: unknown, id: string | undefined): Reco
 function defaultSentence({ kind }: Output): unknown {
   if (kind === 'page') return describePage;
   if (kind === 'deleted') return describeDeleted;
-  throw new Error('A tool puts its answer in a sentence.');
+  throw new Error('A tool needs `say`, which renders its result as a sentence.');
 }

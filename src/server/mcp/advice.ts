@@ -19,13 +19,13 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   crypto_deposit_quota_exceeded:
     'Tell the user to pay an open deposit of `list_crypto_deposits`, or to wait until one expires.',
   crypto_disabled:
-    'Tell the user that the service takes no crypto deposits; `paymentMethods` of `get_billing` lists the ways to pay.',
+    'Tell the user that the service accepts no crypto deposits; `paymentMethods` of `get_billing` lists the ways to pay.',
   crypto_unavailable: 'Wait a minute and call the tool again, or choose another network of `list_crypto_assets`.',
   crypto_rate_unavailable: 'Wait a minute and call the tool again.',
   invoice_not_found: takeFrom('list_invoices'),
   topup_not_found: takeFrom('list_top_ups'),
   topups_disabled:
-    'Tell the user that the service takes no cards; `paymentMethods` of `get_billing` lists the ways to pay.',
+    'Tell the user that the service accepts no cards; `paymentMethods` of `get_billing` lists the ways to pay.',
   topups_unavailable:
     'Tell the user that no card can be charged at the moment, and to ask the administrator of the service.',
   conflict:

@@ -6,7 +6,7 @@ import { Diagnosis, diagnose } from './diagnosis.ts';
 import { idArgument } from './inputs.ts';
 import { type Tool, tool } from './tool.ts';
 
-const id = idArgument('Stream id, as list_streams tells it.');
+const id = idArgument('Stream id, as list_streams returns it.');
 const LAST_EVENTS = 10;
 
 export interface DiagnosisDeps {

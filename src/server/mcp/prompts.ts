@@ -16,7 +16,7 @@ export const PROMPTS: Prompt[] = [
     name: DIAGNOSE,
     title: 'Find out what is wrong with a stream',
     description: 'State of a stream, its problems, and the actions that solve them.',
-    arguments: [{ name: 'id', description: 'Stream id, as in list_streams.', required: true }],
+    arguments: [{ name: 'id', description: 'Stream id, as list_streams returns it.', required: true }],
   },
 ];
 

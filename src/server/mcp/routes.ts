@@ -46,11 +46,11 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const principal = requestInfo && principals.get(requestInfo);
-      if (!principal) throw new Error('A request came past its guards.');
+      if (!principal) throw new Error('A request was not authenticated before its handler.');
       return servers.serve(principal);
     },
     // Lists never change, and the capabilities say so: a subscription is acknowledged as empty, and ends at once.
-    { onerror: (err) => log.debug({ err }, 'a message of MCP was refused') },
+    { onerror: (err) => log.debug({ err }, 'an MCP message was rejected') },
   );
   app.addHook('preClose', handler.close);
   refuseInItsWords(app);

@@ -44,12 +44,12 @@ const INSTRUCTIONS =
   '(with wait). To keep it healthy: diagnose_stream, which reports problems and the tool to call next. A ' +
   'playlist loops several clips; change_playlist and publish_playlist change what is on air without a break. If ' +
   'time on air costs credit, get_billing returns how long it lasts, and create_top_up creates a payment link ' +
-  'for the person. Lists are paginated: pass page.nextCursor as cursor. Errors have a code, and the next step ' +
+  'for the user. Lists are paginated: pass page.nextCursor as cursor. Errors have a code, and the next step ' +
   'in fix.';
 
 /** The server never requests input of a client, so it validates none; a validator for each server would take milliseconds. */
 const NO_VALIDATOR = {
-  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'Nothing was asked for.' }),
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'The request has no content.' }),
 };
 const LISTS_STAY_MS = 600_000;
 const STAYS = { ttlMs: LISTS_STAY_MS, cacheScope: 'private' as const };
@@ -64,7 +64,8 @@ const listOperations = (tools: ReadonlyMap<string, Tool>, body: unknown): readon
 
 /** Rejects cursors: the first page contains everything. */
 const onlyPage = (cursor: string | undefined): void => {
-  if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is one page only.');
+  if (cursor !== undefined)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The list has only one page. Omit the cursor.');
 };
 
 export function createAgentServers(deps: AgentDeps) {
@@ -93,7 +94,9 @@ export function createAgentServers(deps: AgentDeps) {
     // A failure on our side may be retried with the same key, and so may a call that the client left.
     const answer = { status: done.status, headers: {}, body: JSON.stringify(done.result) };
     const isOver = done.status < 500 && !signal.aborted;
-    await begun.end(isOver ? answer : undefined).catch((err) => log.warn({ err }, 'an answer could not be kept'));
+    await begun
+      .end(isOver ? answer : undefined)
+      .catch((err) => log.warn({ err }, 'a result could not be stored for its idempotency key'));
     return done;
   };
 

@@ -71,7 +71,7 @@ const KEY = {
   idempotencyKey: Type.Optional(
     Type.String({
       description:
-        'Any text of your own, unique for each action. A repeated call with the same key and arguments acts once, and ' +
+        'Any string, unique for each action. A repeated call with the same key and arguments acts once, and ' +
         'returns the same result for 24 hours.',
     }),
   ),

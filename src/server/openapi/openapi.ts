@@ -244,7 +244,7 @@ const securitySchemes = (prefix: string): Json => ({
     type: 'apiKey',
     in: 'cookie',
     name: '__Host-loopstream.session',
-    description: 'Session of a person who is signed in to the dashboard. Accepted from the dashboard’s own pages only.',
+    description: 'Session of a user who is signed in to the dashboard. Accepted only from pages of the dashboard.',
   },
   oauth2: {
     type: 'oauth2',

@@ -12,7 +12,7 @@ export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContex
   const { service, library, db, pools, mails, close } = openAuth({
     ...config,
     openMails: mailer && ((db) => createAccountMails({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
-    onOutsideFailure: (reason) => log.warn({ reason }, 'nobody could sign in at the outside provider'),
+    onOutsideFailure: (reason) => log.warn({ reason }, 'a sign-in at the OpenID Connect provider failed'),
   });
   metrics.showPools(pools);
   lifecycle.defer('database', close);

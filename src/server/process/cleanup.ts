@@ -19,14 +19,14 @@ export function startCleanup(
 ): void {
   const { service, db, mails } = auth;
   const timer = setInterval(() => {
-    deleteOldKeys(db).catch((err) => log.warn({ err }, 'old idempotency keys could not be removed'));
+    deleteOldKeys(db).catch((err) => log.warn({ err }, 'expired idempotency keys could not be deleted'));
     service
       .forgetOld(config.unusedClientDays)
-      .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
-    mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old letters could not be removed'));
+      .catch((err) => log.warn({ err }, 'expired sessions and unused clients could not be deleted'));
+    mails?.forgetOld().catch((err) => log.warn({ err }, 'old counts of mails could not be deleted'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
-      .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));
+      .catch((err) => log.warn({ err }, 'incomplete uploads could not be deleted'));
   }, HOUR_MS);
   lifecycle.defer('cleanup', () => clearInterval(timer));
 }

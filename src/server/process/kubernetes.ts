@@ -37,7 +37,7 @@ export function openResources({ config, lifecycle, metrics, log }: ProcessContex
   let isSynced = false;
   const ready = Promise.all(reflectors.map(({ synced }) => synced)).then(() => {
     isSynced = true;
-    log.info('the resources have been read');
+    log.info('the caches are filled from Kubernetes');
   });
   // Stopping before the first read is no error.
   ready.catch(() => undefined);

@@ -31,9 +31,9 @@ export async function openOpsServer(context: ProcessContext, { kube, db, isSynce
   let listens = false;
   const unready = async () => {
     if (leaving.signal.aborted || lifecycle.signal.aborted) return 'stopping';
-    if (!isSynced()) return 'Kubernetes has not been read yet';
-    if (!listens) return 'it does not listen yet';
-    return (await health()).database === 'ok' ? undefined : 'the database does not answer';
+    if (!isSynced()) return 'the caches are not filled from Kubernetes yet';
+    if (!listens) return 'the server does not listen yet';
+    return (await health()).database === 'ok' ? undefined : 'the database does not respond';
   };
   const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
   // This port outlives the server, so that the cluster sees `stopping` while running requests finish.

@@ -133,6 +133,6 @@ function respond(reply: FastifyReply, output: Output, result: unknown): unknown 
     case 'deleted':
       return reply.code(result === false ? 202 : 204).send(null);
     default:
-      throw new Error(`An answer of the kind ${output.kind} is written by hand.`);
+      throw new Error(`A response of the kind ${output.kind} needs a handler of its own.`);
   }
 }

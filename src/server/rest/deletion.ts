@@ -20,7 +20,10 @@ export function deletionHandlers(app: FastifyInstance, deletions: Pick<Deletions
     async deleteAccount(request, reply) {
       const counted = await count?.(request);
       if (counted && !counted.isAllowed && counted.isExceeded)
-        throw new AppError('rate_limited', `Too many attempts. Try again in ${Math.ceil(counted.ttl / 1000)} seconds.`);
+        throw new AppError(
+          'rate_limited',
+          `Too many attempts to delete the account. Try again in ${Math.ceil(counted.ttl / 1000)} seconds.`,
+        );
       await deletions.begin(request.principal, request.body as AccountDelete);
       return reply.code(204).send(null);
     },

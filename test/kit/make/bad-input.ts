@@ -137,7 +137,7 @@ export function wrongOnes(schema: Schema, good: unknown, field: string, put: (va
       });
     for (const [name, value] of entries) {
       const again = wrong(raw(`${JSON.stringify(name)}:${write(value)}`), field + pointerPart(name));
-      found.push({ ...again, what: `${again.field} is given twice` });
+      found.push({ ...again, what: `${again.field} appears twice` });
     }
     for (const name of schema.required ?? []) {
       const without = wrong({ ...object, [name]: undefined }, field + pointerPart(name));

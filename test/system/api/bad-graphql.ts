@@ -50,7 +50,7 @@ const isWrong = (schema: Schema, hasInput: boolean, { what, field }: Wrong): boo
     ? false
     : what.endsWith(' is null')
       ? isNeeded(schema, field.split('/').slice(1))
-      : hasInput || !/^body|^ has | is given twice$/.test(what);
+      : hasInput || !/^body|^ has | appears twice$/.test(what);
 
 /** `ids` has one existing id for each noun. `body` returns a valid input for an example of the description. */
 export function badMutations(

@@ -156,7 +156,7 @@ describe('requests that cannot be', () => {
       expect.arrayContaining([
         { path: '/extra', message: 'is not known' },
         { path: '/name', message: 'must not be empty' },
-        { path: '/rtmpKey', message: 'must be text' },
+        { path: '/rtmpKey', message: 'must be a string' },
       ]),
     );
     const proto = await ada.call('POST', '/v1/destinations', '{"name":"a","__proto__":{"x":1}}');

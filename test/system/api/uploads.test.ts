@@ -363,7 +363,7 @@ describe('an account may keep so much and no more', () => {
     await api.observeUpload(String(body.objectID), { state: 'ready', media });
     await expect.poll(async () => (await build(51)).status).toBe(403);
     expect(await build(51)).toMatchObject(REFUSED);
-    expect((await build(51)).body.detail).toContain('has 150 MiB; this needs 51 MiB');
+    expect((await build(51)).body.detail).toContain('has 150 MiB; this request needs 51 MiB');
     const next = await link(zoe);
     expect((await upload(String(next.body.objectID))).spec.maxSizeBytes).toBe(50 * mega);
     expect(await build(50)).toMatchObject({ status: 201 });

@@ -120,7 +120,7 @@ test('a server that is away, or whose height goes back or ahead, loses nothing; 
   const who = account();
   const deposit = await it.deposit(who);
   esplora.door.shut = true;
-  await expect(it.scan()).rejects.toThrow('The Esplora server of bitcoin does not answer.');
+  await expect(it.scan()).rejects.toThrow('The Esplora server of bitcoin does not respond.');
   for (let i = 0; i < 60; i += 1) esplora.pay({ address: deposit.address, value: 1_000 });
   esplora.mine(30);
   esplora.door.shut = false;

@@ -131,7 +131,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       it.anvil.door.shut = true;
       await it.anvil.send(deposit.address, ETH);
       await it.anvil.mine(30);
-      await expect(it.scan()).rejects.toThrow(/^The node of ethereum did not answer eth_/);
+      await expect(it.scan()).rejects.toThrow(/^The node of ethereum did not respond to eth_/);
       it.clock.pass(3_600_000);
       await expect(it.scan()).rejects.toThrow(/^(?!.*127\.0\.0\.1)/);
       expect(await it.metrics.metrics()).toMatch(/crypto_scan_lag_seconds\{network="ethereum"\} 3600/);
@@ -171,7 +171,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       it.anvil.door.chainId = 56;
       const before = await scanned();
       await it.anvil.mine(2);
-      await expect(it.scan()).rejects.toThrow('The node of ethereum is of chain 56.');
+      await expect(it.scan()).rejects.toThrow('The node of ethereum belongs to another chain (id 56).');
       it.anvil.door.chainId = undefined;
       expect(await scanned()).toBe(before);
     });

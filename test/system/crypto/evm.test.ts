@@ -69,7 +69,10 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
     await mineAndScan(3);
     expect(await it.get(who, deposit)).toMatchObject({
       state: 'underpaid',
-      explanation: { code: 'underpaid', message: '0.25 ETH of 1 ETH came and is credited; 0.75 ETH may follow.' },
+      explanation: {
+        code: 'underpaid',
+        message: '0.25 ETH of 1 ETH arrived and is credited. The remaining 0.75 ETH may follow.',
+      },
     });
     expect(await it.ledger.balance(who)).toBe(CREDITS_OF_ETH / 4n);
     // Two at once, to the same address.

@@ -232,7 +232,7 @@ describe('wrong inputs', () => {
       { path: '/first', message: 'must be from 0 to 100' },
       { path: '/last', message: 'must be from 0 to 100' },
     ]);
-    const message = 'is not a cursor of this list; use one of an earlier answer';
+    const message = 'is not a cursor of this list; use one of an earlier response';
     expect(await readErrors('after: "x"')).toEqual([{ path: '/after', message }]);
     expect(await readErrors('before: "x"')).toEqual([{ path: '/before', message }]);
     const ids = Array.from({ length: 100 }, (_, i) => `"${i}"`).join(' ');

@@ -213,9 +213,9 @@ describe('Redis away', () => {
     expect(await server.uncounted()).toBe(now);
     // One line for each outage, which a busy machine may report once more, and not one for each request.
     const countLogs = (what: string) => server.logs().split(what).length - 1;
-    expect(countLogs('Redis is away')).toBeGreaterThan(0);
-    expect(countLogs('Redis is away')).toBeLessThanOrEqual(2);
-    expect(countLogs('Redis is back')).toBe(countLogs('Redis is away'));
+    expect(countLogs('Redis does not respond')).toBeGreaterThan(0);
+    expect(countLogs('Redis does not respond')).toBeLessThanOrEqual(2);
+    expect(countLogs('Redis responds again')).toBe(countLogs('Redis does not respond'));
     expect(server.logs()).not.toContain(redis.password);
   });
 

@@ -250,11 +250,13 @@ describe('an invoice', () => {
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
     expect(await staff('--credits', '345', '--key', account)).toBe(0);
     expect(await staff('--amount', '1.00')).toBe(1);
-    expect(said.join('')).toMatch(/Issued (T\S+): 345 credits.*Issued \1: 345 credits.*must be from 1 to 9655/s);
+    expect(said.join('')).toMatch(
+      /Issued (T\S+): returned 345 credits.*Issued \1: returned 345 credits.*must be from 1 to 9655/s,
+    );
     await expect(correct(10_001n, 'too much')).rejects.toThrow('/credits must be from 1 to 9655');
     await expect(
       issuer.correct({ invoiceId: note.id, credits: 1n, reason: 'x', key: 'y' }, new Date()),
-    ).rejects.toThrow('no invoice');
+    ).rejects.toThrow('does not exist');
     await issuer.issueDue(at('2027-03-02T00:00'), never);
     expect(total(await invoices())).toBe(await sumCharges());
   });

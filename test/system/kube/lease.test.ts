@@ -136,7 +136,7 @@ describe('of two that want a lease', () => {
     await vi.waitFor(async () => expect((await lease('by-hand')).holderIdentity).toBe('a'), 60_000);
     expect([a.isLeading(), b.isLeading()]).toEqual([true, false]);
     await direct.mergePatch(LEASES, NS, 'by-hand', { spec: { holderIdentity: 'somebody' } });
-    expect(await a.lost).toBe('It has another holder, somebody.');
+    expect(await a.lost).toBe('The holder of the lease changed to somebody.');
     await b.acquired;
   });
 });

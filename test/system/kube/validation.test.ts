@@ -31,7 +31,7 @@ afterAll(() => api?.stop());
 /** Translates Kubernetes' messages about a schema into ours: the same fact with the same limit. */
 const TRANSLATIONS: [RegExp, (limit: string) => string][] = [
   [/must be of type integer: /, () => 'must be a whole number'],
-  [/must be of type string: /, () => 'must be text'],
+  [/must be of type string: /, () => 'must be a string'],
   [/must be of type boolean: /, () => 'must be yes or no'],
   [/must be of type array: /, () => 'must be a list'],
   [/must be of type object: /, () => 'must be an object'],

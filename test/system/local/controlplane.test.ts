@@ -147,7 +147,7 @@ describe('the control plane', () => {
     const other = await mkdtemp(join(tmpdir(), 'loopstream-controlplane-'));
     onTestFinished(() => rm(other, { recursive: true, force: true }));
     await expect(start({ stateDir: other, ports: { apiserver: port } })).rejects.toThrow(
-      new RegExp(`Port ${port} is taken.*--kube-port`),
+      new RegExp(`Port ${port} is in use.*--kube-port`),
     );
   });
 

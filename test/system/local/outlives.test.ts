@@ -202,7 +202,7 @@ describe('make run', () => {
     }
     expect(await system.exited).toBe(1);
     const [, said = ''] = system.output().split('kube-scheduler ended (signal SIGKILL), 5 times in a minute');
-    expect(said).toContain('Its last words:');
+    expect(said).toContain('The end of its log:');
     expect(before.filter((identity) => identity && isAlive(identity))).toEqual([]);
     expect(records()).toEqual([]);
   });

@@ -229,7 +229,7 @@ it('warns once when a day is left and once when an hour is, and the account gets
     passedMs = hours * 3_600_000;
   };
   const matchMessage = (time: string) =>
-    expect.stringMatching(`^The credit of the account lasts for less than ${time} of`);
+    expect.stringMatching(`^The credit of the account lasts for less than ${time} at`);
   expect(await readCredit()).toEqual({ state: 'active', left: '25.0', warnings: [] });
   afterHours(2);
   await expect.poll(readCredit).toEqual({ state: 'low', left: '23.0', warnings: [matchMessage('24 hours')] });

@@ -44,7 +44,7 @@ test('the rules are a file that Prometheus reads, each with severity, words and 
     expect(annotations.summary).toMatch(/\.$/);
     expect(annotations.description).toMatch(/\.$/);
     const page = readFileSync(join(ROOT, annotations.runbook_url), 'utf8');
-    for (const part of ['What it means', 'What viewers see', 'First looks', 'What mends it'])
+    for (const part of ['What it means', 'What viewers see', 'What to check', 'What to do'])
       expect(page, alert).toMatch(new RegExp(`^## ${part}\\n\\n\\S`, 'm'));
   }
 });

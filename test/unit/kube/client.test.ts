@@ -132,7 +132,7 @@ describe('requests', () => {
     await server.close();
     const unreachable = await failure(kube.create(THINGS, 'ns', thing('a', 1)));
     expect(unreachable.message).toMatch(
-      /^The API server at 127\.0\.0\.1:\d+ did not answer \((ECONNREFUSED|UND_ERR_SOCKET)\)\.$/,
+      /^The API server at 127\.0\.0\.1:\d+ did not respond \((ECONNREFUSED|UND_ERR_SOCKET)\)\.$/,
     );
     for (const error of [refused, unreachable]) {
       const { inspect } = await import('node:util');
@@ -169,7 +169,7 @@ describe('a watch', () => {
     handle = (_, response) => void response.end(event('ERROR', { kind: 'Status', code: 410, reason: 'Expired' }));
     expect(await failure(collect())).toMatchObject({ status: 410, reason: 'Expired' });
     handle = (_, response) => void response.end('{"type":"ADDED","object":{"meta');
-    expect(await failure(collect())).toMatchObject({ reason: 'Unreachable', message: /cut in the middle/ });
+    expect(await failure(collect())).toMatchObject({ reason: 'Unreachable', message: /in the middle of an event/ });
     handle = (_, response) => void response.write(event('ADDED', thing('a', 2)));
     expect(await failure(collect({ stallMs: 300 }))).toMatchObject({
       reason: 'Unreachable',
@@ -243,7 +243,7 @@ describe('kubeconfig', () => {
     await writeFile(plugin, '#!/bin/sh\nexit 3\n');
     const broken = createKube({ kubeconfig: file });
     expect(await failure(broken.get(THINGS, 'ns', 'a'))).toMatchObject({
-      message: /^The credentials .* could not be had/,
+      message: /^The credentials .* could not be read/,
     });
     await broken.close();
   });
@@ -255,8 +255,8 @@ describe('kubeconfig', () => {
     for (const [kubeconfig, context, message] of [
       [join(folder, 'none'), undefined, /cannot be read \(ENOENT\)/],
       [broken, undefined, /cannot be read/],
-      [nowhere, undefined, /has no context called "c"/],
-      [join(folder, 'config'), 'x', /has no context called "x"/],
+      [nowhere, undefined, /has no context "c"/],
+      [join(folder, 'config'), 'x', /has no context "x"/],
     ] as const) {
       const load = () => createKube({ kubeconfig, context });
       expect(load).toThrow(ConfigError);

@@ -78,7 +78,7 @@ describe('the settings of the API server', () => {
     expect(apiConfig(required).seller).toBeUndefined();
     expect(api('SELLER', seller).seller).toEqual({ text: seller });
     expect(api('SELLER_FILE', '/run/seller.json').seller).toEqual({ file: '/run/seller.json' });
-    expect(() => api('SELLER', '{"name":"Loops"}')).toThrow(/LOOPSTREAM_SELLER is wrong at/);
+    expect(() => api('SELLER', '{"name":"Loops"}')).toThrow(/LOOPSTREAM_SELLER is not valid: the value at/);
     expect(() => apiConfig({ ...required, LOOPSTREAM_SELLER: seller, LOOPSTREAM_SELLER_FILE: '/x' })).toThrow(
       /not both/,
     );

@@ -42,7 +42,7 @@ const schema = () => ({
   ...VALUES,
   properties: {
     ...VALUES.properties,
-    global: { type: 'object', description: 'Values of a chart that includes this one; nothing here reads them.' },
+    global: { type: 'object', description: 'Global values of a parent chart. This chart does not read them.' },
   },
 });
 

@@ -7,41 +7,38 @@ import { flag, group, list, native, strings, text } from './schema.ts';
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 
 export const streamsNamespace = group(
-  'The namespace of the streams, where `namespaces` names none: beside no secret of the service.',
+  'The namespace of the streams, apart from the Secrets of the service. Used if `namespaces` is empty.',
   {
     name: text(
-      'Its name. When empty: `<release namespace>-streams`, or the release’s own namespace where a release before this one keeps its streams there.',
+      'Its name. Defaults to `<release namespace>-streams`, or to the namespace of the release if an older release has its streams there.',
       '',
       { pattern: DNS_LABEL, maxLength: 63 },
     ),
     create: flag(
-      'Make it, unless it is the release’s own. It stays when the release is uninstalled. Otherwise it must exist.',
+      'Create it, unless it is the namespace of the release. It stays when the release is uninstalled. If false, it must exist.',
       true,
     ),
-    labels: strings('Labels of it besides `pod-security.kubernetes.io/enforce: restricted`.'),
-    annotations: strings('Annotations of it.'),
+    labels: strings('Its labels, in addition to `pod-security.kubernetes.io/enforce: restricted`.'),
+    annotations: strings('Its annotations.'),
   },
 );
 
 export const networkPolicy = group('NetworkPolicies.', {
-  enabled: flag('Make them: what listens is reached by those who need it.', true),
-  apiFrom: native('Who may reach the API (NetworkPolicyPeer); everybody when empty.', []),
-  metricsFrom: native('Who may reach the metrics (NetworkPolicyPeer); any pod of the cluster unless told.', [
+  enabled: flag('Create NetworkPolicies, which restrict the connections of every pod.', true),
+  apiFrom: native('Peers that may connect to the API (NetworkPolicyPeer). Empty for all.', []),
+  metricsFrom: native('Peers that may connect to the metrics (NetworkPolicyPeer). By default any pod of the cluster.', [
     { namespaceSelector: {} },
   ]),
   mediaTo: native(
-    'Where streams, imports and destination tests may connect to (NetworkPolicyEgressRule), in place of all public addresses; `[{}]` is anywhere.',
+    'Targets of streams, imports and destination tests (NetworkPolicyEgressRule), instead of all public addresses. `[{}]` allows every address.',
     [],
   ),
-  mediaAlsoTo: native(
-    'Where they may connect to besides, e.g. an RTMP server with a private address (NetworkPolicyEgressRule).',
-    [],
-  ),
+  mediaAlsoTo: native('Additional targets, e.g. an RTMP server with a private address (NetworkPolicyEgressRule).', []),
   storageTo: native(
-    'Where streams and Jobs find S3 (NetworkPolicyEgressRule). When empty: the address or the `*.svc` namespace in `storage.s3.endpoint`, or public addresses. A host name that leads to a private address needs this value.',
+    'Location of S3 for streams and Jobs (NetworkPolicyEgressRule). Defaults to the address or the `*.svc` namespace in `storage.s3.endpoint`, or else to public addresses. A host name with a private address needs this value.',
     [],
   ),
-  dnsTo: native('Who answers DNS, at port 53 (NetworkPolicyPeer): kube-dns and the cache on the node unless told.', [
+  dnsTo: native('DNS servers, at port 53 (NetworkPolicyPeer). By default kube-dns and the cache on the node.', [
     {
       namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
       podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
@@ -49,34 +46,34 @@ export const networkPolicy = group('NetworkPolicies.', {
     { ipBlock: { cidr: '169.254.20.10/32' } },
   ]),
   privateNetworks: list(
-    'Networks that count as private besides the usual ones: those of pods, Services and nodes where they are public, e.g. `198.51.100.0/24`.',
+    'Additional private networks: those of pods, Services and nodes if they have public addresses, e.g. `198.51.100.0/24`.',
     { type: 'string', pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' },
   ),
 });
 
 const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
 
-export const policies = group('ValidatingAdmissionPolicies, which bound what RBAC cannot.', {
+export const policies = group('ValidatingAdmissionPolicies, for limits that RBAC cannot express.', {
   enabled: flag(
-    'Bound what the service’s own accounts may write: Secrets of our names alone, pods and Jobs of our image without rights, volumes of the host or a token.',
+    'Restrict the writes of the service accounts of loopstream: Secrets only with names of loopstream; pods and Jobs only with its image, and without privileges, host volumes or a token.',
     true,
   ),
   images: list(
-    'Repositories besides `image` whose images pods of streams and Jobs may have, e.g. `registry.example.com/loopstream-old` while it is left.',
+    'Additional repositories for the images of streams and Jobs, e.g. `registry.example.com/loopstream-old` during a move.',
     { type: 'string', minLength: 1 },
   ),
-  template: group('What people may say in `spec.template` of a LoopStream, for clusters that several teams share.', {
-    enabled: flag('Bound it. What was stored before stays until it is edited.', false),
-    priorityClassNames: list('PriorityClasses that may be named.', { type: 'string', minLength: 1 }),
-    runtimeClassNames: list('RuntimeClasses that may be named.', { type: 'string', minLength: 1 }),
-    placement: flag('Let people choose nodes: `nodeSelector`, `tolerations` and `affinity`.', false),
-    metadata: flag('Let people add labels and annotations to pods.', true),
-    maxCpu: text('The most that `limits.cpu` may be.', '2', { pattern: QUANTITY }),
-    maxMemory: text('The most that `limits.memory` may be.', '2Gi', { pattern: QUANTITY }),
+  template: group('Allowed values in `spec.template` of a LoopStream, for clusters that several teams share.', {
+    enabled: flag('Restrict it. Existing objects stay valid until they are edited.', false),
+    priorityClassNames: list('Allowed PriorityClasses.', { type: 'string', minLength: 1 }),
+    runtimeClassNames: list('Allowed RuntimeClasses.', { type: 'string', minLength: 1 }),
+    placement: flag('Allow `nodeSelector`, `tolerations` and `affinity`.', false),
+    metadata: flag('Allow labels and annotations of pods.', true),
+    maxCpu: text('Maximum of `limits.cpu`.', '2', { pattern: QUANTITY }),
+    maxMemory: text('Maximum of `limits.memory`.', '2Gi', { pattern: QUANTITY }),
   }),
-  destinations: group('Which Secrets a Destination may name.', {
+  destinations: group('Secrets that a Destination may name.', {
     secretPrefix: text(
-      'What their names begin with, e.g. `rtmp-`; those that the API server makes (`dst-…`) are always allowed. Any Secret when empty.',
+      'Prefix of their names, e.g. `rtmp-`. Secrets of the API server (`dst-…`) are always allowed. Empty for any Secret.',
       '',
       { pattern: '^([a-z0-9]([-a-z0-9.]*)?)?$', maxLength: 200 },
     ),

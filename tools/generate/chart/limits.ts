@@ -10,24 +10,23 @@ const ofClass = (description: string): Value => ({
   additionalProperties: { type: 'integer' },
 });
 
-export const limits = group(
-  'What an account may have (docs/limits.md). A row that is left out has the value of the table.',
-  {
-    trial: ofClass('While no credit was ever bought or given, e.g. `{streams: 3}`. Only where `billing.enabled`.'),
-    full: ofClass('Afterwards, and for everybody without billing. Wins over `uploads.quota`.'),
-  },
-);
+export const limits = group('Limits of accounts (docs/limits.md). Other limits keep the value of the table.', {
+  trial: ofClass('Limits before the first credit, e.g. `{streams: 3}`. Only with `billing.enabled`.'),
+  full: ofClass(
+    'Limits after the first credit, and of all accounts without billing. They take precedence over `uploads.quota`.',
+  ),
+});
 
 export const resourceQuota = group(
-  'A ResourceQuota in each watched namespace: whatever went wrong before, the database of the cluster is not filled.',
+  'A ResourceQuota in each watched namespace, as a last protection of etcd against too many objects.',
   {
     enabled: flag(
-      'Make it. Kubernetes refuses objects of a kind that it has not counted yet, for up to a minute after the definitions are installed.',
+      'Create it. For up to a minute after the install of the CRDs, Kubernetes rejects objects of kinds that it has not counted yet.',
       false,
     ),
     hard: {
       type: 'object',
-      description: 'How many objects of each kind there may be; `null` takes a row away.',
+      description: 'Maximum of objects of each kind. `null` removes an entry.',
       default: {
         'count/loopstreams.loopstream.dev': 20_000,
         'count/destinations.loopstream.dev': 20_000,

@@ -2,37 +2,39 @@
 import { group, list, native, secretName, text, whole } from './schema.ts';
 
 export const stripe = group(
-  'Top-ups by card, by Stripe, which is to call `/v1/webhooks/stripe`; none without a Secret.',
+  'Top-ups by card through Stripe, which must call `/v1/webhooks/stripe`. Disabled without a Secret.',
   {
-    existingSecret: secretName('A Secret that holds both secrets of Stripe, which are nowhere in the values.'),
-    existingSecretKey: text('The secret key’s key in that Secret.', 'stripeKey', { minLength: 1 }),
-    webhookSecretKey: text('The key of the webhook’s signing secret in that Secret.', 'stripeWebhookSecret', {
+    existingSecret: secretName('An existing Secret with both secrets of Stripe, which the values never contain.'),
+    existingSecretKey: text('Name of the entry with the secret key.', 'stripeKey', { minLength: 1 }),
+    webhookSecretKey: text('Name of the entry with the signing secret of the webhook.', 'stripeWebhookSecret', {
       minLength: 1,
     }),
-    minMinor: whole('The least that one top-up may be, in minor units (cents).', 500, 1, 99_999_999),
-    maxMinor: whole('The most.', 100_000, 1, 99_999_999),
+    minMinor: whole('Smallest top-up, in minor units (cents).', 500, 1, 99_999_999),
+    maxMinor: whole('Largest top-up, in minor units (cents).', 100_000, 1, 99_999_999),
   },
 );
 
-export const invoices = group('Invoices by the month (docs/invoices.md); none without a seller.', {
+export const invoices = group('Monthly invoices (docs/invoices.md). Disabled without a seller.', {
   seller: native(
-    'Who sends them: `name`, `address` (lines), `country`, and what else docs/invoices.md has, such as `taxes`.',
+    'Sender of the invoices: `name`, `address` (lines), `country`, and other fields of docs/invoices.md, such as `taxes`.',
     {},
   ),
   font: text(
-    'A font for letters that ours lack, such as Chinese, Japanese and Korean ones: its file in `fontVolume`; of a collection with `#` and the name of one.',
+    'Font file in `fontVolume` for characters that the built-in fonts lack, such as Chinese, Japanese and Korean ones. For a collection, append `#` and the name of the font.',
   ),
-  fontVolume: native('The volume that it is in (what a pod’s volume may be, without a name); it is only read.', {}),
+  fontVolume: native('Volume of the font, mounted read-only (core/v1 VolumeSource).', {}),
 });
 
-export const crypto = group('Deposits of crypto currencies (docs/crypto.md); none without networks.', {
-  existingSecret: secretName('A Secret that holds the networks: JSON with nodes and public keys, never a private one.'),
-  existingSecretKey: text('The key of the networks in that Secret.', 'networks', { minLength: 1 }),
+export const crypto = group('Crypto deposits (docs/crypto.md). Disabled without networks.', {
+  existingSecret: secretName(
+    'An existing Secret with the networks: JSON with nodes and public keys, never a private key.',
+  ),
+  existingSecretKey: text('Name of the entry in that Secret.', 'networks', { minLength: 1 }),
   networks: list(
-    'The networks themselves, each with its node, its `xpub`, `confirmations` and assets, for a Secret that the chart makes: addresses of nodes may hold keys.',
+    'The networks, each with its node, `xpub`, `confirmations` and assets. The chart stores them in a Secret, because URLs of nodes may contain keys.',
     { type: 'object', required: ['network', 'kind', 'xpub', 'confirmations'] },
   ),
-  rates: native('Fixed prices: `currency`, and `prices` of each asset as texts. Either these or `ratesUrl`.', {}),
-  ratesUrl: text('Where prices are asked for.', '', { pattern: '^(https?://.+)?$' }),
-  quoteSeconds: whole('How long a quote holds.', 900, 60, 86_400),
+  rates: native('Fixed prices: `currency`, and `prices` of each asset as strings. Set this or `ratesUrl`.', {}),
+  ratesUrl: text('URL of the source of prices.', '', { pattern: '^(https?://.+)?$' }),
+  quoteSeconds: whole('Seconds that a quote is valid.', 900, 60, 86_400),
 });

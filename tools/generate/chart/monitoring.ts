@@ -3,35 +3,31 @@ import { flag, group, name, native, strings, text } from './schema.ts';
 
 const monitored = (what: string, kind: string) =>
   group(what, {
-    enabled: flag(`Make the ${kind}. Its definition must be in the cluster.`, false),
-    interval: text('How often it is scraped.', '30s', { pattern: '^[0-9]+(ms|s|m)$' }),
-    labels: strings('Labels by which Prometheus finds it.'),
+    enabled: flag(`Create the ${kind}. The cluster must have its CRD.`, false),
+    interval: text('Scrape interval.', '30s', { pattern: '^[0-9]+(ms|s|m)$' }),
+    labels: strings('Labels that the Prometheus operator selects.'),
   });
 
-export const monitoring = group('For the Prometheus operator.', {
+export const monitoring = group('Resources for the Prometheus operator.', {
   serviceMonitor: monitored('Metrics of the API server and the operator.', 'ServiceMonitors'),
   podMonitor: monitored('Metrics of the streams, in each watched namespace.', 'PodMonitors'),
   prometheusRule: group('Rules.', {
-    enabled: flag('Make the PrometheusRule. Its definition must be in the cluster.', false),
-    labels: strings('Labels by which Prometheus finds it.'),
-    alerts: flag('The alerts of `rules/alerts.yaml`, each with its page in `docs/runbooks/`.', true),
-    runbookUrl: text(
-      'Where your people find `docs/runbooks/`: what the links of the alerts begin with.',
-      'docs/runbooks',
-      {
-        pattern: '^[^\\s]*[^\\s/]$',
-      },
-    ),
-    groups: native('More groups of rules (PrometheusRule).', []),
+    enabled: flag('Create the PrometheusRule. The cluster must have its CRD.', false),
+    labels: strings('Labels that the Prometheus operator selects.'),
+    alerts: flag('Include the alerts of `rules/alerts.yaml`, each with its page in `docs/runbooks/`.', true),
+    runbookUrl: text('URL of `docs/runbooks/` for your staff, the prefix of the links in alerts.', 'docs/runbooks', {
+      pattern: '^[^\\s]*[^\\s/]$',
+    }),
+    groups: native('Additional groups of rules (PrometheusRule).', []),
   }),
 });
 
-export const grafana = group('For Grafana.', {
-  dashboards: group('ConfigMaps with the dashboards, for the sidecar of Grafana’s chart or the Grafana operator.', {
-    enabled: flag('Make them.', false),
-    label: text('Label by which the sidecar finds them.', 'grafana_dashboard', { minLength: 1 }),
-    labelValue: text('Its value.', '1'),
-    annotations: strings('Annotations of them, e.g. the folder.'),
-    namespace: name('Namespace of them; the release’s when empty.'),
+export const grafana = group('Resources for Grafana.', {
+  dashboards: group('ConfigMaps with dashboards, for the sidecar of the Grafana chart or the Grafana operator.', {
+    enabled: flag('Create them.', false),
+    label: text('Label that the sidecar selects.', 'grafana_dashboard', { minLength: 1 }),
+    labelValue: text('Value of that label.', '1'),
+    annotations: strings('Their annotations, e.g. the folder.'),
+    namespace: name('Their namespace. Defaults to that of the release.'),
   }),
 });

@@ -21,7 +21,7 @@ export function valueFor(name: SettingName): Value {
         ? choice(description, setting.default ?? '', setting.enum)
         : text(description, setting.default);
     default:
-      throw new Error(`${name} is of the type ${setting.type}, for which the chart has a value of its own.`);
+      throw new Error(`${name} has the type ${setting.type}. Declare a separate chart value for it.`);
   }
 }
 

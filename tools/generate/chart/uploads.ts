@@ -2,9 +2,9 @@
 import { group } from './schema.ts';
 import { valueFor } from './settings.ts';
 
-export const uploads = group('What accounts may upload.', {
+export const uploads = group('Limits of uploads.', {
   maxSizeBytes: valueFor('MAX_SOURCE_BYTES'),
-  limits: group('How long, large and involved media may be, so that preparing it is no attack on the others.', {
+  limits: group('Limits of media, so that the preparation of one file cannot block others.', {
     durationSeconds: valueFor('MAX_DURATION_SECONDS'),
     secondsPerKilobyte: valueFor('MAX_SECONDS_PER_KILOBYTE'),
     frames: valueFor('MAX_FRAMES'),
@@ -20,12 +20,12 @@ export const uploads = group('What accounts may upload.', {
     timeoutSeconds: valueFor('FETCH_TIMEOUT_SECONDS'),
     minBytesPerSecond: valueFor('MIN_FETCH_BYTES_PER_SECOND'),
   }),
-  quota: group('What an account may keep.', {
+  quota: group('Quota of uploads for an account of the class `full`.', {
     count: valueFor('UPLOAD_QUOTA_COUNT'),
     bytes: valueFor('UPLOAD_QUOTA_BYTES'),
   }),
   expireHours: valueFor('UPLOAD_EXPIRE_HOURS'),
-  sending: group('What requests that send files may take of one API server.', {
+  sending: group('Resources of one API server for requests that send files.', {
     atOncePerAccount: valueFor('UPLOADS_AT_ONCE_PER_ACCOUNT'),
     atOnce: valueFor('UPLOADS_AT_ONCE'),
     memoryBytes: valueFor('UPLOAD_MEMORY_BYTES'),

@@ -14,100 +14,102 @@ const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
 
 const account = (who: string): Value =>
   group(`The ServiceAccount of the ${who}.`, {
-    create: flag('Make it. Otherwise it is there already.', true),
-    name: name('Its name; made from the release when empty.'),
-    annotations: strings('Annotations of it, e.g. for a cloud identity.'),
+    create: flag('Create it. If false, it must exist.', true),
+    name: name('Its name. Defaults to a name from the release.'),
+    annotations: strings('Its annotations, e.g. for a cloud identity.'),
   });
 
 /** The values that each Deployment has. */
 const deployment = (who: string, resources: unknown) => ({
   resources: native(`Resources of the ${who}'s container.`, resources),
   serviceAccount: account(who),
-  pdb: group(`PodDisruptionBudget of the ${who}, from two replicas on.`, {
-    enabled: flag('Make it.', true),
-    maxUnavailable: whole('Pods that a drain may take away at a time.', 1, 1),
+  pdb: group(`PodDisruptionBudget of the ${who}. It needs two replicas or more.`, {
+    enabled: flag('Create it.', true),
+    maxUnavailable: whole('Pods that a drain may evict at the same time.', 1, 1),
   }),
-  podLabels: strings('Labels of its pods.'),
-  podAnnotations: strings('Annotations of its pods.'),
-  extraEnv: list('Environment variables besides the chart’s own (core/v1 EnvVar).', { type: 'object' }),
-  nodeSelector: strings('Labels of the nodes that it may run on.'),
-  tolerations: native('Taints that it tolerates (core/v1 Toleration).', []),
-  affinity: native('Affinity of its pods (core/v1 Affinity).'),
+  podLabels: strings('Labels of the pods.'),
+  podAnnotations: strings('Annotations of the pods.'),
+  extraEnv: list('Additional environment variables (core/v1 EnvVar).', { type: 'object' }),
+  nodeSelector: strings('Node labels that the pods require.'),
+  tolerations: native('Tolerations of the pods (core/v1 Toleration).', []),
+  affinity: native('Affinity of the pods (core/v1 Affinity).'),
   topologySpreadConstraints: native(
-    'How its pods are spread (core/v1 TopologySpreadConstraint); over nodes and zones, where possible, when empty.',
+    'Spread of the pods (core/v1 TopologySpreadConstraint). By default over nodes and zones, where possible.',
     [],
   ),
-  priorityClassName: text('PriorityClass of its pods.'),
+  priorityClassName: text('PriorityClass of the pods.'),
 });
 
-const image = group('The one image of every role. Build it from the Dockerfile and push it to a registry of yours.', {
+const image = group('The image of all roles. Build it from the Dockerfile and push it to your registry.', {
   registry: text('Registry host, e.g. `registry.example.com`.'),
   repository: text('Repository, with its path.', 'loopstream', { minLength: 1 }),
-  tag: text('Tag; the chart’s appVersion when empty.'),
-  digest: text('Digest, which wins over the tag.', '', { pattern: '^(sha256:[0-9a-f]{64})?$' }),
-  pullPolicy: choice('When it is pulled.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+  tag: text('Tag. Defaults to the appVersion of the chart.'),
+  digest: text('Digest. It takes precedence over the tag.', '', { pattern: '^(sha256:[0-9a-f]{64})?$' }),
+  pullPolicy: choice('Pull policy.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
 });
 
-const storage = group('Where media is kept.', {
-  type: choice('`file`: a volume that many pods mount. `s3`: S3 or a server that speaks it.', 'file', ['file', 's3']),
+const storage = group('The storage of media.', {
+  type: choice('`file`: a volume that many pods mount. `s3`: S3 or a compatible server.', 'file', ['file', 's3']),
   file: group('For `file`: a volume in each watched namespace.', {
-    existingClaim: name('A PersistentVolumeClaim that is there already, by this name in each watched namespace.'),
+    existingClaim: name('An existing PersistentVolumeClaim with this name in each watched namespace.'),
     apiClaim: name(
-      'A PersistentVolumeClaim in the release’s namespace that leads to the same files, for the API server where it writes in another one. Without it, uploads come from links alone.',
+      'A PersistentVolumeClaim in the namespace of the release with the same files, for an API server in another namespace than its streams. Without it, uploads come only from links.',
     ),
-    volume: native('Another volume source in its place, e.g. `{csi: {…}}` (core/v1 VolumeSource).'),
-    size: text('Size of the claim that the chart makes otherwise.', '100Gi', { pattern: QUANTITY }),
-    storageClass: text('StorageClass of that claim; the cluster’s default when empty.'),
+    volume: native('Another volume source instead, e.g. `{csi: {…}}` (core/v1 VolumeSource).'),
+    size: text('Size of the claim that the chart creates, if no other volume is set.', '100Gi', { pattern: QUANTITY }),
+    storageClass: text('StorageClass of that claim. Defaults to that of the cluster.'),
     accessModes: list(
-      'Access modes of that claim. ReadWriteOnce does for a single node.',
+      'Access modes of that claim. ReadWriteOnce is enough for a single node.',
       { enum: ['ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'] },
       ['ReadWriteMany'],
       { minItems: 1 },
     ),
-    keep: flag('Leave that claim, and the media, when the release is uninstalled.', true),
-    mountPath: text('Where pods mount it.', '/media', { pattern: '^/[^?#]+$' }),
+    keep: flag('Keep that claim and its media when the release is uninstalled.', true),
+    mountPath: text('Mount path in pods.', '/media', { pattern: '^/[^?#]+$' }),
   }),
   s3: group('For `s3`.', {
     bucket: text('Bucket.', '', { pattern: '^[A-Za-z0-9._-]*$' }),
-    prefix: text('Prefix of every key, without slashes around it.', '', { pattern: '^([^/?#]+(/[^/?#]+)*)?$' }),
+    prefix: text('Prefix of every object key, without a slash at either end.', '', {
+      pattern: '^([^/?#]+(/[^/?#]+)*)?$',
+    }),
     perNamespace: flag(
-      'Add the watched namespace to the prefix. Without it, namespaces that share a bucket may not sweep.',
+      'Add the watched namespace to the prefix. Without it, turn off `operator.sweep` in namespaces that share a bucket.',
       true,
     ),
-    endpoint: text('Address of a server other than AWS.', '', { pattern: '^(https?://.+)?$' }),
+    endpoint: text('URL of a server other than AWS.', '', { pattern: '^(https?://.+)?$' }),
     region: text('Region.'),
-    forcePathStyle: flag('The bucket is in the path of the URL rather than in the host.', false),
+    forcePathStyle: flag('Put the bucket into the path of the URL instead of the host.', false),
     existingSecret: secretName(
       'A Secret with the keys `accessKeyId` and `secretAccessKey`, in each watched namespace.',
     ),
     apiSecret: secretName(
-      'The same in the release’s namespace, for the API server where it writes in another one; `existingSecret` when empty, where `namespaces` is empty too.',
+      'The same Secret in the namespace of the release, for an API server in another namespace than its streams. Defaults to `existingSecret` if `namespaces` is empty.',
     ),
-    readOnlySecret: secretName(
-      'A Secret like it whose keys may only read, for the pods of streams; they get the other one when empty.',
+    readOnlySecret: secretName('A Secret with read-only keys for the pods of streams. Defaults to `existingSecret`.'),
+    accessKeyId: text(
+      'Access key, for a Secret that the chart creates. Without access keys, the pods use their own identity.',
     ),
-    accessKeyId: text('Access key, for a Secret that the chart makes. Without both, the pods’ own identity counts.'),
-    secretAccessKey: text('Secret access key, for a Secret that the chart makes.'),
-    cacheBytes: whole('Disk that a stream takes to keep what it plays.', 2 * 2 ** 30, 256 * 2 ** 20),
+    secretAccessKey: text('Secret access key, for a Secret that the chart creates.'),
+    cacheBytes: whole('Bytes of disk that a stream uses as a cache.', 2 * 2 ** 30, 256 * 2 ** 20),
   }),
   scratchVolume: native(
-    'Volume source for what a Job works on (core/v1 VolumeSource); an emptyDir of 64 GiB when empty.',
+    'Volume source for the working files of a Job (core/v1 VolumeSource). By default an emptyDir of 64 GiB.',
   ),
 });
 
 const jobs = group(
-  'Where Jobs and tests of destinations run: they open strangers’ files and reach strangers’ servers.',
+  'Placement of Jobs and tests of destinations, which open untrusted files and connect to untrusted servers.',
   {
-    runtimeClassName: text('RuntimeClass that runs their pods, e.g. one of gVisor or Kata Containers.'),
-    nodeSelector: strings('Labels of the nodes that they may run on.'),
-    tolerations: native('Taints that they tolerate (core/v1 Toleration).', []),
+    runtimeClassName: text('RuntimeClass of their pods, e.g. one of gVisor or Kata Containers.'),
+    nodeSelector: strings('Node labels that their pods require.'),
+    tolerations: native('Tolerations of their pods (core/v1 Toleration).', []),
     affinity: native('Affinity of their pods (core/v1 Affinity).'),
     priorityClassName: text('PriorityClass of their pods.'),
   },
 );
 
 const operator = group('The operator.', {
-  replicas: whole('Replicas; one leads. More than one needs leaderElection.', 2, 1, 10),
+  replicas: whole('Replicas, of which one leads. More than one needs `leaderElection`.', 2, 1, 10),
   leaderElection: valueFor('LEADER_ELECTION'),
   workers: valueFor('WORKERS'),
   importConcurrency: valueFor('IMPORT_CONCURRENCY'),
@@ -115,10 +117,10 @@ const operator = group('The operator.', {
   maxPrepareSeconds: valueFor('MAX_PREPARE_SECONDS'),
   shareRenditions: valueFor('SHARE_RENDITIONS'),
   rolloutSeconds: valueFor('ROLLOUT_SECONDS'),
-  metered: flag('Somebody counts what streams use: their sessions are kept until they are acknowledged.', false),
+  metered: flag('Keep sessions until they are acknowledged, for a meter that counts usage.', false),
   allowPrivateLinks: valueFor('ALLOW_PRIVATE_LINKS'),
   allowPrivateDestinations: valueFor('ALLOW_PRIVATE_DESTINATIONS'),
-  sweep: group('Clearing away of media.', {
+  sweep: group('Deletion of unused media.', {
     enabled: valueFor('SWEEP'),
     graceHours: valueFor('SWEEP_GRACE_HOURS'),
     keepUnusedDays: valueFor('KEEP_UNUSED_DAYS'),
@@ -135,20 +137,20 @@ const exposure = {
   service: group('The Service of the API server.', {
     type: choice('Type.', 'ClusterIP', ['ClusterIP', 'NodePort', 'LoadBalancer']),
     port: whole('Port.', 80, 1, 65_535),
-    annotations: strings('Annotations of it.'),
+    annotations: strings('Its annotations.'),
   }),
-  ingress: group('An Ingress to it.', {
-    enabled: flag('Make it.', false),
+  ingress: group('An Ingress to the API server.', {
+    enabled: flag('Create it.', false),
     className: text('IngressClass.'),
-    annotations: strings('Annotations of it.'),
+    annotations: strings('Its annotations.'),
     hosts: list('Host names.', { type: 'string', minLength: 1 }),
     path: text('Path prefix.', '/', { pattern: '^/' }),
-    tlsSecret: secretName('Secret with the certificate; no TLS when empty.'),
+    tlsSecret: secretName('Secret with the certificate. Without it, the Ingress has no TLS.'),
   }),
-  httpRoute: group('An HTTPRoute to it (Gateway API).', {
-    enabled: flag('Make it.', false),
-    annotations: strings('Annotations of it.'),
-    parentRefs: list('Gateways that it belongs to (ParentReference).', {
+  httpRoute: group('An HTTPRoute to the API server (Gateway API).', {
+    enabled: flag('Create it.', false),
+    annotations: strings('Its annotations.'),
+    parentRefs: list('Gateways of the route (ParentReference).', {
       type: 'object',
       required: ['name'],
     }),
@@ -156,16 +158,16 @@ const exposure = {
   }),
 };
 
-const api = group('The API server: REST, GraphQL and the page. Leave it out to work with kubectl alone.', {
+const api = group('The API server: REST, GraphQL and the dashboard. Disable it to use only kubectl.', {
   enabled: flag('Install it. It needs PostgreSQL.', true),
-  replicas: whole('Replicas, where autoscaling is off.', 2, 0, 100),
-  namespace: name('The watched namespace in which it writes; the first one when empty.'),
+  replicas: whole('Replicas, if autoscaling is off.', 2, 0, 100),
+  namespace: name('The watched namespace in which it creates objects. Defaults to the first one.'),
   publicUrl: { ...valueFor('PUBLIC_URL'), pattern: '^(https?://[^/]+.*)?$' },
-  rateLimit: group('How much each account, and each address without a key, may ask for.', {
+  rateLimit: group('Rate limit of each account, and of each IP address without credentials.', {
     requests: valueFor('RATE_LIMIT_REQUESTS'),
     windowSeconds: valueFor('RATE_LIMIT_WINDOW_SECONDS'),
   }),
-  accessLimits: group('Against the guessing of passwords and floods of letters and clients; each for one address.', {
+  accessLimits: group('Limits against password guessing and floods of mails and OAuth clients.', {
     signInAttempts: valueFor('SIGN_IN_ATTEMPTS'),
     clientRegistrations: valueFor('CLIENT_REGISTRATIONS'),
     mailsPerHour: valueFor('MAILS_PER_HOUR'),
@@ -186,25 +188,25 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
     pattern: '^(\\*|https?://[^/]+)$',
   }),
   shutdownDelaySeconds: whole(
-    'How long a pod that is to end goes on as before, so that the Service and load balancers can let go of it.',
+    'Seconds for which a terminating pod still serves requests, until the Service and load balancers stop sending to it.',
     5,
     0,
     600,
   ),
-  scopePrefix: text('What the scopes of access tokens begin with.', 'service', { pattern: '^[a-z][a-z0-9_-]*$' }),
-  auth: group('What signs sessions.', {
-    existingSecret: secretName('A Secret that holds it.'),
-    existingSecretKey: text('Its key in that Secret.', 'authSecret', { minLength: 1 }),
-    secret: text('It itself, 32 characters or more, for a Secret that the chart makes.', '', {
+  scopePrefix: text('Prefix of the scopes of access tokens.', 'service', { pattern: '^[a-z][a-z0-9_-]*$' }),
+  auth: group('Key that signs sessions.', {
+    existingSecret: secretName('An existing Secret with this key.'),
+    existingSecretKey: text('Name of the entry in that Secret.', 'authSecret', { minLength: 1 }),
+    secret: text('The key, 32 characters or more, for a Secret that the chart creates.', '', {
       pattern: '^(.{32,})?$',
     }),
   }),
   signUp: valueFor('SIGN_UP'),
   autoscaling: group('HorizontalPodAutoscaler of the API server.', {
-    enabled: flag('Make it.', false),
-    minReplicas: whole('The least replicas.', 2, 1),
-    maxReplicas: whole('The most replicas.', 10, 1),
-    cpuPercent: whole('CPU to aim at, in percent of what is requested.', 70, 1, 1000),
+    enabled: flag('Create it.', false),
+    minReplicas: whole('Minimum of replicas.', 2, 1),
+    maxReplicas: whole('Maximum of replicas.', 10, 1),
+    cpuPercent: whole('Target CPU use, in percent of the requested CPU.', 70, 1, 1000),
   }),
   ...exposure,
   ...deployment('API server', {
@@ -214,12 +216,12 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
 });
 
 const database = group('PostgreSQL, for the API server.', {
-  existingSecret: secretName('A Secret that holds its URL.'),
-  existingSecretKey: text('The URL’s key in that Secret.', 'databaseUrl', { minLength: 1 }),
-  url: text('The URL itself, for a Secret that the chart makes.', '', { pattern: '^(postgres(ql)?://.+)?$' }),
-  migrations: group('The Job that brings the database up to date, before an install and before each upgrade.', {
+  existingSecret: secretName('An existing Secret with its URL.'),
+  existingSecretKey: text('Name of the entry in that Secret.', 'databaseUrl', { minLength: 1 }),
+  url: text('The URL, for a Secret that the chart creates.', '', { pattern: '^(postgres(ql)?://.+)?$' }),
+  migrations: group('The Job that updates the schema of the database before each install and upgrade.', {
     enabled: flag('Run it.', true),
-    timeoutSeconds: whole('Time that it may take.', 600, 1),
+    timeoutSeconds: whole('The longest time for the Job.', 600, 1),
     resources: native('Resources of its container.', {
       requests: { cpu: '50m', memory: '128Mi' },
       limits: { memory: '512Mi' },
@@ -227,12 +229,12 @@ const database = group('PostgreSQL, for the API server.', {
   }),
 });
 
-const billing = group('Streams cost credits: what they use is counted and charged, and stops where nothing is left.', {
-  enabled: flag('Install it. It needs the API server; the operator then keeps what is not counted yet.', false),
-  replicas: whole('Replicas; each job is done by one of them.', 2, 0, 10),
-  currency: text('What money is counted in (ISO 4217).', 'USD', { pattern: '^[A-Z]{3}$' }),
+const billing = group('Billing: streams cost credits for their time on air, and stop when the credit is used up.', {
+  enabled: flag('Install it. It needs the API server, and makes the operator keep uncounted time.', false),
+  replicas: whole('Replicas. One of them runs each job.', 2, 0, 10),
+  currency: text('Currency of money (ISO 4217).', 'USD', { pattern: '^[A-Z]{3}$' }),
   prices: native(
-    'What an hour on air costs: a list of `quality`, `framerate`, `creditsPerHour` and, for later ones, `from`. The default list when empty.',
+    'Prices of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a future price, `from`. Empty for the default list.',
     [],
   ),
   stripe,
@@ -247,19 +249,19 @@ const billing = group('Streams cost credits: what they use is counted and charge
 });
 
 const redis = group(
-  'Redis, in which the API server counts requests for all replicas; without it each counts its own.',
+  'Redis, which counts the requests of all replicas of the API server. Without it, each replica counts its own.',
   {
-    existingSecret: secretName('A Secret that holds its URL.'),
-    existingSecretKey: text('The URL’s key in that Secret.', 'redisUrl', { minLength: 1 }),
-    url: text('The URL itself, for a Secret that the chart makes.', '', { pattern: '^(rediss?://.+)?$' }),
+    existingSecret: secretName('An existing Secret with its URL.'),
+    existingSecretKey: text('Name of the entry in that Secret.', 'redisUrl', { minLength: 1 }),
+    url: text('The URL, for a Secret that the chart creates.', '', { pattern: '^(rediss?://.+)?$' }),
   },
 );
 
 export const VALUES = group('Values of the chart loopstream.', {
-  nameOverride: name('The chart’s name in names and labels.'),
-  fullnameOverride: text('What the names of all objects begin with.', '', { pattern: DNS_LABEL, maxLength: 40 }),
+  nameOverride: name('Name of the chart in names and labels.'),
+  fullnameOverride: text('Prefix of the names of all objects.', '', { pattern: DNS_LABEL, maxLength: 40 }),
   namespaces: list(
-    'Namespaces whose streams are looked after, each by an operator of its own; `streamsNamespace` alone when empty. They must exist.',
+    'Existing namespaces to watch, each with its own operator. Defaults to `streamsNamespace`.',
     { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
     [],
     { uniqueItems: true },
@@ -269,22 +271,22 @@ export const VALUES = group('Values of the chart loopstream.', {
   commonAnnotations: strings('Annotations of every object.'),
   image,
   imagePullSecrets: list(
-    'Secrets to pull the image with, for the API server and the operator. Streams and Jobs run as the ServiceAccount `default` of their namespace and pull with the Secrets that it names.',
+    'Image pull Secrets of the API server and the operator. Streams and Jobs use those of the ServiceAccount `default` in their namespace.',
     { type: 'object', required: ['name'], additionalProperties: false, properties: { name: { type: 'string' } } },
   ),
   logLevel: choice('Log level of every role.', 'info', ['trace', 'debug', 'info', 'warn', 'error', 'fatal']),
   crds: group('The CustomResourceDefinitions.', {
-    install: flag('Install them. Off for a second release in the same cluster.', true),
-    keep: flag('Leave them, and with them every stream, when the release is uninstalled.', true),
+    install: flag('Install them. Disable it for a second release in the same cluster.', true),
+    keep: flag('Keep them, and every stream, when the release is uninstalled.', true),
   }),
   rbac: group('Roles and RoleBindings.', {
-    create: flag('Make them, in each watched namespace.', true),
+    create: flag('Create them in each watched namespace.', true),
     nodes: flag(
-      'Let the operator look at nodes, so that a stream leaves one that is cordoned before its pod has to.',
+      'Let the operator read nodes, so that a stream leaves a cordoned node before a drain evicts its pod.',
       true,
     ),
     finalizers: flag(
-      'Let finalizers be removed from streams of a namespace that is deleted, and of all when the release is uninstalled: without this such a namespace stays until somebody does it (`loopstream remove-finalizers`).',
+      'Let the release remove the finalizers of streams when it is uninstalled or their namespace is deleted. Without it, run `loopstream remove-finalizers` yourself.',
       true,
     ),
   }),

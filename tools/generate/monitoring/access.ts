@@ -23,20 +23,18 @@ const letIn: Alert[] = [
     expr: `${failing('{outcome="failed"}')} / ${failing('')} > 0.1`,
     for: '5m',
     severity: 'critical',
-    summary: 'People and programs cannot get in.',
-    description:
-      'More than a tenth of the attempts to sign in, and to get a token, were answered 5xx for five minutes.',
-    means:
-      'The authorization server has a fault of its own. Such requests are few, so the error budget of the API hardly shows them.',
-    viewers: `${PEOPLE_ONLY} Users cannot sign in, and programs lose their access within 15 minutes.`,
+    summary: 'Users and OAuth clients cannot sign in.',
+    description: 'More than a tenth of the sign-ins and token requests have failed with 5xx for five minutes.',
+    means: 'The authorization server fails. Such requests are few, so the error budget of the API hardly shows them.',
+    viewers: `${PEOPLE_ONLY} Users cannot sign in, and OAuth clients lose their access within 15 minutes.`,
     looks: [
       shown('auth_sign_ins_total', 'method, outcome'),
       [API_LOG, 'errors with their request id'],
       [API_PODS, 'pods that restart or are not ready'],
     ],
     mends: [
-      'PostgreSQL does not answer, or has no connection left: see LoopStreamDatabaseBusy.',
-      'An upgrade that has not migrated: `loopstream migrate` has to run first; the chart’s Job does it.',
+      'PostgreSQL does not respond, or has no free connection: see LoopStreamDatabaseBusy.',
+      'An upgrade did not migrate the database: run `loopstream migrate`, as the Job of the chart does.',
       '`LOOPSTREAM_AUTH_SECRET` was changed: signing keys made with another secret cannot be read. Restore the old one.',
     ],
   },
@@ -45,20 +43,19 @@ const letIn: Alert[] = [
     expr: `sum(${rate('auth_sign_ins_total{outcome=~"refused|limited"}', '10m')}) > 0.5 and sum(${rate('auth_sign_ins_total{outcome="ok"}', '10m')}) < sum(${rate('auth_sign_ins_total{outcome=~"refused|limited"}', '10m')}) / 10`,
     for: '10m',
     severity: 'warning',
-    summary: 'Somebody tries passwords.',
-    description:
-      'For ten minutes there were more than 30 refused sign-ins a minute, and ten times as many as good ones.',
+    summary: 'Many sign-ins with wrong passwords.',
+    description: 'More than 30 sign-ins a minute have failed for ten minutes, ten times as many as succeeded.',
     means:
-      'Somebody guesses passwords, or tries stolen ones. Each address may try only a few for an account. The owner of the account is not locked out.',
+      'An attacker guesses passwords, or tries stolen ones. Each IP address may try only a few for an account. The owner of the account is not locked out.',
     viewers: `${PEOPLE_ONLY} Users who sign in notice nothing either.`,
     looks: [
       shown('auth_sign_ins_total', 'outcome'),
-      [BY_ADDRESS, 'warnings about refused requests; the log of the proxy in front has the addresses'],
+      [BY_ADDRESS, 'warnings about failed requests; the log of the proxy has the addresses'],
     ],
     mends: [
-      'Mostly `limited`: the limits hold. Refuse the addresses at the proxy, if they are few.',
-      'Mostly `refused`: many addresses try a little each. Lower `LOOPSTREAM_SIGN_IN_ATTEMPTS`, and filter `/api/auth/sign-in/` at the proxy.',
-      'A page or program of your own that retries with an old password: find it in the proxy’s log.',
+      'Mostly `limited`: the limits work. Block the addresses at the proxy, if they are few.',
+      'Mostly `refused`: many addresses try a few passwords each. Lower `LOOPSTREAM_SIGN_IN_ATTEMPTS`, and filter `/api/auth/sign-in/` at the proxy.',
+      'One of your own pages or programs retries with an old password: find it in the log of the proxy.',
     ],
   },
   {
@@ -66,41 +63,40 @@ const letIn: Alert[] = [
     expr: `sum(${increase('auth_refresh_reuse_total', '1h')}) > 0`,
     severity: 'warning',
     summary: 'A refresh token was used twice.',
-    description:
-      'Within the last hour a program came with a refresh token that had been exchanged, or given back, before.',
+    description: 'An OAuth client sent a refresh token within the last hour that was used or revoked before.',
     means:
-      'Somebody has a copy of a program’s token (RFC 9700, section 4.14), or the program has lost the newer one. All tokens of the program for this user have ended. The user must connect it again.',
-    viewers: `${PEOPLE_ONLY} The program asks its user to connect it again.`,
+      'Another party has a copy of the token (RFC 9700, section 4.14), or the client lost the newer one. All tokens of the client for this user are revoked. The user must connect it again.',
+    viewers: `${PEOPLE_ONLY} The client asks its user to connect it again.`,
     looks: [
       ['sum by (job, instance) (increase(auth_refresh_reuse_total[1h]))  # in Prometheus', 'once, or repeatedly'],
       [BY_ADDRESS, 'other requests at that time'],
     ],
     mends: [
-      'Once, after a crash or a restored backup of a program: do nothing.',
-      'Repeatedly: a program keeps one token in two places. It must keep the newest in one.',
-      'Neither: treat it as a theft. Tell the user, who can end the sessions of the program among the connected apps. Look for its actions in the events of the streams.',
+      'Once, after a crash or a restored backup of a client: do nothing.',
+      'Repeatedly: a client stores one token in two places. It must store the newest in one place.',
+      'Neither: treat it as a theft. Tell the user, who can disconnect the client under connected apps. Find its actions in the events of the streams.',
     ],
   },
   {
     name: 'LoopStreamRegistrations',
     expr: `sum(${increase('auth_registrations_total{outcome="limited"}', '1h')}) > 50 or sum(${increase('auth_registrations_total{outcome="ok"}', '1h')}) > 500`,
     severity: 'warning',
-    summary: 'Programs register more often than people would let in.',
+    summary: 'Too many OAuth clients register.',
     description:
-      'Within the last hour more than 50 registrations of programs were refused for coming too often, or more than 500 were made.',
+      'More than 50 registrations of OAuth clients exceeded the rate limit within the last hour, or more than 500 succeeded.',
     means:
-      'Registration is open to everybody (RFC 7591), and somebody fills the table of programs. Programs that no user connects are deleted after some days.',
+      'Registration is open to everyone (RFC 7591), and an attacker fills the table of clients. Clients that no user connects are deleted after some days.',
     viewers: PEOPLE_ONLY,
     looks: [
       shown('auth_registrations_total', 'outcome'),
       [
         'psql "$DATABASE_URL" -c \'select date_trunc($$hour$$, "createdAt") as hour, count(*) from auth."oauthClient" group by 1 order by 1 desc limit 24\'',
-        'the number of programs, and since when',
+        'the number of clients, and since when',
       ],
     ],
     mends: [
-      'Refuse the addresses at the proxy, or lower `LOOPSTREAM_CLIENT_REGISTRATIONS`.',
-      'Sweep sooner: a lower `LOOPSTREAM_UNUSED_CLIENT_DAYS`.',
+      'Block the addresses at the proxy, or lower `LOOPSTREAM_CLIENT_REGISTRATIONS`.',
+      'Lower `LOOPSTREAM_UNUSED_CLIENT_DAYS` to delete unused clients sooner.',
     ],
   },
 ];
@@ -110,21 +106,21 @@ const others: Alert[] = [
     name: 'LoopStreamMailsFailing',
     expr: `sum(${increase('mails_total{outcome="failed"}', '15m')}) > 0`,
     severity: 'warning',
-    summary: 'Mails to people do not get out.',
-    description: 'Within a quarter of an hour a mail was not taken by its server after all attempts.',
+    summary: 'Mails to users cannot be sent.',
+    description: 'The mail server accepted a mail in none of the attempts within 15 minutes.',
     means:
-      'The mail server is away, or refuses loopstream or an address. Mails confirm new accounts and reset forgotten passwords. A lost mail is not sent again.',
-    viewers: `${PEOPLE_ONLY} New users wait for a letter that does not come.`,
+      'The mail server does not respond, or rejects loopstream or an address. Mails confirm new accounts and reset forgotten passwords. A failed mail is not sent again.',
+    viewers: `${PEOPLE_ONLY} New users do not get the mail that confirms their address.`,
     looks: [
       ['sum by (outcome) (increase(mails_total[1h]))  # in Prometheus', 'all of them, or a few'],
       [API_LOG, '`a mail could not be sent`, with the status code of the server'],
-      ['kubectl get secret -n "$RELEASE_NS"', 'the Secret with the address of the mail server, by its age'],
+      ['kubectl get secret -n "$RELEASE_NS"', 'the Secret of the mail server, and its age'],
     ],
     mends: [
       'EAUTH, 535: the user or the password of `LOOPSTREAM_SMTP_URL` is wrong.',
-      'ECONNECTION, ETIMEDOUT: the way to the server (network policy, port, its own status).',
-      '550, 553 for all: the sender (`LOOPSTREAM_MAIL_FROM`) may not send from here; SPF and DKIM of its domain.',
-      '550 for a few: addresses that do not exist; do nothing.',
+      'ECONNECTION, ETIMEDOUT: check the network policy, the port and the status of the mail server.',
+      '550, 553 for all: the server rejects the sender (`LOOPSTREAM_MAIL_FROM`). Check SPF and DKIM of its domain.',
+      '550 for a few: the addresses do not exist. Do nothing.',
     ],
   },
   {
@@ -134,19 +130,18 @@ const others: Alert[] = [
       `sum by (tool) (${rate('mcp_tool_duration_seconds_count{outcome!="cancelled"}', '15m')}) > 0.1`,
     for: '10m',
     severity: 'warning',
-    summary: 'The agents’ tool {{ $labels.tool }} fails.',
+    summary: 'The agent tool {{ $labels.tool }} fails.',
     description:
-      'More than a tenth of its calls have failed by a fault on our side for ten minutes. All are answered 200, so that the errors of HTTP do not show them.',
-    means:
-      'The tool needs Kubernetes, the storage or PostgreSQL, and one of them does not answer; or the tool has a fault.',
-    viewers: `${PEOPLE_ONLY} Agents cannot do their tasks.`,
+      'More than a tenth of the calls of the tool have failed with a server error for ten minutes. The HTTP status is 200, so HTTP metrics do not show it.',
+    means: 'Kubernetes, the storage or PostgreSQL does not respond, or the tool has a bug.',
+    viewers: `${PEOPLE_ONLY} Agents cannot finish their tasks.`,
     looks: [
       shown('mcp_tool_duration_seconds_count{outcome="failed"}', 'tool'),
       [API_LOG, '`a tool failed`, with the code and the cause'],
     ],
     mends: [
       '`upstream_unavailable`: see LoopStreamWatchStale and LoopStreamDatabaseBusy.',
-      '`internal`: a fault of loopstream; the log has the details. Run `helm rollback` if it came with an upgrade.',
+      '`internal`: a bug of loopstream; the log has the details. Run `helm rollback` if it came with an upgrade.',
     ],
   },
 ];

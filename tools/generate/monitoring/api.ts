@@ -20,9 +20,9 @@ const LOOKS: Alert['looks'] = [
   [API_PODS, 'pods that restart or are not ready'],
 ];
 const MENDS = [
-  '502 on all routes: Kubernetes does not answer, or its definitions are of another version. See LoopStreamWatchStale.',
-  '503 on all routes: PostgreSQL does not answer; see LoopStreamDatabaseBusy.',
-  '500: a fault of loopstream; the log has the details under the request id. Run `helm rollback` if it came with an upgrade.',
+  '502 on all routes: Kubernetes does not respond, or its CRDs have another version. See LoopStreamWatchStale.',
+  '503 on all routes: PostgreSQL does not respond; see LoopStreamDatabaseBusy.',
+  '500: a bug of loopstream; the log has the details under the request id. Run `helm rollback` if it came with an upgrade.',
 ];
 const UNTOUCHED = 'Viewers notice nothing. Users of the API and of the dashboard get errors.';
 
@@ -32,10 +32,9 @@ const alerts: Alert[] = [
     expr: `${burning('1h', '5m', 14.4)} or ${burning('6h', '30m', 6)}`,
     for: '2m',
     severity: 'critical',
-    summary: 'The API fails too often.',
-    description:
-      'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up within days.',
-    means: 'Requests fail with 5xx, now and for a while: more than 1.44 % of an hour’s, or 0.6 % of six hours’.',
+    summary: 'The API fails too many requests.',
+    description: 'At this rate, the API uses up its error budget of 30 days (one in a thousand requests) within days.',
+    means: 'More than 1.44 % of the requests of an hour fail with 5xx, or 0.6 % of six hours.',
     viewers: UNTOUCHED,
     looks: LOOKS,
     mends: MENDS,
@@ -45,10 +44,10 @@ const alerts: Alert[] = [
     expr: `${burning('1d', '2h', 3)} or ${burning('3d', '6h', 1)}`,
     for: '1h',
     severity: 'warning',
-    summary: 'The API fails a little too often.',
+    summary: 'The API fails slightly too many requests.',
     description:
-      'At this rate the errors that are allowed in 30 days (one in a thousand requests) are used up before their end.',
-    means: 'A small share of requests fails with 5xx, for hours.',
+      'At this rate, the API uses up its error budget of 30 days (one in a thousand requests) before their end.',
+    means: 'A small share of requests has failed with 5xx for hours.',
     viewers: UNTOUCHED,
     looks: LOOKS,
     mends: MENDS,
@@ -61,7 +60,7 @@ const alerts: Alert[] = [
     summary: 'The API is slow.',
     description: 'One request in a hundred has taken more than a second for ten minutes.',
     means:
-      'The process is starved, or waits for PostgreSQL or Kubernetes. Previews are not counted, since they last as long as somebody watches.',
+      'The process lacks CPU time, or waits for PostgreSQL or Kubernetes. Previews are not counted, since they last while a user watches.',
     viewers: 'Viewers notice nothing. The dashboard and clients wait.',
     looks: [
       [
@@ -72,8 +71,8 @@ const alerts: Alert[] = [
       [API_HEALTH, 'the health of Kubernetes'],
     ],
     mends: [
-      'More replicas: `api.autoscaling.enabled` or `api.replicas`.',
-      'A slow database: see LoopStreamDatabaseBusy.',
+      'Add replicas: `api.autoscaling.enabled` or `api.replicas`.',
+      'The database is slow: see LoopStreamDatabaseBusy.',
     ],
   },
   {
@@ -82,23 +81,23 @@ const alerts: Alert[] = [
     for: '5m',
     severity: 'warning',
     summary: 'PostgreSQL does not keep up with the API (pool {{ $labels.pool }}).',
-    description: 'Queries have been waiting for a connection, or connections have been breaking, for five minutes.',
-    means: 'PostgreSQL is away, slow, or has no connection left.',
+    description: 'Queries have waited for a connection, or connections have failed, for five minutes.',
+    means: 'PostgreSQL does not respond, is slow, or has no free connection.',
     viewers: 'Viewers notice nothing. Signing in and requests with a key are slow or fail.',
     looks: [
       [
         'histogram_quantile(0.99, sum by (le, pool) (rate(db_pool_use_seconds_bucket[5m])))  # in Prometheus',
         'the duration of queries',
       ],
-      [API_LOG, '`the database does not answer`'],
+      [API_LOG, '`the database does not respond`'],
       [
         'psql "$DATABASE_URL" -c \'select state, count(*) from pg_stat_activity group by 1\'',
         'connections and their states',
       ],
     ],
     mends: [
-      'Too few connections: each replica of the API may take 14; raise `max_connections` or put a pooler in front of it.',
-      'A slow disk or a lock: use PostgreSQL’s own tools.',
+      'Too few connections: each replica of the API uses up to 14. Raise `max_connections`, or add a pooler.',
+      'A slow disk or a lock: use the tools of PostgreSQL.',
     ],
   },
 ];

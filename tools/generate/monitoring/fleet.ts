@@ -10,33 +10,29 @@ const phaseCount = (phases: string): string =>
 export const FLEET: Dashboard = {
   uid: 'loopstream-fleet',
   title: 'loopstream: fleet',
-  description: 'All streams: how many are on air, which are not and should be, what goes out.',
+  description: 'All streams: those on air, those that should be, and the sent bitrate.',
   variables: [{ name: 'namespace', query: 'label_values(loopstream_info, namespace)', multi: true }],
   rows: [
     {
       title: 'Now',
       panels: [
-        number('On air', 'Streams of which a destination takes media.', phaseCount('live')),
+        number('On air', 'Streams with a destination that accepts media.', phaseCount('live')),
         number(
           'Off air, wanted',
-          'Streams that are starting, reconnecting or failed. Normal: 0, but for moments.',
+          'Streams that are starting, reconnecting or failed. Normal: 0, except for moments.',
           phaseCount('starting|reconnecting|failed'),
           { bad: 1 },
         ),
-        number(
-          'Waiting',
-          'Streams that were started and lack something: media, a destination, a schedule.',
-          phaseCount('waiting'),
-        ),
+        number('Waiting', 'Started streams without media, a destination or a valid schedule.', phaseCount('waiting')),
         number(
           'Degraded',
-          'Streams on air with something wrong.',
+          'Streams on air with a problem.',
           `count(max by (namespace, loopstream) (loopstream_status_condition{${IN},condition="Degraded",status="true"})) or vector(0)`,
           { bad: 1 },
         ),
         number(
           'Destinations down',
-          'Destinations that take no media, of streams whose pod runs.',
+          'Destinations that accept no media, of streams whose pod runs.',
           `count(min by (namespace, loopstream, destination) (loopstream_streamer_destination_connected{${IN}}) == 0) or vector(0)`,
           { bad: 1 },
         ),
@@ -53,7 +49,7 @@ export const FLEET: Dashboard = {
       panels: [
         graph(
           'Streams by phase',
-          'A lasting share of starting or reconnecting is trouble.',
+          'A lasting share of starting or reconnecting is a problem.',
           'short',
           [[`count by (phase) (${each('loopstream_status_phase', ',phase=~".+"')})`, '{{phase}}']],
           { stacked: true, width: 12 },
@@ -72,13 +68,13 @@ export const FLEET: Dashboard = {
         ),
         graph(
           'Connections that failed, by reason',
-          'Of all destinations. Many at once with one reason: a platform, or the way out of the cluster.',
+          'Of all destinations. Many with one reason point to a platform, or to the egress of the cluster.',
           'ops',
           [[`sum by (code) (rate(loopstream_streamer_destination_failures_total{${IN}}${RATE}))`, '{{code}}']],
         ),
         graph(
           'Time in a phase (95 of 100)',
-          'How long streams stayed in phases that they have left: `starting` is the time to go on air.',
+          'Duration of completed phases. `starting` is the time to go on air.',
           's',
           [
             [
@@ -89,7 +85,7 @@ export const FLEET: Dashboard = {
         ),
         graph(
           'Lateness of scheduled starts (99 of 100)',
-          'Until there is a pod, over the time shown. Normal: below 1 s.',
+          'Until the pod exists, over the shown time. Normal: below 1 s.',
           's',
           [
             [
@@ -117,8 +113,8 @@ export const FLEET: Dashboard = {
           queries: [{ expr: `${each('loopstream_status_phase', ',phase!="live"')} == 1` }],
         },
         {
-          title: 'Conditions that are not as they should be',
-          about: 'Degraded streams, and what others lack.',
+          title: 'Conditions with problems',
+          about: 'Degraded streams, and failed readiness conditions of others.',
           kind: 'table',
           width: 12,
           queries: [
@@ -134,7 +130,7 @@ export const FLEET: Dashboard = {
       panels: [
         graph(
           'Uploads',
-          'By state. One that is importing for hours has a slow source.',
+          'By state. An upload that is importing for hours has a slow source.',
           'short',
           [[`sum by (state) (max by (namespace, state) (loopstream_uploads{${IN}}))`, '{{state}}']],
           { stacked: true },
@@ -147,12 +143,12 @@ export const FLEET: Dashboard = {
           { stacked: true },
         ),
         graph(
-          'Media that could not be made ready',
-          'By reason, over the time shown. storage_full, prepare_timeout and prepare_failed are ours to mend.',
+          'Media that could not be prepared',
+          'By reason, over the time shown. The operators of the service must solve storage_full, prepare_timeout and prepare_failed.',
           'short',
           [[`sum by (task, code) (increase(loopstream_upload_failures_total${RANGE}))`, '{{task}}: {{code}}']],
         ),
-        graph('Storage', 'Streams whose storage answers, and those whose storage does not.', 'short', [
+        graph('Storage', 'Streams whose storage responds, and those whose storage does not.', 'short', [
           [`count(loopstream_streamer_storage_available{${IN}} == 1) or vector(0)`, 'answers'],
           [`count(loopstream_streamer_storage_available{${IN}} == 0) or vector(0)`, 'does not'],
         ]),
@@ -162,7 +158,7 @@ export const FLEET: Dashboard = {
           'Bps',
           [[`sum(rate(loopstream_streamer_storage_read_bytes_total{${IN}}${RATE}))`, 'all streams']],
         ),
-        graph('Media ahead of its time', 'The least and the median. Near 0: pods are starved.', 's', [
+        graph('Media ahead of its time', 'Minimum and median. Near 0, pods lack CPU time or media.', 's', [
           [`min(loopstream_streamer_lead_seconds{${IN}})`, 'least'],
           [`quantile(0.5, loopstream_streamer_lead_seconds{${IN}})`, 'median'],
         ]),

@@ -7,20 +7,20 @@ const select = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`
 export const MONEY: Dashboard = {
   uid: 'loopstream-money',
   title: 'loopstream: money',
-  description: 'What streams use, what is charged for it, and whether what does that keeps up.',
+  description: 'Usage of streams, its charges, and the lag of the meter.',
   variables: [{ name: 'job', query: 'label_values(billing_uncounted_seconds, job)', multi: true }],
   rows: [
     {
-      title: 'What is used',
+      title: 'Usage',
       panels: [
         number(
           'Charged',
-          'Credits in the time that is shown.',
+          'Credits in the shown time.',
           `sum(increase(${select('billing_charged_credits_total')}${RANGE}))`,
         ),
         number(
           'Written off',
-          'Credits that were used and not there any more. Normal: little.',
+          'Credits for usage after the balance was used up. Normal: little.',
           `sum(increase(${select('billing_written_off_credits_total')}${RANGE}))`,
         ),
         number('Counted', 'Time on air.', `sum(increase(${select('billing_counted_seconds_total')}${RANGE}))`, {
@@ -28,7 +28,7 @@ export const MONEY: Dashboard = {
         }),
         number(
           'Not counted yet',
-          'What streams tell of beyond it. Normal: nearly 0.',
+          'Time on air that streams reported and that is not counted. Normal: nearly 0.',
           `max(${select('billing_uncounted_seconds')})`,
           {
             unit: 's',
@@ -37,7 +37,7 @@ export const MONEY: Dashboard = {
         ),
         number(
           'Meter’s lag',
-          'Since what is used was counted last. Normal: below 20.',
+          'Time since the last count. Normal: below 20 s.',
           `time() - max(${select('billing_job_last_success_timestamp_seconds', ',task="meter"')})`,
           { unit: 's', bad: 900 },
         ),
@@ -45,7 +45,7 @@ export const MONEY: Dashboard = {
           [`sum(rate(${select('billing_charged_credits_total')}${RATE})) * 3600`, 'charged'],
           [`sum(rate(${select('billing_written_off_credits_total')}${RATE})) * 3600`, 'written off'],
         ]),
-        graph('Time on air that is not counted yet', 'Rises while nobody counts.', 's', [
+        graph('Time on air that is not counted yet', 'Rises while the meter is down.', 's', [
           [`max(${select('billing_uncounted_seconds')})`, 'seconds'],
         ]),
       ],
@@ -53,13 +53,13 @@ export const MONEY: Dashboard = {
     {
       title: 'Crypto deposits',
       panels: [
-        graph('Blocks not read yet', 'As of the last time the node answered. Normal: 0 or 1.', 'short', [
+        graph('Blocks not read yet', 'As of the last response of the node. Normal: 0 or 1.', 'short', [
           [`min by (network) (${select('crypto_scan_lag_blocks')})`, '{{network}}'],
         ]),
-        graph('Since all blocks were read', 'Rises while a node is away. Normal: below a minute.', 's', [
+        graph('Since all blocks were read', 'Rises while a node is down. Normal: below a minute.', 's', [
           [`min by (network) (${select('crypto_scan_lag_seconds')})`, '{{network}}'],
         ]),
-        graph('Payments', 'An hour, by what became of them.', 'short', [
+        graph('Payments', 'An hour, by outcome.', 'short', [
           [
             `sum by (network, result) (rate(${select('crypto_payments_total')}${RATE})) * 3600`,
             '{{network}}: {{result}}',
@@ -82,7 +82,7 @@ export const MONEY: Dashboard = {
     {
       title: 'Jobs',
       panels: [
-        graph('Since a job ended well', 'Normal: its own interval.', 's', [
+        graph('Since the last success of a job', 'Normal: its own interval.', 's', [
           [`time() - max by (task) (${select('billing_job_last_success_timestamp_seconds')} > 0)`, '{{task}}'],
         ]),
         graph('Runs that failed', 'A second.', 'ops', [

@@ -21,9 +21,9 @@ const presence: Alert[] = [
     expr: `absent(${LEADING})`,
     for: '5m',
     severity: 'critical',
-    summary: 'No operator of loopstream is seen.',
-    description: 'Prometheus has had no numbers of any operator for five minutes: none runs, or none can be scraped.',
-    means: 'The operator has no pod, its pod does not start, or Prometheus does not reach it.',
+    summary: 'Prometheus sees no operator of loopstream.',
+    description: 'Prometheus has had no metrics of an operator for five minutes: none runs, or none can be scraped.',
+    means: 'The operator has no pod, its pod does not start, or Prometheus cannot connect to it.',
     viewers: STAYS,
     looks: [
       [OPERATOR_PODS, 'existing, ready and restarting pods'],
@@ -31,9 +31,9 @@ const presence: Alert[] = [
       ['kubectl get servicemonitor,networkpolicy -n "$RELEASE_NS"', 'the access of Prometheus to port 9401'],
     ],
     mends: [
-      'A pod that does not start: correct the setting in its last log line, or run `helm rollback`.',
-      'No room: the operator needs little; give it a PriorityClass (`operator.priorityClassName`).',
-      'Only the scrape is missing: `monitoring.serviceMonitor.enabled`, its labels, `networkPolicy.metricsFrom`.',
+      'The pod does not start: correct the setting in its last log line, or run `helm rollback`.',
+      'No node has room: give the operator a PriorityClass (`operator.priorityClassName`).',
+      'Only the scrape fails: check `monitoring.serviceMonitor.enabled`, its labels, and `networkPolicy.metricsFrom`.',
     ],
   },
   {
@@ -42,20 +42,20 @@ const presence: Alert[] = [
     for: '2m',
     severity: 'critical',
     summary: 'No operator leads in {{ $labels.namespace }}.',
-    description: 'Operators run, and for two minutes none has held the lease; a new leader takes 15 seconds.',
-    means: 'The operators cannot write the Lease, or a process that is no pod of the operator holds and renews it.',
+    description: 'Operators run, but none has held the Lease for two minutes. An election takes 15 seconds.',
+    means: 'The operators cannot write the Lease, or a process outside their pods holds and renews it.',
     viewers: STAYS,
     looks: [
-      [LEASE, '`holderIdentity` and `renewTime`: a holder that is no pod of the operator'],
-      [OPERATOR_LOG, 'renewals that are refused (rights) or not answered'],
+      [LEASE, '`holderIdentity` and `renewTime`, which may name a process outside the pods'],
+      [OPERATOR_LOG, 'renewals that are forbidden or time out'],
       [
         'kubectl auth can-i update leases.coordination.k8s.io/loopstream-operator -n "$NS" --as=system:serviceaccount:"$RELEASE_NS":loopstream-operator',
-        '`yes` if the operator has its right to the Lease',
+        '`yes` if the operator may update the Lease',
       ],
     ],
     mends: [
-      'Rights: `rbac.create=true`, or grant those in `manifests/rbac.yaml`.',
-      'A holder that is gone: delete the Lease; it is made anew.',
+      'Missing rights: set `rbac.create=true`, or grant those in `manifests/rbac.yaml`.',
+      'The holder no longer exists: delete the Lease. The operator creates it again.',
     ],
   },
   {
@@ -64,7 +64,7 @@ const presence: Alert[] = [
     for: '2m',
     severity: 'critical',
     summary: 'More than one operator leads in {{ $labels.namespace }}.',
-    description: 'Two operators without an election, or two releases, look after the same namespace.',
+    description: 'Two operators without leader election, or two releases, manage the same namespace.',
     means:
       '`operator.leaderElection` is off and more than one replica runs, or a second release watches the same namespace.',
     viewers: 'Streams still have one pod each, since its name is a lock. Pods may be replaced back and forth.',
@@ -75,7 +75,7 @@ const presence: Alert[] = [
       ],
       ['helm list -A', 'releases of loopstream'],
     ],
-    mends: ['Turn the election on, or keep one replica or release.'],
+    mends: ['Enable leader election, or keep one replica or release.'],
   },
 ];
 
@@ -87,17 +87,17 @@ const work: Alert[] = [
       `sum by (controller) (${rate(`controller_runtime_reconcile_total{${CONTROLLERS}}`)}) > 0.1`,
     for: '15m',
     severity: 'warning',
-    summary: 'Runs of the controller {{ $labels.controller }} fail.',
+    summary: 'Reconciliations of the controller {{ $labels.controller }} fail.',
     description:
-      'More than a tenth of its runs have failed for a quarter of an hour; each is tried again after a backoff.',
-    means: 'The API server refuses writes of the operator, or does not answer.',
-    viewers: 'Affected streams do not start, stop or take up edits.',
+      'More than a tenth of the reconciliations of the controller have failed for 15 minutes. Each is retried with backoff.',
+    means: 'The API server rejects writes of the operator, or does not respond.',
+    viewers: 'Affected streams do not start, stop or apply edits.',
     looks: [
       [OPERATOR_LOG, '`processing failed` with the key of the object and the error'],
       ['kubectl get events -A --field-selector type=Warning', 'quotas, admission webhooks, policies'],
     ],
     mends: [
-      'Forbidden: rights or a policy of the cluster; the message names it.',
+      'Forbidden: rights or a policy of the cluster are missing; the message names them.',
       'Repeated conflicts: another tool writes the same fields; find it in `managedFields`.',
       'Timeouts: see LoopStreamKubernetesErrors.',
     ],
@@ -109,17 +109,18 @@ const work: Alert[] = [
       `max by (controller) (${ofOperator(`workqueue_depth{${CONTROLLERS}}`)}) > 100`,
     for: '10m',
     severity: 'warning',
-    summary: 'Work of the controller {{ $labels.controller }} does not get done.',
-    description: 'A run takes longer than two minutes, or more than a hundred keys have been waiting for ten minutes.',
-    means: 'Workers wait for something that does not come, or are too few.',
-    viewers: 'Starts and stops come late.',
+    summary: 'The controller {{ $labels.controller }} does not keep up.',
+    description:
+      'A reconciliation takes longer than two minutes, or more than a hundred keys have waited for ten minutes.',
+    means: 'The workers are blocked, or too few.',
+    viewers: 'Streams start and stop late.',
     looks: [
-      [OPERATOR_LOG, 'the current key, and the obstacle that it waits for'],
-      ['rate(workqueue_adds_total[5m])  # in Prometheus', 'a flood of keys: something is written repeatedly'],
+      [OPERATOR_LOG, 'the current key, and its obstacle'],
+      ['rate(workqueue_adds_total[5m])  # in Prometheus', 'a flood of keys: a client writes an object repeatedly'],
     ],
     mends: [
-      'More workers: `operator.workers`.',
-      'A run that hangs: `kubectl rollout restart` of the operator. Another one takes over, and streams on air stay.',
+      'Too few workers: raise `operator.workers`.',
+      'A reconciliation hangs: run `kubectl rollout restart` for the operator. Another replica takes over, and streams stay on air.',
     ],
   },
   {
@@ -127,19 +128,19 @@ const work: Alert[] = [
     expr: 'max by (job, name) (reflector_staleness_seconds) > 60',
     for: '1m',
     severity: 'critical',
-    summary: '{{ $labels.job }} has not heard of {{ $labels.name }} for a minute.',
+    summary: 'The cache of {{ $labels.name }} in {{ $labels.job }} has been stale for a minute.',
     description:
-      'The Kubernetes API server has told nothing, not even that nothing has changed, which it does every five seconds.',
-    means: 'Every list and watch fails: the operator decides, or the API answers, from old data.',
+      'The Kubernetes API server has confirmed the cache neither by a change nor by the end of a watch, which comes every five seconds.',
+    means: 'Every list and watch fails: the operator or the API uses old data.',
     viewers: STAYS,
     looks: [
       [API_HEALTH, 'the control plane itself'],
-      [OPERATOR_LOG, '`watching goes on after an error`: refused, unreachable, expired'],
+      [OPERATOR_LOG, '`a list or watch failed`: refused, unreachable, expired'],
       ['rate(reflector_errors_total[5m])  # in Prometheus', 'one kind (rights, definition), or all of them (network)'],
     ],
     mends: [
-      'One kind: its definition or the right to watch it is gone; `helm upgrade` restores both.',
-      'All of them: the way to the API server (network policy, proxy, credentials).',
+      'One kind: its CRD or the right to watch it is missing; `helm upgrade` restores both.',
+      'All kinds: check the connection to the API server (network policy, proxy, credentials).',
     ],
   },
   {
@@ -149,21 +150,21 @@ const work: Alert[] = [
       `${askedByUs('rest_client_requests_total')} > 0.1`,
     for: '10m',
     severity: 'warning',
-    summary: 'The Kubernetes API server fails {{ $labels.job }}.',
-    description: 'More than a tenth of its requests were not answered, or with 429 or 5xx, for ten minutes.',
+    summary: 'Requests of {{ $labels.job }} to the Kubernetes API server fail.',
+    description: 'More than a tenth of the requests have failed with 429, 5xx or no response for ten minutes.',
     means: 'The control plane is overloaded, restarting, or unreachable for this process.',
-    viewers: 'Starts and stops come late.',
+    viewers: 'Streams start and stop late.',
     looks: [
       [API_HEALTH, 'the check that fails'],
       [OPERATOR_LOG, 'the status of requests'],
       [
         'sum by (code) (rate(rest_client_requests_total[5m]))  # in Prometheus',
-        '429: too many; 5xx: it fails; `<error>`: no answer',
+        '429: too many requests; 5xx: the server fails; `<error>`: no response',
       ],
     ],
     mends: [
-      '429: a FlowSchema for the operator’s ServiceAccount, or a larger control plane.',
-      'No answer: network policy, proxy, DNS.',
+      '429: add a FlowSchema for the ServiceAccount of the operator, or enlarge the control plane.',
+      'No response: check network policies, the proxy and DNS.',
     ],
   },
   {
@@ -171,12 +172,12 @@ const work: Alert[] = [
     expr: 'sum(max by (namespace, kind) (loopstream_object_bytes)) > 1e9',
     for: '15m',
     severity: 'warning',
-    summary: 'Objects of loopstream take half of what etcd holds.',
+    summary: 'Objects of loopstream fill half of etcd.',
     description:
-      'Streams, destinations, uploads, playlists and their versions take more than 1 GB together. etcd holds 2 GB unless it is told otherwise, and refuses every write of the cluster when that is used up.',
+      'Streams, destinations, uploads, playlists and their versions take more than 1 GB in total. By default etcd holds 2 GB, and rejects every write of the cluster when it is full.',
     means:
-      'Either many accounts exist, or a few use their limits up (docs/limits.md). Events, Jobs and other objects in the cluster come on top.',
-    viewers: 'Nothing yet. When etcd is full, nothing in the cluster can be started, stopped or changed.',
+      'Either many accounts exist, or a few use up their limits (docs/limits.md). Events, Jobs and other objects are not included.',
+    viewers: 'Nothing yet. When etcd is full, no object of the cluster can be changed, so no stream starts or stops.',
     looks: [
       [
         'sum by (kind) (max by (namespace, kind) (loopstream_object_bytes))  # in Prometheus',
@@ -184,7 +185,7 @@ const work: Alert[] = [
       ],
       [
         'max by (kind) (loopstream_objects_largest_account)  # in Prometheus',
-        'an account that has most of it: close to its limit, or beyond any need',
+        'an account with most of the bytes: close to its limit, or far above its needs',
       ],
       [
         `kubectl get loopstreams,destinations,uploads,playlists -n "$NS" -o jsonpath='{range .items[*]}{.metadata.labels.loopstream\\.dev/account}{"\\n"}{end}' | sort | uniq -c | sort -rn | head`,
@@ -192,9 +193,9 @@ const work: Alert[] = [
       ],
     ],
     mends: [
-      'One account, or several that belong together: `loopstream admin suspend`, and lower `LOOPSTREAM_LIMITS`.',
-      'Many accounts in use: a larger `--quota-backend-bytes` of etcd, or a cluster of its own.',
-      'A backstop that keeps the rest of the cluster writable: `resourceQuota.enabled` of the chart.',
+      'One account, or several of one owner: run `loopstream admin suspend`, and lower `LOOPSTREAM_LIMITS`.',
+      'Many active accounts: raise `--quota-backend-bytes` of etcd, or use a separate cluster.',
+      'To keep the rest of the cluster writable, set `resourceQuota.enabled` of the chart.',
     ],
   },
 ];

@@ -8,22 +8,17 @@ const CONTROLLER = ',controller=~"stream|upload|destination"';
 export const OPERATOR: Dashboard = {
   uid: 'loopstream-operator',
   title: 'loopstream: operator and API',
-  description:
-    'The processes that look after streams: their work, their way to Kubernetes and PostgreSQL, what they need.',
+  description: 'Work, connections and resources of the operator and the API server.',
   variables: [{ name: 'job', query: 'label_values(reflector_staleness_seconds, job)', multi: true }],
   rows: [
     {
       title: 'Controllers',
       panels: [
         number('Leaders', 'One for each namespace.', 'sum(leader_election_master_status{name="loopstream-operator"})'),
-        number(
-          'Operators',
-          'Processes that are there.',
-          'count(leader_election_master_status{name="loopstream-operator"})',
-        ),
+        number('Operators', 'Running processes.', 'count(leader_election_master_status{name="loopstream-operator"})'),
         number(
           'Keys that wait',
-          'For a worker. Normal: 0, but for moments.',
+          'For a worker. Normal: 0, except for moments.',
           `sum(${op('workqueue_depth', CONTROLLER)})`,
           { bad: 100 },
         ),
@@ -35,17 +30,17 @@ export const OPERATOR: Dashboard = {
         ),
         number(
           'Longest run',
-          'Of those under way.',
+          'Of the current runs.',
           `max(${op('workqueue_longest_running_processor_seconds', CONTROLLER)})`,
           { unit: 's', bad: 120 },
         ),
         number(
           'Staleness',
-          'Since Kubernetes last told something to the one that has heard least. Normal: below 6.',
+          'Age of the stalest cache. Normal: below 6 s.',
           `max(${op('reflector_staleness_seconds')})`,
           { unit: 's', bad: 60 },
         ),
-        graph('Runs', 'A second, by what came of them.', 'ops', [
+        graph('Runs', 'A second, by outcome.', 'ops', [
           [
             `sum by (controller, result) (rate(${op('controller_runtime_reconcile_total', CONTROLLER)}${RATE}))`,
             '{{controller}}: {{result}}',
@@ -64,30 +59,25 @@ export const OPERATOR: Dashboard = {
         graph('Wait for a worker (99 of 100)', 'More than a second: more `operator.workers`.', 's', [
           [quantile(0.99, ', controller', op('workqueue_queue_duration_seconds_bucket', CONTROLLER)), '{{controller}}'],
         ]),
-        graph('Workers', 'Busy ones, and how many there are of each kind.', 'short', [
+        graph('Workers', 'Busy workers, and all workers of each kind.', 'short', [
           [`sum by (controller) (${op('controller_runtime_active_workers', CONTROLLER)})`, '{{controller}}: busy'],
           [
             `max by (controller) (${op('controller_runtime_max_concurrent_reconciles', CONTROLLER)})`,
             '{{controller}}: all',
           ],
         ]),
-        graph(
-          'Queues',
-          'Keys that wait for a worker or for their time, and how many are put in or tried again a second.',
-          'short',
+        graph('Queues', 'Keys that wait for a worker or for their time, and keys added or retried a second.', 'short', [
+          [`sum by (controller) (${op('workqueue_depth', CONTROLLER)})`, '{{controller}}: wait'],
+          [`sum by (controller) (${op('workqueue_delayed', CONTROLLER)})`, '{{controller}}: later'],
           [
-            [`sum by (controller) (${op('workqueue_depth', CONTROLLER)})`, '{{controller}}: wait'],
-            [`sum by (controller) (${op('workqueue_delayed', CONTROLLER)})`, '{{controller}}: later'],
-            [
-              `sum by (controller) (rate(${op('workqueue_adds_total', CONTROLLER)}${RATE}))`,
-              '{{controller}}: added a second',
-            ],
-            [
-              `sum by (controller) (rate(${op('workqueue_retries_total', CONTROLLER)}${RATE}))`,
-              '{{controller}}: retried a second',
-            ],
+            `sum by (controller) (rate(${op('workqueue_adds_total', CONTROLLER)}${RATE}))`,
+            '{{controller}}: added a second',
           ],
-        ),
+          [
+            `sum by (controller) (rate(${op('workqueue_retries_total', CONTROLLER)}${RATE}))`,
+            '{{controller}}: retried a second',
+          ],
+        ]),
         graph('Work of a worker (99 of 100)', 'With what the queue adds to a run.', 's', [
           [quantile(0.99, ', controller', op('workqueue_work_duration_seconds_bucket', CONTROLLER)), '{{controller}}'],
         ]),
@@ -99,16 +89,16 @@ export const OPERATOR: Dashboard = {
         graph('Requests', 'A second, by status.', 'ops', [
           [`sum by (job, code) (rate(${op('rest_client_requests_total')}${RATE}))`, '{{job}}: {{code}}'],
         ]),
-        graph('Time of a request (99 of 100)', 'To the head of the answer.', 's', [
+        graph('Time of a request (99 of 100)', 'To the headers of the response.', 's', [
           [quantile(0.99, ', job, verb', op('rest_client_request_duration_seconds_bucket')), '{{job}}: {{verb}}'],
         ]),
         graph('Objects in caches', 'By kind.', 'short', [[`max by (name) (${op('reflector_objects')})`, '{{name}}']]),
-        graph('Watches', 'Begun a second (every 5 s each), and lists and failures.', 'ops', [
+        graph('Watches', 'Watches started a second (one every 5 s each), lists and failures.', 'ops', [
           [`sum by (job) (rate(${op('reflector_watches_total')}${RATE}))`, '{{job}}: watches'],
           [`sum by (job) (rate(${op('reflector_lists_total')}${RATE}))`, '{{job}}: lists'],
           [`sum by (job) (rate(${op('reflector_errors_total')}${RATE}))`, '{{job}}: failures'],
         ]),
-        graph('Staleness', 'Since Kubernetes last told a cache something. It rises to 5 and falls.', 's', [
+        graph('Staleness', 'Time since Kubernetes last confirmed a cache. It rises to 5 s and falls.', 's', [
           [`max by (job) (${op('reflector_staleness_seconds')})`, '{{job}}'],
         ]),
       ],
@@ -123,7 +113,7 @@ export const OPERATOR: Dashboard = {
           [[`sum by (status) (rate(${op('http_request_duration_seconds_count')}${RATE}))`, '{{status}}']],
           { stacked: true },
         ),
-        graph('Share that failed', 'Answered 5xx, of all.', 'percentunit', [
+        graph('Share that failed', '5xx responses, of all.', 'percentunit', [
           [
             `(sum(rate(${op('http_request_duration_seconds_count', ',status=~"5.."')}${RATE})) or vector(0)) / sum(rate(${op('http_request_duration_seconds_count')}${RATE}))`,
             'failed',
@@ -131,7 +121,7 @@ export const OPERATOR: Dashboard = {
         ]),
         graph(
           'Time of a request',
-          'Half of them, and 99 of 100; without previews and feeds, which last as long as somebody watches.',
+          'Half of them, and 99 of 100, without previews and feeds, which last while a user watches.',
           's',
           [
             [
@@ -157,7 +147,7 @@ export const OPERATOR: Dashboard = {
           ],
           [`sum by (type) (rate(${op('graphql_operation_errors_total')}${RATE}))`, '{{type}}: errors'],
         ]),
-        graph('In flight', 'Requests whose answer has not ended, previews and feeds among them.', 'short', [
+        graph('In flight', 'Requests whose response has not ended, including previews and feeds.', 'short', [
           [`sum by (job) (${op('http_requests_in_flight')})`, '{{job}}'],
         ]),
         graph('Connections to PostgreSQL', 'Used, idle, and queries that wait for one.', 'short', [
@@ -182,7 +172,7 @@ export const OPERATOR: Dashboard = {
         graph('Memory', 'Resident.', 'bytes', [
           [`max by (job, instance) (${op('process_resident_memory_bytes')})`, '{{job}} {{instance}}'],
         ]),
-        graph('Event loop lag (99 of 100)', 'How late timers are. More than 0.1 s: too much is done at once.', 's', [
+        graph('Event loop lag (99 of 100)', 'Delay of timers. More than 0.1 s: the process is overloaded.', 's', [
           [`max by (job, instance) (${op('nodejs_eventloop_lag_p99_seconds')})`, '{{job}} {{instance}}'],
         ]),
       ],

@@ -50,10 +50,10 @@ function runbook({
     looks.some(([command]) => command.includes(`$${variable}`)),
   );
   const places: Record<string, string> = {
-    NS: 'NS=…            # the label `namespace` of the alert',
-    STREAM: 'STREAM=…        # its label `loopstream`',
-    RELEASE_NS: 'RELEASE_NS=…    # where the operator is installed',
-    DATABASE_URL: 'DATABASE_URL=…  # as the API server has it',
+    NS: 'NS=…            # label `namespace` of the alert',
+    STREAM: 'STREAM=…        # label `loopstream` of the alert',
+    RELEASE_NS: 'RELEASE_NS=…    # namespace of the release',
+    DATABASE_URL: 'DATABASE_URL=…  # URL of PostgreSQL, as the API server uses it',
   };
   const setup = needed.length === 0 ? '' : `\`\`\`sh\n${needed.map((one) => places[one]).join('\n')}\n\`\`\`\n\n`;
   return `# ${name}
@@ -74,10 +74,10 @@ ${expr}
 
 ${viewers}
 
-## First looks
+## What to check
 
 ${setup}${looks.map(([command, lookFor]) => `${capital(lookFor)}:\n\n\`\`\`sh\n${command}\n\`\`\`\n`).join('\n')}
-## What mends it
+## What to do
 
 ${mends.map((one) => `- ${one}`).join('\n')}
 `;
@@ -92,8 +92,8 @@ const index = (): string => {
   const row = (cells: string[]) =>
     `| ${cells.map((cell, i) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length)).join(' | ')} |`;
   const lines = [row(head), row(widths.map((width) => '-'.repeat(width))), ...rows.map(row)];
-  return `# Runbooks\n\n<!-- ${MADE} -->\n\nTo handle an alert, open its page: it has the meaning, the first commands and the remedies. The rules are in
-\`charts/loopstream/rules/alerts.yaml\`, for any Prometheus. The chart makes a PrometheusRule of them
+  return `# Runbooks\n\n<!-- ${MADE} -->\n\nTo handle an alert, open its page: it has the meaning, commands to run first, and remedies. The rules are in
+\`charts/loopstream/rules/alerts.yaml\`, for any Prometheus. The chart creates a PrometheusRule from them
 (\`monitoring.prometheusRule.enabled\`).\n\n${lines.join('\n')}\n`;
 };
 

@@ -10,53 +10,53 @@ const TOOL_SECONDS = 'mcp_tool_duration_seconds';
 
 export const SIGN_INS: Dashboard = {
   uid: 'loopstream-visitors',
-  title: 'loopstream: people, programs and agents',
-  description: 'Who is let in and who is refused, the letters to people, and what agents do. Nobody is named here.',
+  title: 'loopstream: users, OAuth clients and agents',
+  description: 'Sign-ins, tokens, mails to users, and tool calls of agents. The numbers name no user.',
   variables: [{ name: 'job', query: 'label_values(auth_sign_ins_total, job)', multi: true }],
   rows: [
     {
-      title: 'At the door',
+      title: 'Sign-ins',
       panels: [
-        number('Signed in', 'In the time that is shown.', ofRange('auth_sign_ins_total', ',outcome="ok"')),
+        number('Signed in', 'In the shown time.', ofRange('auth_sign_ins_total', ',outcome="ok"')),
         number(
           'Sign-ins refused',
-          'For a wrong password, or for coming too often. Some are normal.',
+          'Wrong passwords, and attempts above the rate limit. Some are normal.',
           ofRange('auth_sign_ins_total', ',outcome=~"refused|limited"'),
         ),
         number(
           'Failed',
-          'By a fault of ours: signing in, and tokens. Normal: 0.',
+          'Server errors of sign-ins and token requests. Normal: 0.',
           `${ofRange('auth_sign_ins_total', ',outcome="failed"')} + ${ofRange('auth_tokens_total', ',outcome="failed"')}`,
           { bad: 1 },
         ),
         number(
           'Refresh tokens used twice',
-          'A copy in the wrong hands, or a program that has lost the newer one. Normal: 0.',
+          'A stolen token, or an OAuth client that lost the newer one. Normal: 0.',
           ofRange('auth_refresh_reuse_total'),
           { bad: 1 },
         ),
         number(
           'Registrations refused',
-          'Of programs, for coming too often or for what they asked for.',
+          'Of OAuth clients, above the rate limit or with wrong metadata.',
           ofRange('auth_registrations_total', ',outcome=~"refused|limited"'),
         ),
         number('Mails that failed', 'After all attempts. Normal: 0.', ofRange('mails_total', ',outcome="failed"'), {
           bad: 1,
         }),
-        graph('Attempts to sign in', 'A second, by way and by what came of them.', 'ops', [
+        graph('Attempts to sign in', 'A second, by method and outcome.', 'ops', [
           [rateBy('method, outcome', 'auth_sign_ins_total'), '{{method}}: {{outcome}}'],
         ]),
         graph(
           'Tokens',
-          'Requests of programs a second, by grant. A program that is in use exchanges its refresh token every 15 minutes.',
+          'Requests of OAuth clients a second, by grant. An active client exchanges its refresh token every 15 minutes.',
           'ops',
           [[rateBy('grant, outcome', 'auth_tokens_total'), '{{grant}}: {{outcome}}']],
         ),
-        graph('Programs that register', 'A second.', 'ops', [
+        graph('Registrations of OAuth clients', 'A second.', 'ops', [
           [rateBy('outcome', 'auth_registrations_total'), '{{outcome}}'],
         ]),
         graph('Mails', 'A second.', 'ops', [[rateBy('outcome', 'mails_total'), '{{outcome}}']]),
-        graph('Time of the authorization server (99 of 100)', 'Passwords take a while to check, which is meant.', 's', [
+        graph('Time of the authorization server (99 of 100)', 'Password checks are slow on purpose.', 's', [
           [
             quantile(0.99, ', route', api('http_request_duration_seconds_bucket', ',route=~"/api/auth/.*"')),
             '{{route}}',
@@ -69,7 +69,7 @@ export const SIGN_INS: Dashboard = {
       panels: [
         graph(
           'Calls of tools',
-          'A second, by what came of them: `refused` is what the agent can mend.',
+          'A second, by outcome. The agent can correct `refused` calls.',
           'ops',
           [[rateBy('outcome', `${TOOL_SECONDS}_count`), '{{outcome}}']],
           { stacked: true },
@@ -77,7 +77,7 @@ export const SIGN_INS: Dashboard = {
         graph('Busiest tools', 'Calls a second.', 'ops', [
           [`topk(10, ${rateBy('tool', `${TOOL_SECONDS}_count`)})`, '{{tool}}'],
         ]),
-        graph('Time of a call (99 of 100)', 'With what a tool is told to wait for, a minute at most.', 's', [
+        graph('Time of a call (99 of 100)', 'Including the wait that the call asks for, at most a minute.', 's', [
           [`topk(10, ${quantile(0.99, ', tool', api(`${TOOL_SECONDS}_bucket`))})`, '{{tool}}'],
         ]),
         graph('Tools that refuse or fail', 'Calls a second.', 'ops', [

@@ -7,7 +7,7 @@ const one = (metric: string, more = ''): string => `loopstream_streamer_${metric
 export const STREAM: Dashboard = {
   uid: 'loopstream-stream',
   title: 'loopstream: one stream',
-  description: 'What one stream sends, to whom, and whether viewers see it whole.',
+  description: 'Destinations, media and health of one stream.',
   variables: [
     { name: 'namespace', query: 'label_values(loopstream_info, namespace)' },
     { name: 'loopstream', query: 'label_values(loopstream_info{namespace="$namespace"}, loopstream)' },
@@ -19,31 +19,36 @@ export const STREAM: Dashboard = {
         {
           title: 'Phase',
           named: true,
-          about: 'What the operator says of it.',
+          about: 'Phase in the status of the stream.',
           kind: 'stat',
           queries: [{ expr: `max by (phase) (loopstream_status_phase{${ONE}})`, legend: '{{phase}}' }],
         },
-        number('On air for', 'Since a destination first took media of this pod.', `max(${one('on_air_seconds')})`, {
+        number('On air for', 'Since a destination first accepted media of this pod.', `max(${one('on_air_seconds')})`, {
           unit: 's',
         }),
-        number('Quality', 'What is asked for.', `max by (quality, framerate) (loopstream_info{${ONE}})`, {
-          named: true,
-          queries: [
-            { expr: `max by (quality, framerate) (loopstream_info{${ONE}})`, legend: '{{quality}} at {{framerate}}' },
-          ],
-        }),
+        number(
+          'Quality',
+          'Requested quality and frame rate.',
+          `max by (quality, framerate) (loopstream_info{${ONE}})`,
+          {
+            named: true,
+            queries: [
+              { expr: `max by (quality, framerate) (loopstream_info{${ONE}})`, legend: '{{quality}} at {{framerate}}' },
+            ],
+          },
+        ),
         number('Restarts', 'Of the pod’s container.', `max(loopstream_status_restarts{${ONE}})`, { bad: 1 }),
         number('Rounds', 'Of the video list since it began.', `max(${one('loops')})`),
-        number('Viewers of the preview', 'On our own page.', `max(${one('viewers')})`),
+        number('Viewers of the preview', 'Viewers in the dashboard.', `max(${one('viewers')})`),
       ],
     },
     {
       title: 'Destinations',
       panels: [
-        graph('Connected', '1 while the destination takes media.', 'short', [
+        graph('Connected', '1 while the destination accepts media.', 'short', [
           [`max by (destination) (${one('destination_connected')})`, '{{destination}}'],
         ]),
-        graph('Sent', 'Bits a second. Much less than the others: the way to it is slow.', 'bps', [
+        graph('Sent', 'Bits a second. Much less than for others: the connection to it is slow.', 'bps', [
           [`sum by (destination) (rate(${one('destination_sent_bytes_total')}${RATE})) * 8`, '{{destination}}'],
         ]),
         graph('Connections that failed, by reason', 'Over the time shown.', 'short', [
@@ -65,18 +70,20 @@ export const STREAM: Dashboard = {
           [`sum(rate(${one('audio_frames_total')}${RATE}))`, 'sound'],
           [`sum(rate(${one('silent_frames_total')}${RATE}))`, 'silence put in'],
         ]),
-        graph('Largest steps', 'Of the last hour. More than a frame lasts is a jump that viewers see.', 's', [
+        graph('Largest steps', 'Of the last hour. A step longer than a frame is a visible jump.', 's', [
           [`max by (track) (${one('largest_step_seconds', ',window="hour"')})`, '{{track}}'],
         ]),
-        graph('Sound minus picture', 'At the last seam. From 0.04 s on it can be noticed.', 's', [
+        graph('Sound minus picture', 'At the last seam. Viewers can notice 0.04 s or more.', 's', [
           [`max(${one('av_skew_seconds')})`, 'skew'],
         ]),
-        graph('Media ahead of its time', 'Near 0: the pod is starved.', 's', [[`max(${one('lead_seconds')})`, 'lead']]),
-        graph('Seams and resets', 'Over the time shown. A reset is a time when it had fallen behind.', 'short', [
+        graph('Media ahead of its time', 'Near 0, the pod lacks CPU time or media.', 's', [
+          [`max(${one('lead_seconds')})`, 'lead'],
+        ]),
+        graph('Seams and resets', 'Over the shown time. A reset happens when the stream has fallen behind.', 'short', [
           [`sum(increase(${one('seams_total')}${RANGE}))`, 'seams'],
           [`sum(increase(${one('timeline_resets_total')}${RANGE}))`, 'resets'],
         ]),
-        graph('Items that could not be played', 'When it was last their turn.', 'short', [
+        graph('Items that could not be played', 'At their last turn.', 'short', [
           [`max by (track) (${one('items_broken')})`, '{{track}}'],
         ]),
       ],
@@ -85,20 +92,15 @@ export const STREAM: Dashboard = {
       title: 'Pod',
       panels: [
         graph('Memory', 'Resident, without ffmpeg.', 'bytes', [[`max(${one('resident_memory_bytes')})`, 'streamer']]),
-        graph(
-          'Cache',
-          'Disk that it takes and may take; nothing is shown where media is read from a directory.',
-          'bytes',
-          [
-            [`max(${one('cache_bytes')})`, 'taken'],
-            [`max(${one('cache_limit_bytes')})`, 'limit'],
-          ],
-        ),
+        graph('Cache', 'Used and allowed disk. Empty if media is in a directory.', 'bytes', [
+          [`max(${one('cache_bytes')})`, 'taken'],
+          [`max(${one('cache_limit_bytes')})`, 'limit'],
+        ]),
         graph('Reads of media', 'A second: from the cache, and those that waited for the storage.', 'ops', [
           [`sum(rate(${one('cache_hits_total')}${RATE}))`, 'cache'],
           [`sum(rate(${one('cache_misses_total')}${RATE}))`, 'storage'],
         ]),
-        graph('Storage', 'Questions that failed a second, by reason.', 'ops', [
+        graph('Storage', 'Failed requests a second, by reason.', 'ops', [
           [`sum by (code) (rate(${one('storage_errors_total')}${RATE}))`, '{{code}}'],
         ]),
       ],

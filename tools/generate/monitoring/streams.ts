@@ -24,22 +24,21 @@ const onAir: Alert[] = [
     expr: `max ${OF_STREAM} (loopstream_status_phase{phase=~"starting|reconnecting|failed"}) == 1`,
     for: '2m',
     severity: 'critical',
-    summary: `Stream ${STREAM} is meant to be on air and is not.`,
-    description:
-      'No destination has been accepting media for two minutes, though everything that the stream needs is there.',
+    summary: `Stream ${STREAM} should be on air, but is not.`,
+    description: 'No destination has accepted media for two minutes, although the stream has everything that it needs.',
     means:
       'The stream should run, and its media and destinations are in order, but no destination takes media. The stream is starting, reconnecting or failed.',
     viewers: 'Nothing, or the platform’s page for a channel that is offline.',
     looks: [
       [DESCRIBE, 'the reason in the conditions `Live` and `Progressing`, and the events below them'],
       [STREAM_POD, 'a pod that is Pending has no node; one that restarts has a reason in `kubectl describe pod`'],
-      [STREAM_LOG, 'the answer of the destination: refused key, no route, TLS'],
+      [STREAM_LOG, 'the response of the destination: rejected key, no route, TLS'],
       [STREAM_STATS, '`destinations[].lastError` has a stable code and a sentence'],
     ],
     mends: [
-      'Pending: give the cluster room, or correct `spec.template` (node selector, tolerations, resources).',
-      'Image missing or refused by policy or quota (`PodRefused`): correct the cause in the message. The stream is tried again when its spec or the quota changes.',
-      'The destination refuses: correct the key in its Secret (it takes effect within minutes), or ask the platform.',
+      'Pending: add nodes, or correct `spec.template` (node selector, tolerations, resources).',
+      'The image is missing, or a policy or quota rejects the pod (`PodRefused`): correct the cause in the message. The operator retries when the spec or the quota changes.',
+      'The destination rejects the stream: correct the key in its Secret (it takes effect within minutes), or ask the platform.',
       'The destination is unreachable from the cluster: check egress rules (`networkPolicy.mediaAlsoTo` if its address is private), DNS and the platform’s own status.',
     ],
   },
@@ -48,9 +47,9 @@ const onAir: Alert[] = [
     expr: `max ${OF_STREAM} (loopstream_status_phase{phase="waiting"}) == 1`,
     for: '30m',
     severity: 'warning',
-    summary: `Stream ${STREAM} is asked to run and waits for something that it needs.`,
+    summary: `Stream ${STREAM} should run, but waits for a requirement.`,
     description:
-      'One of its readiness conditions (DestinationReady, MediaReady, ScheduleValid) has not been True for half an hour.',
+      'A readiness condition of the stream (DestinationReady, MediaReady, ScheduleValid) has not been True for 30 minutes.',
     means:
       'The stream was started, but its media is not prepared, its destination does not exist, or its schedule is invalid.',
     viewers: 'Nothing: it has not gone on air.',
@@ -70,7 +69,7 @@ const onAir: Alert[] = [
     expr: `sum ${OF_STREAM} (changes(loopstream_status_live_since[30m])) >= 3`,
     severity: 'warning',
     summary: `Stream ${STREAM} keeps losing its destinations.`,
-    description: 'It went off air and on again three times or more within half an hour.',
+    description: 'The stream went off air and on air again three times or more within 30 minutes.',
     means: 'All destinations of the stream dropped repeatedly, or its pod was replaced repeatedly.',
     viewers: 'The picture stops for some seconds each time; some platforms end the broadcast.',
     looks: [
@@ -78,12 +77,12 @@ const onAir: Alert[] = [
         STREAM_STATS,
         '`destinations[].lastError`: `stalled` and `reset` point to the network, `key_in_use` and `publish_rejected` to the platform',
       ],
-      [STREAM_POD, 'RESTARTS and AGE: a pod that is young was replaced'],
+      [STREAM_POD, 'RESTARTS and AGE: a young pod is a replacement'],
       [DESCRIBE, 'events `Live`, `Reconnecting` with their times and reasons'],
     ],
     mends: [
       'Replaced pods: look for drains, evictions and OOM kills (`kubectl get events -n "$NS"`); set requests in `spec.template.resources`.',
-      'The network: less `quality`, or another way out; many streams at once point to the cluster’s egress.',
+      'The network: lower the `quality`, or use another egress. Many affected streams point to the egress of the cluster.',
       'The platform: another publisher with the same key disconnects this one.',
     ],
   },
@@ -92,19 +91,19 @@ const onAir: Alert[] = [
     expr: `max ${OF_STREAM} (loopstream_status_condition{condition="Degraded",status="true"}) == 1`,
     for: '10m',
     severity: 'warning',
-    summary: `Stream ${STREAM} is on air, and something is wrong with it.`,
-    description: 'Its condition Degraded has been True for ten minutes; its message says what is wrong.',
+    summary: `Stream ${STREAM} is on air, but degraded.`,
+    description: 'The condition Degraded of the stream has been True for ten minutes. Its message names the problem.',
     means:
-      'An item cannot be played and is left out, one of several destinations does not take media, or nothing can be played.',
+      'An item cannot be played and is left out, one of several destinations accepts no media, or no item can be played.',
     viewers: 'The loop without the broken item; nothing at the destination that is down.',
     looks: [
       [DESCRIBE, 'the message of `Degraded` names item or destination'],
       [STREAM_STATS, '`brokenItems` and `destinations[].lastError`'],
     ],
     mends: [
-      'ItemsLeftOut: wait for those that are on their way; upload the others again, or take them out of the playlist.',
+      'ItemsLeftOut: wait for items in preparation. Upload the others again, or remove them from the playlist.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
-      'NothingPlayable: see LoopStreamStorageFailing; if the storage answers, the media itself is gone or broken.',
+      'NothingPlayable: see LoopStreamStorageFailing. If the storage responds, the media itself is missing or broken.',
     ],
   },
   {
@@ -112,8 +111,8 @@ const onAir: Alert[] = [
     expr: 'min by (namespace, loopstream, destination) (loopstream_streamer_destination_connected) == 0',
     for: '5m',
     severity: 'warning',
-    summary: `Destination {{ $labels.destination }} of ${STREAM} takes no media.`,
-    description: 'It has not been connected for five minutes, while the pod of the stream runs.',
+    summary: `Destination {{ $labels.destination }} of ${STREAM} accepts no media.`,
+    description: 'The destination has not been connected for five minutes, while the pod of the stream runs.',
     means: 'The pod retries the destination. The other destinations of the stream are not affected.',
     viewers: 'Nothing at this destination.',
     looks: [
@@ -125,27 +124,27 @@ const onAir: Alert[] = [
       [STREAM_LOG, 'the first failure, and attempts that end immediately or after a time-out'],
     ],
     mends: [
-      'A key that was changed at the platform: write the new one into the Secret. It takes effect within minutes.',
-      'An address that does not answer: `networkPolicy.mediaAlsoTo` if it is private, the cluster’s firewall, the platform’s status page.',
+      'The platform has a new key: write it into the Secret. It takes effect within minutes.',
+      'The address does not respond: check `networkPolicy.mediaAlsoTo` if it is private, the firewall of the cluster, and the status page of the platform.',
     ],
   },
   {
     name: 'LoopStreamSeamStep',
     expr: FRAMERATES.map(stepAbove).join(' or '),
     severity: 'warning',
-    summary: `Pictures of ${STREAM} were further apart than one frame.`,
-    description: 'Within the last hour the largest step between two timestamps was longer than a frame lasts.',
-    means: 'The stream left out pictures, at a seam or elsewhere. The streamer never does so if media arrives in time.',
+    summary: `Video frames of ${STREAM} are missing.`,
+    description: 'The largest step between two video timestamps within the last hour was longer than one frame.',
+    means: 'The stream left out frames, at a seam or elsewhere. The streamer never does so if media arrives in time.',
     viewers: 'A jump or a freeze for a moment; some platforms break the connection.',
     looks: [
       [STREAM_STATS, '`seam.hour.maxStepMs`, `leadMs`, and the item on air'],
       ['kubectl top pod -n "$NS" -l loopstream.dev/stream="$STREAM"', 'a CPU limit that throttles'],
-      [STREAM_LOG, 'storage that answered late, a timeline that was corrected'],
+      [STREAM_LOG, 'late responses of the storage, corrections of the timeline'],
     ],
     mends: [
-      'A starved pod: raise `spec.template.resources`, and remove CPU limits.',
+      'The pod lacks CPU time: raise `spec.template.resources`, and remove CPU limits.',
       'Slow storage: see LoopStreamCacheMissing and LoopStreamStorageFailing.',
-      'Neither: a fault of the streamer. Keep `/stats` and the log, and report it.',
+      'Neither: this is a bug of the streamer. Keep `/stats` and the log, and report it.',
     ],
   },
 ];
@@ -156,7 +155,7 @@ const media: Alert[] = [
     expr: `sum ${OF_STREAM} (increase(loopstream_streamer_timeline_resets_total[15m])) > 2`,
     severity: 'warning',
     summary: `Stream ${STREAM} falls behind its own clock.`,
-    description: 'Its timeline had to wait more than twice within a quarter of an hour.',
+    description: 'The timeline of the stream was reset more than twice within 15 minutes.',
     means: 'The pod got no processor time, or no media, for seconds at a time.',
     viewers: 'Buffering.',
     looks: [
@@ -165,7 +164,7 @@ const media: Alert[] = [
       [STREAM_STATS, '`leadMs` near 0 or below it'],
     ],
     mends: [
-      'Give the node fewer pods, or give the stream requests (`spec.template.resources`).',
+      'Move pods to other nodes, or set resource requests of the stream (`spec.template.resources`).',
       'A suspended or migrated node explains a single burst.',
     ],
   },
@@ -174,8 +173,8 @@ const media: Alert[] = [
     expr: `min ${OF_STREAM} (loopstream_streamer_storage_available) == 0`,
     for: '2m',
     severity: 'critical',
-    summary: `The media storage does not answer stream ${STREAM}.`,
-    description: 'The stream plays on from its cache; what is not there cannot be played.',
+    summary: `The media storage does not respond to stream ${STREAM}.`,
+    description: 'The stream plays from its cache. Items outside the cache cannot be played.',
     means: 'Reads from S3 have failed for two minutes, and none has succeeded since.',
     viewers: 'Nothing yet, while the current item and the next are cached; then items are left out.',
     looks: [
@@ -188,7 +187,7 @@ const media: Alert[] = [
     ],
     mends: [
       'Credentials: renew the Secret; it takes effect on pods on air within minutes.',
-      'The storage: restore it; streams recover by themselves.',
+      'The storage: restore it. Streams recover automatically.',
       'Until then, restart no pods: a new one has an empty cache.',
     ],
   },
@@ -200,11 +199,12 @@ const media: Alert[] = [
       `or min ${OF_STREAM} (loopstream_streamer_cache_writable) < 1`,
     for: '15m',
     severity: 'warning',
-    summary: `The cache of stream ${STREAM} does not do its work.`,
-    description: 'More than a fifth of its reads wait for the storage, or its disk takes nothing.',
+    summary: `The cache of stream ${STREAM} is ineffective.`,
+    description:
+      'More than a fifth of the reads of the stream wait for the storage, or the disk of the cache is not writable.',
     means:
       'The pod reads media ahead into a cache on disk. The cache is too small, its disk is full, or the storage is slower than the media plays.',
-    viewers: 'Nothing, until the storage is slow or away: then the stream stops, since its cache is empty.',
+    viewers: 'Nothing, until the storage is slow or down: then the stream stops, because its cache is empty.',
     looks: [
       [STREAM_STATS, '`cache`: bytes, limit, hits, misses and whether it is writable'],
       [
@@ -218,8 +218,8 @@ const media: Alert[] = [
     name: 'LoopStreamPrepareFailing',
     expr: 'sum by (task, code) (increase(loopstream_upload_failures_total{code=~"storage_full|prepare_timeout|prepare_failed"}[30m])) > 0',
     severity: 'warning',
-    summary: 'Media could not be made ready ({{ $labels.task }}: {{ $labels.code }}).',
-    description: 'A Job that fetches or prepares an upload failed for a reason that is ours and not the file’s.',
+    summary: 'Media cannot be prepared ({{ $labels.task }}: {{ $labels.code }}).',
+    description: 'A Job that imports or prepares an upload failed because of the cluster, not because of the file.',
     means:
       'Jobs ran out of storage or time, or failed without a reason. Unreadable files and dead links are not counted here.',
     viewers: 'Nothing, unless a stream waits for this media.',
@@ -235,7 +235,7 @@ const media: Alert[] = [
       'storage_full: enlarge the volume or the bucket’s quota; `operator.sweep` deletes unreferenced media.',
       'prepare_timeout: nodes are too slow or too full for the media; give Jobs better nodes.',
       'prepare_failed with an OOMKilled pod: a scratch volume in tmpfs counts as memory; give `storage.scratchVolume` a disk.',
-      'Then make the upload anew: a failure is final.',
+      'Then retry the upload, because a failure is final.',
     ],
   },
   {
@@ -244,10 +244,10 @@ const media: Alert[] = [
     severity: 'warning',
     summary: 'Streams go on air late.',
     description:
-      'Of the streams whose window began within the last quarter of an hour, one in a hundred had its pod more than 30 seconds late.',
+      'One in a hundred streams whose window began within the last 15 minutes got its pod more than 30 seconds late.',
     means:
-      'The operator was away at the start or has too much to do, or the streams lacked something when their time came. The metric ends when the pod exists; the phase `starting` covers its way to live.',
-    viewers: 'The programme begins late.',
+      'The operator was down or overloaded at the start, or the streams were not ready. The metric ends when the pod exists; the phase `starting` follows.',
+    viewers: 'The programme starts late.',
     looks: [
       [
         "kubectl get loopstreams -A -o custom-columns='NAMESPACE:.metadata.namespace,NAME:.metadata.name,PHASE:.status.phase,BEGUN:.status.lastScheduleTime'",
@@ -257,9 +257,9 @@ const media: Alert[] = [
       [OPERATOR_LOG, 'an operator that began to lead only after the start; failed runs'],
     ],
     mends: [
-      'Many starts in the same second: more `operator.workers`.',
-      'Streams that waited: prepare their media before the start (`MediaReady`).',
-      'An operator that was away: two replicas (`operator.replicas`), of which one takes over within 15 seconds.',
+      'Many starts in the same second: raise `operator.workers`.',
+      'The streams waited for media: prepare it before the start (`MediaReady`).',
+      'The operator was down: run two replicas (`operator.replicas`). The other one takes over within 15 seconds.',
     ],
   },
   {
@@ -267,10 +267,10 @@ const media: Alert[] = [
     expr: 'count by (namespace) (loopstream_status_condition{condition="SessionsMetered",status="false"} == 1) > 0',
     for: '1h',
     severity: 'warning',
-    summary: 'What streams in {{ $labels.namespace }} use is not being counted.',
-    description: 'Sessions of streams have not been acknowledged for so long that some had to become one.',
+    summary: 'The usage of streams in {{ $labels.namespace }} is not counted.',
+    description: 'Sessions of streams have waited for acknowledgement for so long that the operator merged some.',
     means:
-      'The meter of the streams (`operator.metered`) is away or behind. No second is lost, but the division of time into sessions is.',
+      'The meter of the streams (`operator.metered`) is down or late. No second is lost, but the division into sessions is.',
     viewers: 'Nothing.',
     looks: [
       [
@@ -285,10 +285,11 @@ const media: Alert[] = [
     expr: 'count by (namespace) (loopstream_status_condition{condition="TimekeepingPlausible",status="false"} == 1) > 0',
     for: '5m',
     severity: 'warning',
-    summary: 'Pods of streams in {{ $labels.namespace }} report time on air that cannot be so.',
-    description: 'A pod reports more time on air than it can have had, or less than half of what the operator sees.',
+    summary: 'Pods of streams in {{ $labels.namespace }} report impossible time on air.',
+    description:
+      'A pod reports more time on air than possible, or less than half of the time that the operator observes.',
     means:
-      'Somebody tampered with the pod, the clock of its node was set while it was on air, or its image counts wrongly. Impossible time is not charged.',
+      'An attacker changed the pod, the clock of its node was set while it was on air, or its image counts wrongly. Impossible time is not charged.',
     viewers: 'Nothing.',
     looks: [
       [
@@ -307,17 +308,17 @@ const media: Alert[] = [
     for: '15m',
     severity: 'info',
     summary: `Prometheus does not see the pod of stream ${STREAM}.`,
-    description: 'The stream is live, and there are no numbers of its pod: its other alerts cannot fire.',
-    means: 'The PodMonitor is missing, does not match, or the NetworkPolicy keeps Prometheus out.',
+    description: 'The stream is live, but Prometheus has no metrics of its pod, so its other alerts cannot fire.',
+    means: 'The PodMonitor is missing or does not match, or the NetworkPolicy blocks Prometheus.',
     viewers: 'Nothing.',
     looks: [
       ['kubectl get podmonitor,networkpolicy -n "$NS"', 'both must exist'],
       [STREAM_POD, 'the label `app.kubernetes.io/component=streamer`'],
     ],
     mends: [
-      '`monitoring.podMonitor.enabled=true`, with the labels that your Prometheus selects by.',
-      '`networkPolicy.metricsFrom` must name Prometheus.',
-      'Without the Prometheus operator: the labels `namespace` and `loopstream` must be set by relabelling.',
+      'Set `monitoring.podMonitor.enabled=true`, with the labels that your Prometheus selects.',
+      'Add Prometheus to `networkPolicy.metricsFrom`.',
+      'Without the Prometheus operator, set the labels `namespace` and `loopstream` by relabelling.',
     ],
   },
 ];

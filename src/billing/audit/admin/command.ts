@@ -16,44 +16,44 @@ import { readFlagged } from './flagged.ts';
 import { checkLedger, readStreams } from './reconcile.ts';
 import { type Admin, AdminError, createAdmin, type Giving } from './service.ts';
 
-const HELP = `loopstream admin: what the service's staff do by hand, each with a reason that is written down
+const HELP = `loopstream admin: runs the tasks of the service's staff; each change needs a reason, and the audit log keeps it
 
 Usage: loopstream admin grant <account> --credits 10000 --reason "welcome"
        loopstream admin refund <account> --amount 1.50 --reason "was off air on Sunday"
        loopstream admin suspend <account> --reason "abuse, case 4711"
        loopstream admin resume <account> --reason "case 4711 is closed"
        loopstream admin statement <account> [--limit 50]
-       loopstream admin credit-note <number of an invoice> --amount 1.50 --reason "was off air on Sunday"
+       loopstream admin credit-note <invoice number> --amount 1.50 --reason "was off air on Sunday"
        loopstream admin audit [<account>] [--limit 50]
        loopstream admin flagged
        loopstream admin reconcile
 
-An account is named by its id or its e-mail address; one that was deleted by its id.
+<account> is an id or an e-mail address. A deleted account has only its id.
 
-  grant        gives credit away
-  refund       gives back credit that was charged; money goes back at the payment provider
-  credit-note  gives back what stands on an invoice, which a credit note says then
-  suspend      locks an account: its streams stop within seconds, and its requests are answered account_suspended
-  resume       unlocks it; streams that were meant to be on air go on
-  statement    what was booked, the latest first
-  audit        what staff have done, the latest first
-  flagged      accounts to look at: suspended, with a negative balance, a payment that is disputed or went back when it had been
-               used, a deposit that is too large to be credited by itself, or a difference that reconcile finds
-  reconcile    computes all balances, charges, top-ups, deposits and invoices anew from what they are made of, and prints what
-               differs and what to do about it; exits with 1 when something does
+  grant        adds free credit to an account
+  refund       returns charged credit to the balance; to return money, use the payment provider
+  credit-note  returns credit of an invoice to the balance, and issues a credit note for it
+  suspend      locks an account: its streams stop within seconds, and its requests fail with account_suspended
+  resume       unlocks an account; streams that should be on air resume
+  statement    lists the ledger entries of an account, newest first
+  audit        lists the actions of staff, newest first
+  flagged      lists accounts that need attention: suspended ones, negative balances, disputed payments, refunds of credit that
+               was already used, deposits above the automatic limit, and differences that reconcile finds
+  reconcile    recomputes balances, charges, top-ups, deposits and invoices from their sources, and prints each difference
+               with a remedy; exits with 1 if it finds one
 
 Options:
-  --credits <n>       how much, in credits
-  --amount <money>    how much, in the currency of the service, such as 1.50
-  --reason <text>     why; it stands in the audit, and in the customer's statement of what moves credit
-  --by <name>         who does it; your name on this machine unless told
-  --key <text>        the same key gives once: for a command that is repeated since nobody knows whether it was done
-  --limit <n>         how many lines (50)
-  --json              for programs: JSON, amounts as texts
-  --help              this text
+  --credits <n>       amount in credits
+  --amount <money>    amount in the currency of the service, such as 1.50
+  --reason <text>     reason; the audit log shows it, and for changes of the balance the customer's statement too
+  --by <name>         name of the staff member (default: your user name on this machine)
+  --key <text>        idempotency key: a repeated command with the same key books once
+  --limit <n>         number of lines (default 50)
+  --json              print JSON, with amounts as strings
+  --help              print this text
 
-LOOPSTREAM_DATABASE_URL and LOOPSTREAM_CURRENCY say where and in what, LOOPSTREAM_SELLER who sends credit notes. To reconcile,
-LOOPSTREAM_PRICES says what was to be charged, and KUBECONFIG where the pods have told for how long they were on air.
+Settings: LOOPSTREAM_DATABASE_URL, LOOPSTREAM_CURRENCY and, for credit notes, LOOPSTREAM_SELLER. The command reconcile also reads
+LOOPSTREAM_PRICES for the prices, and KUBECONFIG for the time on air that pods reported.
 `;
 
 const OPTIONS = {
@@ -79,19 +79,21 @@ export function parseCredits(
   { credits, amount }: { credits?: string | undefined; amount?: string | undefined },
   currency: string,
 ): bigint {
-  if ((credits === undefined) === (amount === undefined)) throw wrong('Give either --credits or --amount.');
+  if ((credits === undefined) === (amount === undefined)) throw wrong('Give exactly one of --credits and --amount.');
   const digits = minorDigits(currency);
   let found: bigint;
   if (credits !== undefined) {
-    if (!/^\d{1,20}$/.test(credits)) throw wrong('--credits is a whole number, such as 10000.');
+    if (!/^\d{1,20}$/.test(credits)) throw wrong('--credits must be a whole number, such as 10000.');
     found = BigInt(credits);
   } else {
     const [, whole = '', fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(amount ?? '') ?? [];
     if (whole === '' || fraction.length > digits)
-      throw wrong(`--amount is money, such as ${formatMinor(150n, currency)} without the currency.`);
+      throw wrong(
+        `--amount must be a number in ${currency} with at most ${digits} decimal digits, without the currency code.`,
+      );
     found = toCredits(BigInt(whole + fraction.padEnd(digits, '0')));
   }
-  if (found < 1n || found > MAX_CREDITS) throw wrong(`Give from 1 to ${MAX_CREDITS} credits.`);
+  if (found < 1n || found > MAX_CREDITS) throw wrong(`The amount must be from 1 to ${MAX_CREDITS} credits.`);
   return found;
 }
 
@@ -105,8 +107,9 @@ function parse(args: string[]): { values: Values; command: string; account: stri
   const { values, positionals } = parsed;
   const [command = '', account, ...more] = positionals;
   if (values.help) return { values, command: 'help', account };
-  if (!Object.hasOwn(COMMANDS, command)) throw wrong(command === '' ? 'Say what to do.' : `${command} is not known.`);
-  if (more.length > 0) throw wrong(`${more.join(' ')} is too much.`);
+  if (!Object.hasOwn(COMMANDS, command))
+    throw wrong(command === '' ? 'The command is missing.' : `"${command}" is not a command.`);
+  if (more.length > 0) throw wrong(`Unexpected argument: ${more.join(' ')}.`);
   return { values, command, account };
 }
 
@@ -128,21 +131,21 @@ interface Told {
 }
 
 const requireAccount = ({ account }: CommandContext): string => {
-  if (account === undefined) throw wrong('Name the account.');
+  if (account === undefined) throw wrong('The account is missing. Give its id or its e-mail address.');
   return account;
 };
 
 /** The staff member and the reason. */
 const requireReason = ({ values }: CommandContext) => {
   const reason = values.reason?.trim();
-  if (!reason) throw wrong('Give a --reason: it is written down.');
+  if (!reason) throw wrong('--reason is missing. The audit log needs it.');
   return { reason, staff: values.by?.trim() || userInfo().username };
 };
 
 const parseLimit = ({ values }: CommandContext): number => {
   const limit = Number(values.limit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 100_000)
-    throw wrong('--limit is a whole number from 1 to 100000.');
+    throw wrong('--limit must be a whole number from 1 to 100000.');
   return limit;
 };
 
@@ -160,19 +163,19 @@ const give =
       key: values.key,
       ...requireReason(context),
     });
-    const did = given.done ? `Booked a ${kind} of` : `Had been booked with this key before: a ${kind} of`;
+    const did = given.done ? `Booked a ${kind} of` : `This key has already booked a ${kind} of`;
     const text = `${did} ${worth(credits)} for ${formatAccount(given)}; the balance is ${worth(given.balance)}. Key: ${given.key}\n`;
     return { text, json: given };
   };
 
 async function creditNote(context: CommandContext): Promise<Told> {
   const { account: number, currency, values, db } = context;
-  if (number === undefined) throw wrong('Name the invoice by its number.');
+  if (number === undefined) throw wrong('The invoice is missing. Give its number.');
   const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
-  if (!seller) throw wrong('LOOPSTREAM_SELLER has to say who sends credit notes.');
+  if (!seller) throw wrong('LOOPSTREAM_SELLER is not set. A credit note needs its sender.');
   const credits = parseCredits(values, currency);
   const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
-  const text = `Issued ${note.number}: ${credits} credits of invoice ${number} were given back. Key: ${note.key}\n`;
+  const text = `Issued ${note.number}: returned ${credits} credits of invoice ${number}. Key: ${note.key}\n`;
   return { text, json: note };
 }
 

@@ -24,7 +24,7 @@ export async function issueCreditNote(
   { number, credits, reason, staff, key = randomUUID() }: CreditNoteRequest,
 ): Promise<{ id: string; number: string; accountId: string; credits: bigint; key: string }> {
   const invoice = await findByNumber(db, number);
-  if (!invoice) throw new AdminError(`There is no invoice ${number}.`);
+  if (!invoice) throw new AdminError(`Invoice ${number} does not exist.`);
   const issuer = createIssuer({ db, ledger: createLedger(db), seller, currency });
   const also = (trx: Db, accountId: string) =>
     writeStaffRecord(trx, { staff, action: 'credit-note', accountId, reason: `${reason} (${number})`, credits });

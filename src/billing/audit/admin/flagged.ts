@@ -22,7 +22,7 @@ export interface Flagged {
 }
 
 const sentence = ({ of: noun, what, subject, found, expected }: Difference & { of: string }): string =>
-  `${noun}: ${what} of ${subject} is ${found ?? 'missing'}, not ${expected ?? 'there'}`;
+  `${noun}: ${what} of ${subject} is ${found ?? 'missing'}, expected ${expected ?? 'none'}`;
 
 /** By their ids, in order. Differences that belong to no account are under the id ''. Rejects with the database's error. */
 export async function readFlagged(db: Db): Promise<Flagged[]> {

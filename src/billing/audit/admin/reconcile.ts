@@ -8,7 +8,7 @@ import { formatColumns } from './columns.ts';
 import { AdminError } from './service.ts';
 
 const NOT_ASKED =
-  'Kubernetes was not asked: what the pods have told is compared where KUBECONFIG says how to reach it, and in the cluster.\n';
+  'The time on air that pods reported was not compared, because no cluster is configured. Set KUBECONFIG to compare it.\n';
 
 /** For people and for programs; the code is 1 when something differs. Rejects with the error of the database or Kubernetes. */
 export async function checkLedger(
@@ -23,7 +23,7 @@ export async function checkLedger(
   const table = formatColumns([['what', 'checked', 'differences'], ...lines]);
   const details = differences.map(
     (one) =>
-      `${one.of}: ${one.what} of ${one.subject} is ${one.found ?? 'missing'}, not ${one.expected ?? 'there'}\n  ${one.advice}\n`,
+      `${one.of}: ${one.what} of ${one.subject} is ${one.found ?? 'missing'}, expected ${one.expected ?? 'none'}\n  ${one.advice}\n`,
   );
   return {
     text: `${table}${sources.streams ? '' : NOT_ASKED}${details.join('')}`,
@@ -38,7 +38,7 @@ export async function readStreams(kubeconfig: string | undefined, namespace: str
   try {
     return await kube.list(LOOPSTREAMS, { namespace });
   } catch (error) {
-    throw new AdminError(`Kubernetes could not be asked for the streams: ${(error as Error).message}`);
+    throw new AdminError(`The streams could not be read from Kubernetes: ${(error as Error).message}`);
   } finally {
     await kube.close();
   }

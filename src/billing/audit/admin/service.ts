@@ -43,7 +43,8 @@ export type Admin = ReturnType<typeof createAdmin>;
 export function createAdmin({ db, ledger, clock = systemClock }: { db: Db; ledger: Ledger; clock?: Clock }) {
   async function account(named: string): Promise<store.AccountRow> {
     const found = await store.findAccount(db, named);
-    if (!found) throw new AdminError(`There is no account ${named}: give its id or its e-mail address.`);
+    if (!found)
+      throw new AdminError(`Account ${named} does not exist. Give the id or the e-mail address of an account.`);
     return found;
   }
 

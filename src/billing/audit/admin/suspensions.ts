@@ -50,14 +50,14 @@ export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }:
       const { name } = stream.metadata;
       // Another server may have been first, or the stream gone: the next look tells.
       await patch(stream, change).catch((err) =>
-        log.warn({ err, stream: name }, 'a stream could not be suspended or let go on'),
+        log.warn({ err, stream: name }, 'a stream could not be suspended or resumed'),
       );
     }
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      await refresh().catch((err) => log.warn({ err }, 'the accounts that are locked could not be read'));
+      await refresh().catch((err) => log.warn({ err }, 'the suspended accounts could not be read'));
       await sleep(lookMs, stopping.signal).catch(() => undefined);
     }
   }

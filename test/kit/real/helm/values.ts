@@ -248,7 +248,7 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   [
     'half of the credentials',
     { ...OPERATOR_ONLY, storage: { type: 's3', s3: { bucket: 'b', accessKeyId: 'x' } } },
-    /give both or neither/,
+    /set both or neither/,
   ],
   [
     'operators that would clear away each other’s media',
@@ -265,5 +265,5 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     { ...INLINE, namespaces: ['a'], streamsNamespace: { name: 'b' } },
     /namespaces and streamsNamespace\.name exclude each other/,
   ],
-  ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /name the hosts/],
+  ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /Name the hosts/],
 ];

@@ -102,7 +102,7 @@ describe('recorded answers are understood', () => {
 
   test('a refusal is recognized, with any text', async () => {
     await expect(esplora.transactions('bc1qsomething', 0)).rejects.toThrow(
-      'The Esplora server of bitcoin answered 400.',
+      'The Esplora server of bitcoin responded with status 400.',
     );
   });
 });

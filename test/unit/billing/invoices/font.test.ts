@@ -54,17 +54,17 @@ describe('letters that our fonts lack', () => {
     const texts = await readPieces(invoice(COMPANY, ADDRESS, '🔥 Lofi 👩‍🚀'));
     expect(texts).toContain(`|${'□'.repeat(7)}|`);
     expect(texts).toContain('|□ Lofi □|');
-    expect(texts).toContain('□ stands for a sign that cannot be printed here');
+    expect(texts).toContain('□ replaces a character that this document cannot print');
     expect(await readPieces(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
   });
 
   test('are of a file that is a font: anything else ends the start with a sentence', async () => {
     expect(await readInvoiceFont(undefined)).toBeUndefined();
     await expect(readInvoiceFont(at('missing.ttf'))).rejects.toThrow(
-      'The file of LOOPSTREAM_INVOICE_FONT cannot be read.',
+      'The file in LOOPSTREAM_INVOICE_FONT cannot be read.',
     );
     for (const wrong of ['none.ttf', 'none.ttf#Some-Name'])
-      await expect(readInvoiceFont(at(wrong))).rejects.toThrow(/^LOOPSTREAM_INVOICE_FONT must be a font/);
+      await expect(readInvoiceFont(at(wrong))).rejects.toThrow(/^LOOPSTREAM_INVOICE_FONT must be the path of a font/);
   });
 });
 

@@ -39,7 +39,7 @@ describe('a price list', () => {
     ['less than nothing', JSON.stringify([{ ...profile, creditsPerHour: -1 }]), 'creditsPerHour'],
     ['a word too many', JSON.stringify([{ ...profile, creditsPerHour: 1, until: 'x' }]), 'must'],
     ['no time', JSON.stringify([...since(), { ...profile, creditsPerHour: 1, from: 'soon' }]), '"soon"'],
-    ['two at once', JSON.stringify([...since(), { ...profile, creditsPerHour: 1 }]), 'two prices for 1080p 30'],
+    ['two at once', JSON.stringify([...since(), { ...profile, creditsPerHour: 1 }]), 'two prices for 1080p at 30'],
     ['a profile without', JSON.stringify(since().slice(1)), `no price for ${PROFILES[0]}`],
     ['a time before the first', JSON.stringify(since('2027-01-01T00:00:00Z')), 'without a "from"'],
   ])('with %s is refused', (_what, text, why) => {

@@ -35,7 +35,7 @@ describe('a name that is given twice is named, however it is written', () => {
     ['[{"a":1},{"a":1,"x":[],"a":1}]', '/1/a'],
     ['{"__proto__":1,"__proto__":2}', '/__proto__'],
     ['{"a/b~":"x","a/b~":"x"}', '/a~1b~0'],
-  ])('%s', (text, path) => expect(refusal(text)).toEqual({ path, message: 'is given twice' }));
+  ])('%s', (text, path) => expect(refusal(text)).toEqual({ path, message: 'appears twice' }));
 });
 
 test('half of a surrogate pair is named, in a value and in a name', () => {

@@ -26,7 +26,7 @@ describe('bodies', () => {
   test.each([
     [{ ...good, name: '' }, '/name', 'must not be empty'],
     [{ ...good, name: 'abcdef' }, '/name', 'must have at most 5 characters'],
-    [{ ...good, name: 5 }, '/name', 'must be text'],
+    [{ ...good, name: 5 }, '/name', 'must be a string'],
     [{ mode: 'a' }, '/name', 'is required'],
     [{ ...good, mode: 'c' }, '/mode', 'must be one of a, b'],
     [{ ...good, count: 1.5 }, '/count', 'must be a whole number'],
@@ -66,7 +66,7 @@ describe('a union of objects that one field tells apart', () => {
 
   test.each([
     [{ op: 'put' }, ['/what is required']],
-    [{ op: 'put', what: 5, to: 1 }, ['/to is not known', '/what must be text']],
+    [{ op: 'put', what: 5, to: 1 }, ['/to is not known', '/what must be a string']],
     [{ op: 'move', to: -1 }, ['/from is required', '/to must be at least 0']],
     [{ op: 'drop', at: 'x' }, ['/at must be a whole number']],
     [{ op: 'dance' }, ['/op must be one of put, move, drop']],
@@ -91,7 +91,7 @@ describe('texts in a query', () => {
     ['q=%ff', 'must be percent-encoded UTF-8'],
     ['q=%ED%A0%80', 'must be percent-encoded UTF-8'],
     ['q=100%', 'must be percent-encoded UTF-8'],
-    ['q=a&q=b', 'must be text'],
+    ['q=a&q=b', 'must be a string'],
   ])('%s is refused', (query, message) => {
     expect(errors(check(parseQuery(query)))).toEqual([{ path: '/q', message }]);
   });

@@ -95,16 +95,16 @@ describe('ensureBinaries', () => {
     const assetsDir = join(cacheDir, 'assets');
     const ask = () => ensureBinaries({ cacheDir, env, assetsDir, build: builder().build });
     await expect(ask()).rejects.toThrow(
-      /^KUBEBUILDER_ASSETS names .*assets, which holds no etcd or kube-apiserver: correct or unset it\.$/,
+      /^KUBEBUILDER_ASSETS names .*assets, which has no etcd or no kube-apiserver\. Correct or unset it\.$/,
     );
     await program(assetsDir, PROGRAMS.etcd, 1);
-    await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*: replace it, or unset/);
+    await expect(ask()).rejects.toThrow(/etcd of KUBEBUILDER_ASSETS does not run .*\. Replace it, or unset/);
   });
 
   test('reports a built program that does not run', async () => {
     const { build } = builder(({ dir }, wanted) => program(dir, wanted, wanted.file === 'kubectl' ? 1 : 0));
     await expect(ensureBinaries({ cacheDir, env, build })).rejects.toThrow(
-      /^kubectl was built but does not run: remove/,
+      /^kubectl was built but does not run\. Remove/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('ensureBinaries', () => {
   test('names the setting when the cache cannot be written', async () => {
     await writeFile(join(cacheDir, 'file'), '');
     const ask = ensureBinaries({ cacheDir: join(cacheDir, 'file'), env, build: builder().build });
-    await expect(ask).rejects.toThrow(/cannot be written \(ENOTDIR\): set XDG_CACHE_HOME/);
+    await expect(ask).rejects.toThrow(/cannot be written \(ENOTDIR\)\. Set XDG_CACHE_HOME/);
   });
 });
 
@@ -169,14 +169,14 @@ describe('buildPrograms', () => {
   test('a compile error is one sentence, whatever was compiled beside it', async () => {
     const compile = 'printf "# k8s.io/a\\na.go:1:2: undefined: y\\nk8s.io/compiled/beside\\n"; exit 1';
     await expect(buildPrograms(await fakeGo('', { compile }))).rejects.toThrow(
-      /^Kubernetes could not be built \(a\.go:1:2: undefined: y\): all of the output is in .*compile\.log\.$/,
+      /^Kubernetes could not be built \(a\.go:1:2: undefined: y\)\. The whole output is in .*compile\.log\.$/,
     );
   });
 
   test('a build that fails half-way leaves no program under its name', async () => {
     const options = await fakeGo('echo half > "$out"; echo "main.go:1: broken"; exit 1');
     await expect(buildPrograms(options)).rejects.toThrow(
-      /^etcd could not be built \(main.go:1: broken\): all of the output is in .*etcd\.log\.$/,
+      /^etcd could not be built \(main.go:1: broken\)\. The whole output is in .*etcd\.log\.$/,
     );
     expect(existsSync(join(entry, 'etcd'))).toBe(false);
   });
@@ -197,21 +197,21 @@ describe('buildPrograms', () => {
     const options = await fakeGo('', { version: 'go1.20.1' });
     const noPython = { ...options, env: { PATH: join(cacheDir, 'bin'), HOME: cacheDir } };
     await expect(buildPrograms(noPython)).rejects.toThrow(
-      /^Kubernetes has to be built once and there is no Go: install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,
+      /^Kubernetes must be built once, but Go is not installed\. Install Go 1\.21 or newer, or python3 with venv.*KUBEBUILDER/,
     );
     const other = await buildPrograms({ ...noPython, name: 'another server' }).catch(String);
-    expect(other).toContain('another server has to be built once');
+    expect(other).toContain('another server must be built once');
     expect(other).not.toMatch(/kube/i);
   });
 });
 
 describe('buildError', () => {
   test.each([
-    ['write /tmp/a.o: no space left on device', /^The disk became full while etcd was built/],
-    ['compile: signal: killed', /for want of memory/],
+    ['write /tmp/a.o: no space left on device', /^The disk became full during the build of etcd/],
+    ['compile: signal: killed', /memory ran out/],
     [
       'Get "https://proxy.example/x": dial tcp: lookup proxy.example: no such host',
-      /^The Go modules of etcd could not be fetched: check the network/,
+      /^The Go modules of etcd could not be downloaded\. Check the network/,
     ],
     ['x.go:1:2: undefined: y\n', /^etcd could not be built \(x.go:1:2: undefined: y\)/],
     ['', /\(no output\)/],

@@ -17,8 +17,8 @@ describe('the command line of the local system', () => {
   });
 
   test.each([
-    [['--port', 'x'], '--port takes a port from 0 to 65535, not "x".'],
-    [['--port', '70000'], '--port takes a port from 0 to 65535, not "70000".'],
+    [['--port', 'x'], '--port must be a port from 0 to 65535, not "x".'],
+    [['--port', '70000'], '--port must be a port from 0 to 65535, not "70000".'],
     [['--nonsense'], '--help'],
     [['dance'], '"dance" is not a command'],
     [['stop', 'now'], '"now" is not a command'],
@@ -69,7 +69,7 @@ describe('ports', () => {
     const address = server.address();
     const port = typeof address === 'object' && address ? address.port : 0;
     await expect(claimPort('rtmp-port', port)).rejects.toThrow(
-      `Port ${port} is taken. Free it, or choose another one: make run ARGS="--rtmp-port ${port + 1}".`,
+      `Port ${port} is in use. Free it, or choose another one: make run ARGS="--rtmp-port ${port + 1}".`,
     );
   });
 
@@ -101,7 +101,7 @@ test('the closing lines leave out missing parts of an operator-only system, and 
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });
   expect(text).toContain('export KUBECONFIG=/k');
-  expect(text).not.toMatch(/API key|Page|Agents|null/);
+  expect(text).not.toMatch(/API key|Dashboard|Agents|null/);
   const mcpUrl = 'http://127.0.0.1:8080/mcp';
   const whole = summary({ ...facts, mcpUrl }, { watch: undefined, stateDir: '/s' });
   expect(whole).toMatch(

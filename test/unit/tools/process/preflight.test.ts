@@ -33,12 +33,14 @@ describe('ensurePrograms', () => {
       { command: 'openssl', aptPackage: 'openssl' },
     ];
     await expect(ask(false, needed)).rejects.toThrow(
-      'ffmpeg, ffprobe, openssl cannot be found: run `sudo apt-get install -y ffmpeg openssl`.',
+      'ffmpeg, ffprobe, openssl cannot be found. Run `sudo apt-get install -y ffmpeg openssl`.',
     );
   });
 
   test('without apt-get names the package', async () => {
-    await expect(ask(true)).rejects.toThrow('ffmpeg cannot be found: install what your system calls ffmpeg.');
+    await expect(ask(true)).rejects.toThrow(
+      'ffmpeg cannot be found. Install the packages that your system calls ffmpeg.',
+    );
   });
 
   test('as root installs exactly the missing ones, without questions, and reports it', async () => {
@@ -68,7 +70,7 @@ describe('ensurePrograms', () => {
   test('passes on why apt-get refused', async () => {
     await aptGet('echo "E: Unable to locate package ffmpeg" >&2; exit 100');
     await expect(ask(true)).rejects.toThrow(
-      'ffmpeg could not be installed (Unable to locate package ffmpeg); run `apt-get install -y ffmpeg` to see all of it.',
+      'ffmpeg could not be installed (Unable to locate package ffmpeg). Run `apt-get install -y ffmpeg` to see the whole output.',
     );
   });
 

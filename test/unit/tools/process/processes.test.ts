@@ -62,7 +62,7 @@ describe('spawnChild', () => {
 
   test('says in one sentence that a program is not there', async () => {
     await expect(start('', { command: '/nowhere/etcd', name: 'etcd' })).rejects.toThrow(
-      'etcd could not be started from /nowhere/etcd: there is no such program or directory.',
+      'etcd could not be started from /nowhere/etcd: the program or directory does not exist.',
     );
   });
 
@@ -131,7 +131,7 @@ describe('sweepLeftovers', () => {
 
   test('refuses while the parent still runs', async () => {
     const { parent, pid, kill } = await startParent('sleep 1000');
-    await expect(sweepLeftovers(stateDir)).rejects.toThrow(`is in use by the running process ${parent.pid};`);
+    await expect(sweepLeftovers(stateDir)).rejects.toThrow(`is in use by the running process ${parent.pid}.`);
     expect(identify(pid)).toBeDefined();
     await kill();
     expect(await sweepLeftovers(stateDir)).toEqual(['sh']);

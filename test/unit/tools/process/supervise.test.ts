@@ -68,7 +68,7 @@ test('five ends in a minute are the end, with the last words of the part', async
   });
   const part = supervisor.start(shell('echo "no disk"; exit 3', { untilReady: () => new Promise(() => undefined) }));
   expect(await gaveUp.promise).toEqual({
-    sentence: 'part ended (exit code 3), 5 times in a minute, so all is stopped.',
+    sentence: 'part ended (exit code 3), 5 times in a minute, so everything stops.',
     lines: ['no disk'],
   });
   expect(said).toEqual(Array(4).fill('part ended (exit code 3); starting it again'));
@@ -78,7 +78,7 @@ test('five ends in a minute are the end, with the last words of the part', async
 
 test('a program that is not there is a part that ends', async () => {
   const part = createRunOnce(log).start(shell('', { command: '/nowhere/etcd' }));
-  await expect(part.started).rejects.toThrow(/it could not be started.*there is no such program/);
+  await expect(part.started).rejects.toThrow(/it could not be started.*the program or directory does not exist/);
 });
 
 test('stop while it is being started again, at any moment, leaves nothing running', async () => {
