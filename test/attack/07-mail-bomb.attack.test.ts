@@ -8,7 +8,7 @@ import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
 import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';
 import { call } from '../kit/system/api.ts';
-import { isPassword, openBrowser, tokenOf } from '../kit/system/sign-up.ts';
+import { isPassword, openBrowser, readMailToken } from '../kit/system/sign-up.ts';
 import { until } from '../kit/wait.ts';
 
 const PASSWORD = 'seven lamps over water';
@@ -95,7 +95,7 @@ describe('mails to an address without an account', () => {
     await hers.signUp(email, 'a kettle full of stars');
     await settle();
     expect(lettersTo(email)).toHaveLength(before);
-    const token = await tokenOf(smtp, email, /Confirm/);
+    const token = await readMailToken(smtp, email, /Confirm/);
     expect((await hers.post('/verify-email', { token })).status).toBe(200);
     expect(await isPassword(site.url, { email, password: 'a kettle full of stars' })).toBe(true);
     expect(await isPassword(site.url, { email, password: OTHER })).toBe(false);
@@ -168,7 +168,7 @@ describe('mails to an address with an account', () => {
     await settle();
     expect(lettersTo(email)).toHaveLength(PER_HOUR);
     // She forgets her password while no mail is sent: a link is in her mailbox already.
-    const token = await tokenOf(smtp, email, /Choose a new password/);
+    const token = await readMailToken(smtp, email, /Choose a new password/);
     const set = await ask('/reset-password', { token, newPassword: OTHER });
     expect(set.status).toBe(200);
     // The notice reaches her although a stranger has used up the mails.

@@ -4,7 +4,7 @@
  * streams run beside them where neither disturbs the other (`sideBySide`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodeErrors, packetsOf } from '../kit/make/media.ts';
+import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import type { Cluster } from '../kit/real/cluster/cluster.ts';
 import { describeMachine } from '../kit/real/cluster/machine.ts';
 import type { Outside } from '../kit/real/cluster/outside.ts';
@@ -126,7 +126,7 @@ sideBySide('the main job, as it goes on', () => {
   test('the receiver got each packet in its order, and pictures and sound are complete', async () => {
     await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
     const [recording = ''] = await outside.recordings(KEY);
-    const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
+    const [video, audio] = [await readTrackPackets(recording, 'v'), await readTrackPackets(recording, 'a')];
     expect(video.dts.length).toBeGreaterThan(3 * 4 * 30);
     expect(video.notIncreasing + audio.notIncreasing).toBe(0);
     expect(video.maxStep).toBeLessThanOrEqual(1 / 30 + 0.0015);
@@ -155,7 +155,7 @@ describe('invisible faults', () => {
 
   test('kubelet is killed and comes back', () =>
     unseen('kubelet killed, away for 10 s', async () => {
-      const node = stream.nodeOf(await stream.pod());
+      const node = stream.findNode(await stream.pod());
       await node.kill('kubelet');
       const from = performance.now();
       await until('ten seconds have passed', () => performance.now() - from > 10_000);
@@ -164,7 +164,7 @@ describe('invisible faults', () => {
 
   test('kubelet and containerd of its node are killed and started', () =>
     unseen('node restarted (kubelet and containerd)', async () => {
-      const node = stream.nodeOf(await stream.pod());
+      const node = stream.findNode(await stream.pod());
       await node.kill('kubelet');
       await node.kill('containerd');
       await node.start('containerd');

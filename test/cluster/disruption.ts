@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { PAUSE_IMAGE } from '../kit/real/cluster/config.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
 import { createStream, PATIENCE_MS, ready, replaced, type Scene, seconds, unseen } from '../kit/real/cluster/scene.ts';
-import { podsOf, type WatchedStream } from '../kit/real/cluster/stream.ts';
+import { listPods, type WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
 interface Pod {
@@ -58,7 +58,7 @@ export function endingTests(getContext: Those): void {
     await inside(getContext, 'wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=60s');
     await setSpec(getContext, id, { schedule: { endAt: at(2000) } });
     await inside(getContext, 'wait', `loopstream/${id}`, '--for=delete', '--timeout=90s');
-    expect(await podsOf(scene.cluster, `loopstream.dev/stream=${id}`)).toEqual([]);
+    expect(await listPods(scene.cluster, `loopstream.dev/stream=${id}`)).toEqual([]);
   });
 }
 
@@ -130,7 +130,7 @@ export function disruptionTests(getContext: Those): void {
       const seenReady = new Set<string>();
       const isNew = ({ spec }: Pod) => spec.containers[0]?.image !== before;
       const watch = async () => {
-        const pods = (await podsOf<Pod>(scene.cluster, 'loopstream.dev/stream')).filter(
+        const pods = (await listPods<Pod>(scene.cluster, 'loopstream.dev/stream')).filter(
           ({ status }) => status.phase !== 'Succeeded' && status.phase !== 'Failed',
         );
         for (const { metadata, status } of pods)

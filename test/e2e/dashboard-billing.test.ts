@@ -17,7 +17,7 @@ import {
   visit,
 } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { settingOf } from '../kit/system/traces.ts';
+import { readSetting } from '../kit/system/traces.ts';
 
 let system: SharedSystem;
 let browser: Browser;
@@ -29,7 +29,7 @@ let booked = 0;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  pool = createPool(settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
+  pool = createPool(readSetting(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
   ledger = createLedger(createDb(pool));
   accountId = (await system.client.me()).id;
 });

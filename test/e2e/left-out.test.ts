@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeClip, packetsOf } from '../kit/make/media.ts';
+import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { heard, seen } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
@@ -102,7 +102,7 @@ test('a list of good, broken and importing items is on air with the good one; th
   expect(others).toEqual([]);
   expect((await seen(recording)).slice(0, 3)).toEqual(['red', 'blue', 'red']);
   expect((await heard(recording, [440, 880])).slice(0, 3)).toEqual([440, 880, 440]);
-  const { maxStep, notIncreasing } = await packetsOf(recording, 'v');
+  const { maxStep, notIncreasing } = await readTrackPackets(recording, 'v');
   expect(notIncreasing).toBe(0);
   expect(maxStep).toBeLessThanOrEqual(LARGEST_STEP_S);
 });

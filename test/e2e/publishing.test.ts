@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problems } from '../../src/client/index.ts';
-import { makeClip, makeTone, packetsOf } from '../kit/make/media.ts';
+import { makeClip, makeTone, readTrackPackets } from '../kit/make/media.ts';
 import { heard, seen } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
@@ -95,7 +95,7 @@ async function stopAndFindRecording(stream: string, name: string): Promise<strin
   const [recording = '', ...others] = await receiver.recordings(name);
   expect(others).toEqual([]);
   for (const track of ['v', 'a'] as const) {
-    const { dts, notIncreasing } = await packetsOf(recording, track);
+    const { dts, notIncreasing } = await readTrackPackets(recording, track);
     expect(dts.length).toBeGreaterThan(0);
     expect(notIncreasing).toBe(0);
   }

@@ -36,7 +36,7 @@ export interface Anvil {
   /** Replaces the last `depth` blocks; each transaction goes into the block with its number, from 0. */
   reorg(depth: number, transactions?: [Hex, number][]): Promise<void>;
   /** Returns the transaction without its block, to be mined into another one. */
-  rawOf(txid: Hex): Promise<unknown>;
+  readRaw(txid: Hex): Promise<unknown>;
   /** Deploys a token; returns its address. */
   token(): Promise<Hex>;
   stop(): Promise<void>;
@@ -130,7 +130,7 @@ export async function startAnvil(): Promise<Anvil> {
     send,
     mine,
     height,
-    rawOf: (txid) => rpc('eth_getRawTransactionByHash', txid),
+    readRaw: (txid) => rpc('eth_getRawTransactionByHash', txid),
     reorg: async (depth, transactions = []) => {
       const raws = await Promise.all(
         transactions.map(async ([txid, n]) => [await rpc('eth_getRawTransactionByHash', txid), n]),

@@ -30,7 +30,7 @@ export function openBrowser(url: string, { from }: { from?: string } = {}): Visi
 }
 
 /** Returns the token in a mail's link. */
-export async function tokenOf(smtp: TestSmtp, email: string, subject: RegExp, seen = 0): Promise<string> {
+export async function readMailToken(smtp: TestSmtp, email: string, subject: RegExp, seen = 0): Promise<string> {
   const link = linkIn(await smtp.mailTo(email, subject, seen));
   return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
 }

@@ -72,19 +72,19 @@ export function findServer({ stateDir }: Shared, server: string): number {
 }
 
 /** Returns the environment of one of the system's own servers, as its process has it. */
-export function environmentOf(system: Shared, server: string): Record<string, string> {
+export function readEnvironment(system: Shared, server: string): Record<string, string> {
   const settings = readable(`/proc/${findServer(system, server)}/environ`).split('\0');
   return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
 }
 
-export function settingOf(system: Shared, server: string, setting: string): string {
-  const value = environmentOf(system, server)[setting];
+export function readSetting(system: Shared, server: string, setting: string): string {
+  const value = readEnvironment(system, server)[setting];
   if (value === undefined) throw new Error(`${server} has no ${setting}`);
   return value;
 }
 
 /** Returns a secret's possible encodings: plain, in JSON and URLs, and in base64 and base64url at each of three byte offsets. */
-export function disguisesOf(secret: string): string[] {
+export function listEncodings(secret: string): string[] {
   const encoded = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
     // The letters at both ends depend on the neighbouring bytes.
@@ -139,7 +139,7 @@ interface Streamer {
 }
 
 async function metrics(system: Shared, streamers: Streamer[]): Promise<Place[]> {
-  const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
+  const servers = ['api', 'operator'].map((name) => readSetting(system, name, 'LOOPSTREAM_OPS_PORT'));
   const pods = streamers.flatMap(({ ip, token }) => [
     fetched(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
     fetched(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
@@ -180,7 +180,7 @@ async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[
 
 /** Returns each row of each table as text. */
 async function database(system: Shared): Promise<Place[]> {
-  const client = new pg.Client({ connectionString: settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
+  const client = new pg.Client({ connectionString: readSetting(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
   await client.connect();
   try {
     const { rows: tables } = await client.query<{ name: string }>(

@@ -27,7 +27,7 @@ import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake
 import { type BadRequest, badRequests } from '../../kit/make/bad-input.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
-import { sessionOf } from '../../kit/make/oauth.ts';
+import { makeSessionHeaders } from '../../kit/make/oauth.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { ensureSchemathesis } from '../../kit/real/schemathesis/program.ts';
 import { type BadOperation, badLists, badMutations } from './bad-graphql.ts';
@@ -86,7 +86,7 @@ async function everything(): Promise<string[]> {
 describe('requests that the description forbids', () => {
   let person: Record<string, string>;
   beforeAll(async () => {
-    person = await sessionOf(started.api, 'ada');
+    person = await makeSessionHeaders(started.api, 'ada');
   });
 
   const send = async ({ method, path, headers, body, byPerson }: BadRequest) => {

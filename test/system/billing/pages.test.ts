@@ -102,7 +102,7 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
     await line.filter({ hasText: '1 of 3 confirmations' }).waitFor();
     await page.getByRole('progressbar', { name: /^Confirmations of .* ETH$/ }).waitFor();
     expect(await page.getByTestId('qr').count()).toBe(0);
-    const raw = await anvil.rawOf(txid);
+    const raw = await anvil.readRaw(txid);
     await anvil.reorg(1);
     await scan();
     await line.filter({ hasText: 'reorganized its blocks' }).waitFor();

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Esplora, startEsplora } from '../../kit/fake/esplora.ts';
 import { startTestDeposits, type TestCrypto } from '../../kit/make/crypto.ts';
-import { publicKeyOf } from '../../kit/make/crypto-settings.ts';
+import { derivePublicKey } from '../../kit/make/crypto-settings.ts';
 
 /** 60,000 dollars at 10,000 credits each, over 10⁸ satoshi. */
 const CREDITS_OF_SATOSHI = 6n;
@@ -20,7 +20,7 @@ beforeAll(async () => {
     esploraUrl: esplora.url,
     confirmations: 2,
     minimum: '1000',
-    xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
+    xpub: derivePublicKey("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   await it.scan();
 });

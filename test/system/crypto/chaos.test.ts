@@ -45,7 +45,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const txid = await it.anvil.send(deposit.address, ETH);
       await mineAndScan(2);
       expect((await it.get(who, deposit)).state).toBe('confirming');
-      const raw = await it.anvil.rawOf(txid);
+      const raw = await it.anvil.readRaw(txid);
       await it.anvil.reorg(2);
       await it.scan();
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
@@ -93,7 +93,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const spent = 10_000_000n;
       const entries = [{ account: `customer:${who}`, credits: -spent }].concat({ account: 'refunds', credits: spent });
       await it.ledger.post({ key: `spent:${who}`, kind: 'refund', accountId: who, entries, at: new Date() });
-      const raw = await it.anvil.rawOf(txid);
+      const raw = await it.anvil.readRaw(txid);
       await it.anvil.reorg(3);
       await it.scan();
       // A transaction usually returns within a block or two; the ledger waits for that.

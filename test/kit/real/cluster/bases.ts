@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
-import { type Buildah, imageOf } from './buildah.ts';
+import { type Buildah, buildImage } from './buildah.ts';
 import { must } from './command.ts';
 
 const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
@@ -45,7 +45,7 @@ async function makeImage(
 ): Promise<void> {
   rmSync(root, { recursive: true, force: true });
   await fill(root);
-  await imageOf(tool, root, name, { on });
+  await buildImage(tool, root, name, { on });
   rmSync(root, { recursive: true, force: true });
 }
 

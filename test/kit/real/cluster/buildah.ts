@@ -30,7 +30,7 @@ export function buildahIn(imagesDir: string): Buildah {
 }
 
 /** Makes an image from a folder, on another image or on none. */
-export async function imageOf(
+export async function buildImage(
   { buildah }: Buildah,
   folder: string,
   name: string,

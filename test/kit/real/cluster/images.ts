@@ -22,7 +22,7 @@ import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';
 import { ROOT } from '../../system/system.ts';
 import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
-import { type Buildah, buildahIn, imageOf } from './buildah.ts';
+import { type Buildah, buildahIn, buildImage } from './buildah.ts';
 import { must } from './command.ts';
 import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
 import type { ClusterLayout } from './layout.ts';
@@ -44,7 +44,7 @@ async function ensureSmall(tool: Buildah, dir: string, program: string, file: st
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await must('cp', [program, join(folder, file)]);
-  await imageOf(tool, folder, name, { entrypoint: [`/${file}`] });
+  await buildImage(tool, folder, name, { entrypoint: [`/${file}`] });
   rmSync(folder, { recursive: true });
   return name;
 }
