@@ -84,7 +84,7 @@ describe('objects without end, asked for at two servers at once', () => {
   });
 
   test('GraphQL and tools of agents are no way around it', async () => {
-    const mallory = await api.client('mallory-doors');
+    const mallory = await api.client('mallory-apis');
     expect(countAnswers(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     const query = `mutation { createDestination(input: ${INPUT}) { __typename } }`;
     const { body } = await mallory.call<{ errors?: { extensions: { code: string } }[] }>('POST', '/graphql', { query });

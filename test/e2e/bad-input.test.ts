@@ -13,7 +13,14 @@ import { startTestRedis } from '../kit/real/redis.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { startApiProcess } from '../kit/system/api-process.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { everywhere, fetched, listEncodings, type Place, readEnvironment, watchRedis } from '../kit/system/traces.ts';
+import {
+  fetchPlace,
+  listEncodings,
+  listPlaces,
+  type Place,
+  readEnvironment,
+  watchRedis,
+} from '../kit/system/traces.ts';
 import { freePort, until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
@@ -188,7 +195,7 @@ async function startWithRedis() {
     places: async (): Promise<Place[]> => [
       ...(await watch.dump()),
       ['the log of the other API server', api.logs()],
-      await fetched(`${api.opsUrl}/metrics`),
+      await fetchPlace(`${api.opsUrl}/metrics`),
     ],
     stop: async () => {
       api.signal('SIGTERM');
@@ -254,7 +261,7 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
       for (const path of ['', '/live-stats', '/events', '/readiness']) await call(`GET /v1/streams/${id}${path}`, 200);
     const places = [
       // A streamer of another account may end during the search.
-      ...(await vi.waitFor(() => everywhere(system), { timeout: 120_000, interval: 1_000 })),
+      ...(await vi.waitFor(() => listPlaces(system), { timeout: 120_000, interval: 1_000 })),
       ...(await other.places()),
       ['the answers', answers.join('\n')] as const,
     ];

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { give } from '../kit/make/grant.ts';
+import { adjustCredit } from '../kit/make/grant.ts';
 import {
   expectForEverybody,
   expectToWaitAndRecover,
@@ -50,7 +50,7 @@ async function open(path: string): Promise<Page> {
 /** Sets the balance to `credits`. */
 async function have(credits: bigint): Promise<void> {
   const change = credits - (await ledger.balance(accountId));
-  if (change !== 0n) await give(ledger, accountId, change, { reason: 'For <b>testing</b>' });
+  if (change !== 0n) await adjustCredit(ledger, accountId, change, { reason: 'For <b>testing</b>' });
 }
 
 async function charge(streamID: string, credits: bigint, seconds: number): Promise<void> {

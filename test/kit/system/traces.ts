@@ -35,7 +35,7 @@ const readable = (file: string): string => {
 };
 
 /** Returns the logs of all parts of a system. */
-export async function logs(system: Shared): Promise<Place[]> {
+export async function readLogs(system: Shared): Promise<Place[]> {
   const { stateDir } = system;
   try {
     const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
@@ -44,7 +44,7 @@ export async function logs(system: Shared): Promise<Place[]> {
     );
   } catch (error) {
     // A pod's logs vanished during the read: the remaining ones are read anew.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return logs(system);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return readLogs(system);
     throw error;
   }
 }
@@ -126,7 +126,7 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   };
 }
 
-export const fetched = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
+export const fetchPlace = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
   url,
   await (await fetch(url, { headers })).text(),
 ];
@@ -141,10 +141,10 @@ interface Streamer {
 async function metrics(system: Shared, streamers: Streamer[]): Promise<Place[]> {
   const servers = ['api', 'operator'].map((name) => readSetting(system, name, 'LOOPSTREAM_OPS_PORT'));
   const pods = streamers.flatMap(({ ip, token }) => [
-    fetched(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
-    fetched(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
+    fetchPlace(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
+    fetchPlace(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
   ]);
-  return Promise.all([...servers.map((port) => fetched(`http://127.0.0.1:${port}/metrics`)), ...pods]);
+  return Promise.all([...servers.map((port) => fetchPlace(`http://127.0.0.1:${port}/metrics`)), ...pods]);
 }
 
 interface Shown {
@@ -199,8 +199,8 @@ async function database(system: Shared): Promise<Place[]> {
 }
 
 /** Returns all places. A running streamer is asked for its status too. */
-export async function everywhere(system: Shared): Promise<Place[]> {
+export async function listPlaces(system: Shared): Promise<Place[]> {
   const { places, streamers } = await kubernetes(system);
-  const rest = await Promise.all([logs(system), metrics(system, streamers), database(system)]);
+  const rest = await Promise.all([readLogs(system), metrics(system, streamers), database(system)]);
   return [...places, ...processes(), ...rest.flat()];
 }

@@ -239,7 +239,7 @@ describe.each(Object.entries(FIELDS))('%s', (path, right) => {
 });
 
 describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
-  const methods = AUTH_PATHS.find((door) => door.path === path)?.methods ?? [];
+  const methods = AUTH_PATHS.find((entry) => entry.path === path)?.methods ?? [];
   const isNavigation = ['/oauth2/authorize', '/callback/oidc'].includes(path);
 
   test.each(methods)('%s reports the fault of each parameter', async (method) => {

@@ -119,16 +119,16 @@ test('a reorganisation before the credit puts the payment into another block; on
 test('a server that is away, or whose height goes back or ahead, loses nothing; an address with many payments is read to its end', async () => {
   const who = account();
   const deposit = await it.deposit(who);
-  esplora.door.shut = true;
+  esplora.faults.shut = true;
   await expect(it.scan()).rejects.toThrow('The Esplora server of bitcoin does not answer.');
   for (let i = 0; i < 60; i += 1) esplora.pay({ address: deposit.address, value: 1_000 });
   esplora.mine(30);
-  esplora.door.shut = false;
+  esplora.faults.shut = false;
   for (const lie of [() => 0, () => 9_000_000]) {
-    esplora.door.height = lie;
+    esplora.faults.height = lie;
     await it.scan();
   }
-  esplora.door.height = undefined;
+  esplora.faults.height = undefined;
   await mineAndScan();
   expect((await it.get(who, deposit)).payments).toHaveLength(60);
   expect(await it.ledger.balance(who)).toBe(60n * 1_000n * CREDITS_OF_SATOSHI);
