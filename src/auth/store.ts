@@ -277,7 +277,7 @@ export async function isSignUpOpen(db: Db, email: string, seconds: number): Prom
   return rows.length > 0;
 }
 
-/** `token`: the SHA-256 of the one in the letter. */
+/** `token`: the SHA-256 of the one in the mail. */
 export async function addSignUpLink(db: Db, email: string, token: string): Promise<void> {
   await sql`insert into loopstream.sign_up_links (token, email) values (${token}, ${email})`.execute(db);
 }
@@ -297,7 +297,7 @@ export async function forgetSignUps(db: Db, email: string): Promise<void> {
 
 /**
  * Takes back what lets somebody into the account besides its password: links of
- * letters; with `sessions` all of them, with `keys` API keys and connected apps, with `passkeys` those. Resolves to what was taken, and what is left.
+ * mails; with `sessions` all of them, with `keys` API keys and connected apps, with `passkeys` those. Resolves to what was taken, and what is left.
  */
 export async function revokeAccess(
   db: Db,

@@ -93,7 +93,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     expect(user).toEqual({ name: 'Vi', emailVerified: true });
   });
 
-  test('a program that opens the link of a letter confirms nothing, and takes no password of a sign-up over', async () => {
+  test('a program that opens the link of a mail confirms nothing, and takes no password of a sign-up over', async () => {
     const email = 'scanned@example.com';
     await openBrowser(url).signUp(email, HIS);
     const token = await readMailToken(smtp, email, CONFIRM);
@@ -210,7 +210,7 @@ async function reset({ email }: Pick<Person, 'email'>, more: object = {}): Promi
 }
 
 describe('a stranger was in an account, and made himself ways back in', () => {
-  test('a password reset ends them all: sessions, keys, apps with their tokens, passkeys; the letter says so', async () => {
+  test('a password reset ends them all: sessions, keys, apps with their tokens, passkeys; the mail says so', async () => {
     const inside = await getInside('reset');
     await reset(inside.victim);
     expect(await waysIn(inside)).toEqual({ session: 401, key: 401, token: 401, refresh: 400, passkeys: 0 });

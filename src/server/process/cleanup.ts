@@ -23,7 +23,7 @@ export function startCleanup(
     service
       .forgetOld(config.unusedClientDays)
       .catch((err) => log.warn({ err }, 'sessions and clients that are over could not be removed'));
-    mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old letters could not be removed'));
+    mails?.forgetOld().catch((err) => log.warn({ err }, 'counts of old mails could not be removed'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'uploads that did not come whole could not be cleared away'));

@@ -15,7 +15,7 @@ export function openMailbox(url: string) {
     count: async (address: string) => (await to(address)).length,
     /** Returns the first link in the newest mail with that subject. */
     link: (address: string, subject: RegExp): Promise<string> =>
-      until(`a letter to ${address} about ${subject}`, async () => {
+      until(`a mail to ${address} about ${subject}`, async () => {
         const mail = (await to(address)).find((one) => subject.test(one.subject));
         return mail && /https?:\/\/\S+/.exec(mail.text)?.[0];
       }),

@@ -293,7 +293,7 @@ describe('sent twice at once', () => {
     expect(names.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  test('the link of a letter changes one password', async () => {
+  test('the link of a mail changes one password', async () => {
     const { email } = await site.person('resetting');
     await post(`${site.url}/api/auth/request-password-reset`, { email });
     const { text = '' } = await smtp.mailTo(email, /Choose a new/);

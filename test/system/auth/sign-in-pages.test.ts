@@ -321,9 +321,9 @@ describe('a program’s request survives every way to sign in', () => {
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
     await signUp(page, { firstName: 'Known', email, password: PASSWORD });
-    const letter = findMailLink(await smtp.mailTo(email, /already have a loopstream account/));
+    const link = findMailLink(await smtp.mailTo(email, /already have a loopstream account/));
     page = await context.newPage();
-    await page.goto(letter);
+    await page.goto(link);
     await heading('You already have an account').waitFor();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('An app wants to use your account').waitFor();
@@ -331,7 +331,7 @@ describe('a program’s request survives every way to sign in', () => {
     await allowed();
     await leave();
     // Another browser knows nothing of a program.
-    await open(letter.slice(url.length));
+    await open(link.slice(url.length));
     await typePassword(email, password);
     await isIn(email);
     await leave();

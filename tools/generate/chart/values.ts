@@ -165,7 +165,7 @@ const api = group('The API server: REST, GraphQL and the page. Leave it out to w
     requests: valueFor('RATE_LIMIT_REQUESTS'),
     windowSeconds: valueFor('RATE_LIMIT_WINDOW_SECONDS'),
   }),
-  accessLimits: group('Against the guessing of passwords and floods of letters and clients; each for one address.', {
+  accessLimits: group('Against the guessing of passwords and floods of mails and clients; each for one address.', {
     signInAttempts: valueFor('SIGN_IN_ATTEMPTS'),
     clientRegistrations: valueFor('CLIENT_REGISTRATIONS'),
     mailsPerHour: valueFor('MAILS_PER_HOUR'),

@@ -1,4 +1,4 @@
-/** Declares alerts about sign-ins, letters to users, and the tools of agents. Pure: no I/O, no clock. */
+/** Declares alerts about sign-ins, mails to users, and the tools of agents. Pure: no I/O, no clock. */
 import { type Alert, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
 
 const rate = (series: string, window: string): string => ofApi(`rate(${series}[${window}])`);
@@ -114,7 +114,7 @@ const others: Alert[] = [
     description: 'Within a quarter of an hour a mail was not taken by its server after all attempts.',
     means:
       'The mail server is away, or refuses loopstream or an address. Mails confirm new accounts and reset forgotten passwords. A lost mail is not sent again.',
-    viewers: `${PEOPLE_ONLY} New users wait for a letter that does not come.`,
+    viewers: `${PEOPLE_ONLY} New users wait for a mail that does not come.`,
     looks: [
       ['sum by (outcome) (increase(mails_total[1h]))  # in Prometheus', 'all of them, or a few'],
       [API_LOG, '`a mail could not be sent`, with the status code of the server'],

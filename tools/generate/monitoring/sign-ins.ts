@@ -1,4 +1,4 @@
-/** Declares the dashboard of sign-ins by kind, and of letters to users. Pure: no I/O, no clock. */
+/** Declares the dashboard of sign-ins by kind, and of mails to users. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';
@@ -11,11 +11,11 @@ const TOOL_SECONDS = 'mcp_tool_duration_seconds';
 export const SIGN_INS: Dashboard = {
   uid: 'loopstream-visitors',
   title: 'loopstream: people, programs and agents',
-  description: 'Who is let in and who is refused, the letters to people, and what agents do. Nobody is named here.',
+  description: 'Who is let in and who is refused, the mails to people, and what agents do. Nobody is named here.',
   variables: [{ name: 'job', query: 'label_values(auth_sign_ins_total, job)', multi: true }],
   rows: [
     {
-      title: 'At the door',
+      title: 'Sign-ins',
       panels: [
         number('Signed in', 'In the time that is shown.', ofRange('auth_sign_ins_total', ',outcome="ok"')),
         number(
