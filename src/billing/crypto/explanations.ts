@@ -5,44 +5,50 @@ import type { Explanation } from './record.ts';
 import { IGNORED } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';
 
-const say = (code: string, message: string): Explanation => ({ code, message });
+const buildExplanation = (code: string, message: string): Explanation => ({ code, message });
 
 export function explainPayment(row: PaymentRow, deposit: DepositRow, currency: string): Explanation | null {
   const at =
     row.rate === null ? 'at the rate of the time when it is credited' : `at ${formatRate(row.rate)} ${currency}`;
   switch (row.state) {
     case 'ignored':
-      return say(row.reason ?? 'dust', IGNORED[row.reason ?? 'dust']);
+      return buildExplanation(row.reason ?? 'dust', IGNORED[row.reason ?? 'dust']);
     case 'reorged':
-      return say('reorged', 'Its block has left the chain. It is credited when it is in a block again.');
+      return buildExplanation('reorged', 'Its block has left the chain. It is credited when it is in a block again.');
     case 'reversed':
-      return say(
+      return buildExplanation(
         'reversed',
         'It has left the chain, and what was credited was taken back. It counts again if it comes back.',
       );
     case 'dropped':
-      return say('dropped', 'The network knows it no more: another transaction has taken its place.');
+      return buildExplanation('dropped', 'The network knows it no more: another transaction has taken its place.');
     default:
       if (row.state === 'credited' && row.height === null)
-        return say(
+        return buildExplanation(
           'reorged',
           'Its block has left the chain. If it does not come back, what was credited is taken back.',
         );
       if (row.network !== deposit.network || row.asset !== deposit.asset)
-        return say('other_asset', `It is not what was asked for; it counts all the same, ${at}.`);
-      return row.late ? say('late', `It came after the quote had expired, and counts ${at}.`) : null;
+        return buildExplanation('other_asset', `It is not what was asked for; it counts all the same, ${at}.`);
+      return row.late ? buildExplanation('late', `It came after the quote had expired, and counts ${at}.`) : null;
   }
 }
 
 export function explainDeposit(row: DepositRow, { state, received }: DepositView): Explanation | null {
   const coins = (amount: bigint) => `${formatUnits(amount, row.decimals)} ${row.asset}`;
   if (state === 'expired')
-    return say('expired', 'Nothing came in time. What comes later is credited at the rate of its time.');
+    return buildExplanation('expired', 'Nothing came in time. What comes later is credited at the rate of its time.');
   if (row.amount === null || (state !== 'underpaid' && state !== 'credited')) return null;
   if (state === 'underpaid') {
     const rest = coins(row.amount - received);
-    return say('underpaid', `${coins(received)} of ${coins(row.amount)} came and is credited; ${rest} may follow.`);
+    return buildExplanation(
+      'underpaid',
+      `${coins(received)} of ${coins(row.amount)} came and is credited; ${rest} may follow.`,
+    );
   }
   if (received === row.amount) return null;
-  return say('overpaid', `${coins(received)} came where ${coins(row.amount)} was asked for; all of it is credited.`);
+  return buildExplanation(
+    'overpaid',
+    `${coins(received)} came where ${coins(row.amount)} was asked for; all of it is credited.`,
+  );
 }

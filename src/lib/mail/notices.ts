@@ -50,8 +50,8 @@ const countWays = ({ apiKeys, apps, passkeys }: CredentialCounts): string =>
   ]);
 
 /** Describes the credentials that a new password revoked, and those that still work. */
-export function describePassword(revoked: CredentialCounts, kept: CredentialCounts): string {
-  const [gone, left] = [countWays(revoked), countWays(kept)];
+export function describePassword(revoked: CredentialCounts, remaining: CredentialCounts): string {
+  const [gone, left] = [countWays(revoked), countWays(remaining)];
   return [
     'All other sessions were ended.',
     gone ? `Revoked: ${gone}.` : 'No API key, connected app or passkey was revoked.',
