@@ -70,7 +70,7 @@ function explainUnion(
   return errors.map((error) => ({ ...error, path: path + error.path }));
 }
 
-/** Describes all errors; `say` describes those outside of unions. */
+/** Describes all errors. `describe` does so for those outside of unions. */
 export function explainUnions(
   schema: TSchema,
   value: unknown,
