@@ -50,8 +50,8 @@ export function findOutsideFailure(location: string, publicUrl: string): string 
   const url = new URL(location, publicUrl);
   const error = url.searchParams.get('error');
   if (error === null || url.origin !== new URL(publicUrl).origin) return undefined;
-  const kept = url.pathname === SIGN_IN_PAGE ? url.searchParams : new URLSearchParams();
-  for (const name of ['error', 'error_description']) kept.delete(name);
-  kept.set('error', ERROR_CODE.test(error) ? error : 'failed');
-  return `${publicUrl}${SIGN_IN_PAGE}?${kept}`;
+  const query = url.pathname === SIGN_IN_PAGE ? url.searchParams : new URLSearchParams();
+  for (const name of ['error', 'error_description']) query.delete(name);
+  query.set('error', ERROR_CODE.test(error) ? error : 'failed');
+  return `${publicUrl}${SIGN_IN_PAGE}?${query}`;
 }

@@ -244,15 +244,15 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
       const { redirect_uris: redirectUris, application_type: type } = metadata;
       const made = (await answer.json()) as { client_id: string };
       // Clients assume RS256 by default (OpenID Connect Registration 1.0, section 2).
-      const said = { id_token_signed_response_alg: 'ES256', redirect_uris: redirectUris, application_type: type };
-      const registered = { ...made, ...said };
+      const declared = { id_token_signed_response_alg: 'ES256', redirect_uris: redirectUris, application_type: type };
+      const registered = { ...made, ...declared };
       const clientId = made.client_id;
       await setRedirects(db, clientId, { redirectUris, applicationType: String(type) });
-      const kept =
+      const stored =
         fingerprint === undefined
           ? registered
           : await addRegistration(db, { fingerprint, clientId, answer: registered });
-      return Response.json(kept, { status: 201, headers });
+      return Response.json(stored, { status: 201, headers });
     },
   };
 }

@@ -46,8 +46,8 @@ function parse(args: string[]) {
   }
 }
 
-const parseUris = (kept: unknown): string[] => {
-  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+const parseUris = (stored: unknown): string[] => {
+  const list: unknown = typeof stored === 'string' ? JSON.parse(stored) : stored;
   return Array.isArray(list) ? list.map(String) : [];
 };
 
@@ -76,11 +76,11 @@ export async function clientsCommand(args: string[]): Promise<number> {
   }
   const db = createDb(createPool(databaseConfig(environment()).databaseUrl, { searchPath: 'loopstream' }));
   try {
-    const told =
+    const output =
       action === 'list'
         ? (await listClients(db, MANY)).map(formatClient).join('')
         : await verify(db, id, action === 'verify');
-    process.stdout.write(told);
+    process.stdout.write(output);
     return 0;
   } finally {
     await db.destroy();

@@ -1,11 +1,11 @@
-/** Declares the letters of the authorization server and the lifetime of their links. */
+/** Declares the mails of the authorization server and the lifetime of their links. */
 import type { Notice } from '../lib/mail/notices.ts';
 
 export const VERIFY_MINUTES = 24 * 60;
 export const RESET_MINUTES = 60;
 
 /**
- * Letters to people. Without them nobody can sign up, and who has forgotten a password stays out. Whether a letter is sent is not
+ * Mails to people. Without them nobody can sign up, and who has forgotten a password stays out. Whether a mail is sent is not
  * known to the caller: a mailbox gets few in an hour.
  */
 export interface AuthMails {

@@ -11,10 +11,10 @@ import { isVerified } from './store.ts';
 /** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
 const WAIT_MS = 20_000;
 
-export interface OpenAuth<Letters extends AuthMails = AuthMails> {
+export interface OpenAuth<Mails extends AuthMails = AuthMails> {
   service: AuthService;
   /** The result of `openMails`. */
-  mails: Letters | undefined;
+  mails: Mails | undefined;
   /** The auth library, whose paths mount.ts serves. */
   library: () => Promise<Auth>;
   db: Db;
@@ -23,22 +23,19 @@ export interface OpenAuth<Letters extends AuthMails = AuthMails> {
   close(): Promise<void>;
 }
 
-export type OpenAuthConfig<Letters extends AuthMails = AuthMails> = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> &
+export type OpenAuthConfig<Mails extends AuthMails = AuthMails> = Pick<DatabaseConfig, 'databaseUrl' | 'authSecret'> &
   Partial<Omit<AuthSite, 'mails' | 'onRevoked'>> & {
     /** Whether documents of clients may come from private networks: where links may, too. */
     allowPrivateLinks?: boolean;
-    /** Without it no letters are sent. They are counted in the database. */
-    openMails?: ((db: Db) => Letters) | undefined;
+    /** Without it no mails are sent. They are counted in the database. */
+    openMails?: ((db: Db) => Mails) | undefined;
   };
 
 /**
  * Nothing is sent before the first call, so a database that is away does not keep a process from starting. Without a
  * `publicUrl` there are people and keys, and neither sessions nor tokens.
  */
-export function openAuth<Letters extends AuthMails>({
-  openMails,
-  ...config
-}: OpenAuthConfig<Letters>): OpenAuth<Letters> {
+export function openAuth<Mails extends AuthMails>({ openMails, ...config }: OpenAuthConfig<Mails>): OpenAuth<Mails> {
   const { publicUrl, scopePrefix = 'service' } = config;
   const authPool = createPool(config.databaseUrl, { searchPath: 'auth', max: AUTH_CONNECTIONS, waitMs: WAIT_MS });
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });

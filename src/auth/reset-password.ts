@@ -1,5 +1,5 @@
 /**
- * Sets a new password by the link of a letter. A stranger with the old password may have created other credentials.
+ * Sets a new password by the link of a mail. A stranger with the old password may have created other credentials.
  * They are revoked with it, unless the owner chooses to keep them.
  */
 import type { BetterAuthPlugin } from 'better-auth';
@@ -31,7 +31,7 @@ export function passwordResets(revoke: Revoke): BetterAuthPlugin {
     const account = { providerId: 'credential', accountId: user.id, password: hashed };
     if (await internalAdapter.findCredentialAccount(user.id)) await internalAdapter.updatePassword(user.id, hashed);
     else await internalAdapter.createAccount({ userId: user.id, ...account });
-    // A user who has read the letter owns the address.
+    // A user who has read the mail owns the address.
     if (!user.emailVerified) await internalAdapter.updateUser(user.id, { emailVerified: true });
     await revoke(user, { keepsAccess: keepAccess === true });
     return context.json({ status: true });

@@ -71,7 +71,7 @@ export const outsideProvider = (env: Env): OidcProvider | undefined => {
   });
 };
 
-/** Against the guessing of passwords and floods of letters and clients; the first two for one address. */
+/** Against the guessing of passwords and floods of mails and clients; the first two for one address. */
 export const authLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({

@@ -1,6 +1,6 @@
 /**
  * Signs users up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and
- * waits for a day. Opening the link in the letter to that address makes the account.
+ * waits for a day. Opening the link in the mail to that address makes the account.
  *
  * The account's password is the one that the same browser signed up with. A browser that has not signed up chooses one
  * then. So a stranger who signs up with somebody else's address, before or after its owner, never sets the owner's

@@ -277,7 +277,7 @@ export async function isSignUpOpen(db: Db, email: string, seconds: number): Prom
   return rows.length > 0;
 }
 
-/** `token`: the SHA-256 of the one in the letter. */
+/** `token`: the SHA-256 of the one in the mail. */
 export async function addSignUpLink(db: Db, email: string, token: string): Promise<void> {
   await sql`insert into loopstream.sign_up_links (token, email) values (${token}, ${email})`.execute(db);
 }
@@ -297,7 +297,7 @@ export async function forgetSignUps(db: Db, email: string): Promise<void> {
 
 /**
  * Takes back what lets somebody into the account besides its password: links of
- * letters; with `sessions` all of them, with `keys` API keys and connected apps, with `passkeys` those. Resolves to what was taken, and what is left.
+ * mails; with `sessions` all of them, with `keys` API keys and connected apps, with `passkeys` those. Resolves to what was taken, and what is left.
  */
 export async function revokeAccess(
   db: Db,
@@ -317,13 +317,13 @@ export async function revokeAccess(
       await tx.updateTable('auth.apikey').set({ enabled: false }).where('referenceId', '=', userId).execute();
     }
     if (what.passkeys) await tx.deleteFrom('auth.passkey').where('userId', '=', userId).execute();
-    const kept = await countWays(tx, userId);
+    const remaining = await countWays(tx, userId);
     const revoked = {
-      apiKeys: before.apiKeys - kept.apiKeys,
-      apps: before.apps - kept.apps,
-      passkeys: before.passkeys - kept.passkeys,
+      apiKeys: before.apiKeys - remaining.apiKeys,
+      apps: before.apps - remaining.apps,
+      passkeys: before.passkeys - remaining.passkeys,
     };
-    return { revoked, kept };
+    return { revoked, kept: remaining };
   });
 }
 
@@ -365,8 +365,8 @@ export async function findEmailOfJoined(db: Db, userId: string, providerId: stri
 }
 
 /** Lists as the auth library keeps them: JSON, or the list itself. */
-export function readList(kept: unknown): string[] {
-  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+export function readList(stored: unknown): string[] {
+  const list: unknown = typeof stored === 'string' ? JSON.parse(stored) : stored;
   return Array.isArray(list) ? list.map(String) : [];
 }
 

@@ -171,11 +171,11 @@ export function createCache<T extends KubeObject>(
       // was read. An object in a restored list exists again.
       const listed = new Set(items.map(({ metadata }) => metadata.uid));
       for (const [uid, known] of ended) if (rewound || (known <= version && !listed.has(uid))) ended.delete(uid);
-      const kept = new Set(items.map(getKey));
+      const keys = new Set(items.map(getKey));
       const changes: CacheChange<T>[] = [];
       for (const [key, entry] of [...entries]) {
         if (rewound) entry.version = -1n;
-        if (!kept.has(key) && entry.version <= version) changes.push(...drop(key));
+        if (!keys.has(key) && entry.version <= version) changes.push(...drop(key));
       }
       for (const item of items) changes.push(...collectChanges(item));
       seen = version;

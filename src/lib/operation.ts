@@ -136,7 +136,7 @@ export interface AgentUse<Services, Result> {
   title: string;
   description: string;
   /** Puts the result in a sentence. Pages and deletions have one. */
-  say?: (result: Result) => string;
+  summarize?: (result: Result) => string;
   /** Arguments in place of those of the query. */
   query?: TProperties;
   /** To call it again with the same arguments changes nothing more. */
@@ -148,7 +148,7 @@ export interface AgentUse<Services, Result> {
   /** The agent may wait for what was asked for. */
   wait?: {
     until: string;
-    say: (now: Shown<Result>) => string;
+    summarize: (now: Shown<Result>) => string;
     /** Waits after `run` has returned. Without it, `run` itself waits, by `query.wait` and `watch`. */
     settle?: (
       services: Services,

@@ -125,7 +125,7 @@ describe.runIf(available)('a program that has taken over ffmpeg while it decodes
     expect(stdout).toMatch(/Seccomp:\s+2/);
   });
 
-  test('loads no library but the system’s: ffmpeg’s own door for foreign ones (omx) leads nowhere', async () => {
+  test('loads no library but the system’s: ffmpeg’s own loader of foreign ones (omx) finds none', async () => {
     const source = join(dir, 'evil.c');
     const library = join(dir, 'evil.so');
     await writeFile(

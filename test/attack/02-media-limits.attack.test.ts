@@ -7,7 +7,7 @@ import { DEFAULT_LIMITS } from '../../src/media/limits.ts';
 import { BrokenPromiseError } from '../../src/media/prepare/transcode/frame-times.ts';
 import { transcode } from '../../src/media/prepare/transcode/transcode.ts';
 import type { MediaInfo } from '../../src/resources/upload/spec.ts';
-import { importOf } from '../kit/make/imports.ts';
+import { importMedia } from '../kit/make/imports.ts';
 import { ffmpeg, quiet, room } from '../kit/make/prepare.ts';
 import { rendition, tools } from '../kit/make/rendition.ts';
 import { nestedBoxes, wav, withNumbers } from './boxes.ts';
@@ -46,7 +46,7 @@ describe('a file of a few bytes that lasts for years', () => {
   test('by frames that are far apart is refused, with its length and the limit', async () => {
     const spread = ['-vf', 'setpts=N*100000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
     const bomb = await makeFile('spread.mp4', ...picture('64x64', 'r=25:d=40'), '-enc_time_base', '1', ...spread);
-    await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s', 'playlist'));
+    await expect(importMedia(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s', 'playlist'));
   });
 
   test.each([
@@ -56,26 +56,26 @@ describe('a file of a few bytes that lasts for years', () => {
     ['the length of the file', 'mvhd', { 16: 0x7fffffff }],
     ['its clock', 'mdhd', { 12: 1 }],
   ])('by a number in its header, %s, is refused, or imported with its true length', async (_, box, numbers) => {
-    await expectHarmless(importOf(withNumbers(await readFile(await film()), box, numbers)));
+    await expectHarmless(importMedia(withNumbers(await readFile(await film()), box, numbers)));
   });
 
   test('below the limit of a day is refused by its bytes, which do not speak for so much output', async () => {
     const spread = ['-vf', 'setpts=N*20000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
     const bomb = await makeFile('day.mp4', ...picture('64x64', 'r=1:d=4'), '-enc_time_base', '1', ...spread);
     const limits = { gapSeconds: 100_000 };
-    await expect(importOf(bomb, { limits })).rejects.toEqual(refusal('media_too_long', 'has only [\\d,]+ bytes'));
+    await expect(importMedia(bomb, { limits })).rejects.toEqual(refusal('media_too_long', 'has only [\\d,]+ bytes'));
   });
 
   test('as sound, which costs as much, is refused too', async () => {
     const silence = ['-f', 'lavfi', '-i', 'anullsrc=r=8000:cl=mono', '-t', '90000', '-c:a', 'flac'];
     const bomb = await makeFile('silence.flac', ...silence, '-frame_size', '65535');
-    await expect(importOf(bomb, { type: 'audio' })).rejects.toEqual(refusal('media_too_long', '86,400 s'));
+    await expect(importMedia(bomb, { type: 'audio' })).rejects.toEqual(refusal('media_too_long', '86,400 s'));
   });
 
   test('is refused below the service’s limit where the account’s own is lower', async () => {
     const minute = await makeFile('minute.mp4', ...picture('64x64', 'r=5:d=60'), '-preset', 'ultrafast');
-    expect((await importOf(minute)).durationSeconds).toBe(60);
-    await expect(importOf(minute, { maxDurationSeconds: 30 })).rejects.toEqual(
+    expect((await importMedia(minute)).durationSeconds).toBe(60);
+    await expect(importMedia(minute, { maxDurationSeconds: 30 })).rejects.toEqual(
       refusal('media_too_long', 'limit is 30 s'),
     );
   });
@@ -85,7 +85,7 @@ describe('a picture that is larger than a screen', () => {
   test.each(['mov', 'gif', 'mkv'])('of 81 million pixels in %s is refused without being decoded', async (ending) => {
     const codec = ending === 'gif' ? [] : ['-c:v', 'png'];
     const bomb = await makeFile(`large.${ending}`, ...picture('9000x9000', 'r=1:d=1'), ...codec);
-    await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_many_pixels', '9000 × 9000', '35,389,440'));
+    await expect(importMedia(bomb)).rejects.toEqual(refusal('media_too_many_pixels', '9000 × 9000', '35,389,440'));
   });
 
   test('behind a small one, which the header names, is not decoded', async () => {
@@ -120,13 +120,13 @@ describe('a header that claims more than a file holds', () => {
     ['65,535 channels', async () => wav(8000, 65_535)],
   ])('%s: it is refused, or imported with its true content', async (claim, make) => {
     const type = /sound|channels/.test(claim) ? 'audio' : 'video';
-    await expectHarmless(importOf(await make(), { type }));
+    await expectHarmless(importMedia(await make(), { type }));
   });
 
   test('300 tracks are refused, with their number', async () => {
     const tracks = Array.from({ length: 300 }, () => ['-map', '0:0']).flat();
     const bomb = await makeFile('tracks.mkv', '-i', await film(), ...tracks, '-c', 'copy');
-    await expect(importOf(bomb)).rejects.toEqual(refusal('media_too_complex', '300 tracks', '256'));
+    await expect(importMedia(bomb)).rejects.toEqual(refusal('media_too_complex', '300 tracks', '256'));
   });
 });
 
@@ -156,7 +156,7 @@ describe('reading a file ends', () => {
 
   test('at the first packet beyond a limit, however many there are', async () => {
     const ffprobe = await prober('endless', 'exec yes "stream_index=0|pts_time=1|duration_time=0.04|size=1|flags=K_"');
-    await expect(importOf(await film(), { ffprobe, limits: { frames: 10_000 } })).rejects.toEqual(
+    await expect(importMedia(await film(), { ffprobe, limits: { frames: 10_000 } })).rejects.toEqual(
       refusal('media_too_complex', '10,001 frames', 'limit is 10,000'),
     );
     await hasEnded('endless');
@@ -164,7 +164,7 @@ describe('reading a file ends', () => {
 
   test('after a time, without any report', async () => {
     const ffprobe = await prober('silent', 'exec sleep 600');
-    await expect(importOf(await film(), { ffprobe, limits: { probeSeconds: 1 } })).rejects.toEqual(
+    await expect(importMedia(await film(), { ffprobe, limits: { probeSeconds: 1 } })).rejects.toEqual(
       refusal('prepare_timeout', '1 s'),
     );
     await hasEnded('silent');
@@ -172,7 +172,7 @@ describe('reading a file ends', () => {
 
   test('by the work that decoding all of it would be', async () => {
     await expect(
-      importOf(await film(), { limits: { frames: 100, pixels: 5000, gigapixels: 1 } }),
+      importMedia(await film(), { limits: { frames: 100, pixels: 5000, gigapixels: 1 } }),
     ).resolves.toBeDefined();
   });
 });
@@ -205,24 +205,24 @@ describe('real people’s media is accepted', () => {
   test('a picture with a song, of which there is one frame', async () => {
     const song = ['-f', 'lavfi', '-i', 'sine=d=120', '-c:a', 'aac', '-b:a', '24k'];
     const file = await makeFile('song.mp4', ...picture('640x360', 'r=1:d=1'), ...song);
-    await expect(importOf(file)).resolves.toMatchObject({ video: { width: 640 } });
+    await expect(importMedia(file)).resolves.toMatchObject({ video: { width: 640 } });
   });
 
   test('a silent slide show with a picture each ten seconds, for ten hours', async () => {
     const slides = ['-vf', 'setpts=N*10/TB', '-fps_mode', 'passthrough', '-enc_time_base', '1'];
     const file = await makeFile('slides.mp4', ...picture('320x180', 'r=1:d=3600'), ...slides, '-preset', 'ultrafast');
-    expect((await importOf(file)).durationSeconds).toBeGreaterThanOrEqual(35_990);
+    expect((await importMedia(file)).durationSeconds).toBeGreaterThanOrEqual(35_990);
   });
 
   test('8K, and a file with a hundred fonts', async () => {
     const eightK = await makeFile('8k.mp4', ...picture('7680x4320', 'r=1:d=1'), '-preset', 'ultrafast');
-    await expect(importOf(eightK)).resolves.toMatchObject({ video: { width: 7680, height: 4320 } });
+    await expect(importMedia(eightK)).resolves.toMatchObject({ video: { width: 7680, height: 4320 } });
     await writeFile(path('font.ttf'), 'font');
     const fonts = Array.from({ length: 100 }, (_, at) => [
       ...['-attach', path('font.ttf'), `-metadata:s:t:${at}`, 'mimetype=application/x-truetype-font'],
     ]).flat();
     const file = await makeFile('fonts.mkv', '-i', await film(), ...fonts, '-c', 'copy');
-    await expect(importOf(file)).resolves.toMatchObject({ durationSeconds: 1 });
+    await expect(importMedia(file)).resolves.toMatchObject({ durationSeconds: 1 });
   });
 
   test('recordings joined end to end, whose clock jumps by half a day: they last as long as both', async () => {
@@ -234,7 +234,7 @@ describe('real people’s media is accepted', () => {
       [second, first],
     ]) {
       const joined = Buffer.concat(await Promise.all(parts.map((part) => readFile(part))));
-      expect((await importOf(joined)).durationSeconds).toBeCloseTo(4, 0);
+      expect((await importMedia(joined)).durationSeconds).toBeCloseTo(4, 0);
     }
   });
 });

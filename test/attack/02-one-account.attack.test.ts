@@ -13,15 +13,15 @@ import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { MEDIA } from '../kit/make/operator.ts';
 import {
-  answer,
   aroundEachTest,
+  buildObject,
   createDestination,
+  finishJob,
   getStream,
   kube,
   NS,
-  own,
-  phase,
-  settled,
+  waitForPhase,
+  waitUntilIdle,
 } from '../kit/system/operator-system.ts';
 import { until } from '../kit/wait.ts';
 
@@ -32,7 +32,7 @@ const [MALLORY, VICTIM] = ['mallory', 'victim'];
 const readinessGates = [{ conditionType: CREDIT_CONDITION }];
 
 const owned = (account: string, kind: string, name: string, spec: unknown) => {
-  const object = own(kind, name, spec);
+  const object = buildObject(kind, name, spec);
   return { ...object, metadata: { ...object.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 };
 /** Makes an upload by a link whose server never answers: its Job lasts for hours. */
@@ -46,7 +46,7 @@ const createUpload = (account: string, name: string) =>
 /** Makes an imported upload: media of ten hours without renditions. */
 async function createImported(account: string, name: string): Promise<void> {
   await createUpload(account, name);
-  await answer(`${name}-import`, {
+  await finishJob(`${name}-import`, {
     action: 'import',
     media: { ...MEDIA, durationSeconds: 36_000, sha256: Buffer.from(name).toString('hex').padEnd(64, '0') },
   });
@@ -64,7 +64,7 @@ const setCredit = (name: string, hasCredit: boolean) =>
     LOOPSTREAMS as Resource,
     NS,
     {
-      ...own('LoopStream', name, undefined),
+      ...buildObject('LoopStream', name, undefined),
       spec: undefined,
       status: {
         conditions: [
@@ -113,7 +113,7 @@ it('links that send nothing do not keep renditions from being made, nor do rendi
     }
   const renditions = async () => (await working(MALLORY)).filter((name) => name.endsWith('p30'));
   await until('mallory has its share of renditions', async () => (await renditions()).length === PLACES / 2);
-  await settled();
+  await waitUntilIdle();
   expect(await renditions()).toHaveLength(PLACES / 2);
   await createStream(VICTIM, 'mine', { uploadRef: 'film' });
   await setCredit('mine', true);
@@ -124,8 +124,8 @@ it('a start without credit prepares nothing and overtakes no other account', asy
   await createImported(MALLORY, 'bomb');
   await createStream(MALLORY, 'greedy', { uploadRef: 'bomb', replicas: 1 });
   await setCredit('greedy', false);
-  await phase('waiting', 'greedy');
-  await settled();
+  await waitForPhase('waiting', 'greedy');
+  await waitUntilIdle();
   expect(await working(MALLORY)).toEqual([]);
   const { status } = await getStream('greedy');
   expect(findCondition(status?.conditions, 'MediaReady')).toMatchObject({
@@ -141,8 +141,8 @@ it('a start without credit prepares nothing and overtakes no other account', asy
 it('before billing has said a word of a new stream, nothing is prepared for it', async () => {
   await createImported(MALLORY, 'bomb');
   await createStream(MALLORY, 'new', { uploadRef: 'bomb', replicas: 1 });
-  await phase('waiting', 'new');
-  await settled();
+  await waitForPhase('waiting', 'new');
+  await waitUntilIdle();
   expect(await working(MALLORY)).toEqual([]);
   expect(findCondition((await getStream('new')).status?.conditions, 'MediaReady')?.status).toBe('Unknown');
 });

@@ -65,9 +65,9 @@ describe('objects without end, asked for at two servers at once', () => {
     ['linkImports', 'quota_exceeded', () => UPLOAD],
     ['streams', 'quota_exceeded', streamWish],
   ];
-  test.each(nouns)('%s end at the limit of the trial, to the last one', async (name, code, wishOf) => {
+  test.each(nouns)('%s end at the limit of the trial, to the last one', async (name, code, buildWish) => {
     const mallory = await api.client(`mallory-${name}`);
-    const answers = await flood(mallory, 24, await wishOf(mallory));
+    const answers = await flood(mallory, 24, await buildWish(mallory));
     const allowed = (LIMITS.trial as Record<string, number>)[name] ?? 0;
     expect(countAnswers(answers)).toEqual({ made: allowed, refused: 24 - allowed });
     const body = findRefusal(answers);
@@ -82,7 +82,7 @@ describe('objects without end, asked for at two servers at once', () => {
   });
 
   test('GraphQL and tools of agents are no way around it', async () => {
-    const mallory = await api.client('mallory-doors');
+    const mallory = await api.client('mallory-apis');
     expect(countAnswers(await flood(mallory, 8, DESTINATION)).made).toBe(LIMITS.trial.destinations);
     const query = `mutation { createDestination(input: ${INPUT}) { __typename } }`;
     const { body } = await mallory.call<{ errors?: { extensions: { code: string } }[] }>('POST', '/graphql', { query });

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import { withOverrides } from '../../src/settings/limits.ts';
-import { idOf, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
+import { parseUploadId, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 
 const MIB = 2 ** 20;
@@ -44,7 +44,7 @@ test('uploads of no length, sent at once to two servers, end at the bytes that t
   const begun = await Promise.all(
     Array.from({ length: 12 }, (_, i) => wires[i % 2]?.create({ 'Upload-Defer-Length': '1' })),
   );
-  const ids = begun.filter((answer) => answer?.status === 201).map((answer) => idOf(answer as never));
+  const ids = begun.filter((answer) => answer?.status === 201).map((answer) => parseUploadId(answer as never));
   expect(ids).toHaveLength(QUOTA.uploads);
   const flood = Buffer.alloc(30 * MIB, 'x');
   const answers = await Promise.all(ids.map((id, i) => (wires[i % 2] as TusWire).append(id, 0, flood)));
@@ -71,7 +71,7 @@ test('a length that is said late is no more than there is room for', async () =>
   const [wire] = openWires(mallory) as [TusWire];
   const made = [await wire.create({ 'Upload-Defer-Length': '1' }), await wire.create({ 'Upload-Defer-Length': '1' })];
   const say = (answer: { headers: Headers }, bytes: number) =>
-    wire.append(idOf(answer), 0, '', { 'Upload-Length': String(bytes) });
+    wire.append(parseUploadId(answer), 0, '', { 'Upload-Length': String(bytes) });
   expect((await say(made[0] as never, QUOTA.largestUploadBytes)).status).toBe(204);
   expect(await say(made[1] as never, QUOTA.largestUploadBytes)).toMatchObject({
     body: { code: 'upload_quota_exceeded' },
@@ -86,8 +86,8 @@ test('parts count with their own size, and concurrent concatenations are no way 
     const headers = { 'Upload-Concat': 'partial', 'Upload-Length': String(bytes) };
     const made = await wires[0]?.send('POST', '', headers);
     if (made?.status !== 201) return made?.body.code as string;
-    expect((await wires[0]?.append(idOf(made), 0, Buffer.alloc(bytes)))?.status).toBe(204);
-    return idOf(made);
+    expect((await wires[0]?.append(parseUploadId(made), 0, Buffer.alloc(bytes)))?.status).toBe(204);
+    return parseUploadId(made);
   };
   const [a, b] = [await part(20 * MIB), await part(20 * MIB)];
   expect(await part(30 * MIB)).toBe('upload_quota_exceeded');
@@ -107,7 +107,7 @@ test('at the limit of uploads, parts can still be put together, and leave room t
   const ids: string[] = [];
   for (let i = 0; i < QUOTA.uploads; i++) {
     const headers = { 'Upload-Concat': 'partial', 'Upload-Length': '1' };
-    ids.push(idOf((await wires[0]?.send('POST', '', headers)) as never));
+    ids.push(parseUploadId((await wires[0]?.send('POST', '', headers)) as never));
     await wires[0]?.append(ids[i] ?? '', 0, 'x');
   }
   expect((await wires[0]?.create({ 'Upload-Length': '1' }))?.status).toBe(403);
@@ -118,7 +118,7 @@ test('at the limit of uploads, parts can still be put together, and leave room t
 
 test('a wrong sum leaves nothing in the storage', async () => {
   const [wire] = openWires(await api.client('mallory-sums')) as [TusWire];
-  const id = idOf(await wire.create({ 'Upload-Length': String(40 * MIB) }));
+  const id = parseUploadId(await wire.create({ 'Upload-Length': String(40 * MIB) }));
   const storage = await openStorage(pathToFileURL(join(dir, 'media')).href);
   const count = async () => {
     let keys = 0;

@@ -20,7 +20,7 @@ import {
 } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';
 import { call } from '../kit/system/api.ts';
-import { isPassword, openBrowser, tokenOf } from '../kit/system/sign-up.ts';
+import { isPassword, openBrowser, readMailToken } from '../kit/system/sign-up.ts';
 
 const HERS = 'seven lamps over water';
 const HIS = 'nine boats in the fog';
@@ -50,9 +50,9 @@ describe('a stranger signs up with an address before its owner does', () => {
     ] as const) {
       const [mallory, victim] = [openBrowser(url), openBrowser(url)];
       await mallory.signUp(email, HIS);
-      const early = await tokenOf(smtp, email, CONFIRM);
+      const early = await readMailToken(smtp, email, CONFIRM);
       await victim.signUp(email, HERS);
-      const late = await tokenOf(smtp, email, CONFIRM, 1);
+      const late = await readMailToken(smtp, email, CONFIRM, 1);
       expect((await victim.post('/verify-email', { token: [early, late][which] })).status).toBe(200);
       expect(await isPassword(url, { email, password: HIS })).toBe(false);
       expect(await isPassword(url, { email, password: HERS })).toBe(true);
@@ -63,9 +63,9 @@ describe('a stranger signs up with an address before its owner does', () => {
     const email = 'after@example.com';
     const [mallory, victim] = [openBrowser(url), openBrowser(url)];
     await victim.signUp(email, HERS);
-    await tokenOf(smtp, email, CONFIRM);
+    await readMailToken(smtp, email, CONFIRM);
     await mallory.signUp(email, HIS);
-    const his = await tokenOf(smtp, email, CONFIRM, 1);
+    const his = await readMailToken(smtp, email, CONFIRM, 1);
     expect((await victim.post('/verify-email', { token: his })).status).toBe(200);
     expect(await isPassword(url, { email, password: HIS })).toBe(false);
     expect(await isPassword(url, { email, password: HERS })).toBe(true);
@@ -75,7 +75,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     const email = 'elsewhere@example.com';
     const [mallory, phone] = [openBrowser(url), openBrowser(url)];
     await mallory.signUp(email, HIS);
-    const token = await tokenOf(smtp, email, CONFIRM);
+    const token = await readMailToken(smtp, email, CONFIRM);
     expect(await phone.post('/verify-email', { token })).toMatchObject({
       status: 403,
       body: { code: 'PASSWORD_REQUIRED', email },
@@ -93,10 +93,10 @@ describe('a stranger signs up with an address before its owner does', () => {
     expect(user).toEqual({ name: 'Vi', emailVerified: true });
   });
 
-  test('a program that opens the link of a letter confirms nothing, and takes no password of a sign-up over', async () => {
+  test('a program that opens the link of a mail confirms nothing, and takes no password of a sign-up over', async () => {
     const email = 'scanned@example.com';
     await openBrowser(url).signUp(email, HIS);
-    const token = await tokenOf(smtp, email, CONFIRM);
+    const token = await readMailToken(smtp, email, CONFIRM);
     const got = await fetch(`${url}/api/auth/verify-email?${new URLSearchParams({ token })}`, { redirect: 'manual' });
     expect(got.status).toBe(405);
     expect(await isPassword(url, { email, password: HIS })).toBe(false);
@@ -109,7 +109,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     const email = 'cookie@example.com';
     const mallory = openBrowser(url);
     await mallory.signUp(email, HIS);
-    const token = await tokenOf(smtp, email, CONFIRM);
+    const token = await readMailToken(smtp, email, CONFIRM);
     const other = openBrowser(url);
     await other.signUp('not-hers@example.com', HERS);
     expect((await other.post('/verify-email', { token })).body.code).toBe('PASSWORD_REQUIRED');
@@ -124,7 +124,7 @@ describe('a stranger signs up with an address before its owner does', () => {
     const [mallory, victim] = [openBrowser(url), openBrowser(url)];
     await victim.signUp(email, HERS);
     await mallory.signUp(email, HIS);
-    const [one, two] = [await tokenOf(smtp, email, CONFIRM), await tokenOf(smtp, email, CONFIRM, 1)];
+    const [one, two] = [await readMailToken(smtp, email, CONFIRM), await readMailToken(smtp, email, CONFIRM, 1)];
     expect((await victim.post('/verify-email', { token: two })).status).toBe(200);
     for (const token of [one, two])
       for (const browser of [mallory, victim])
@@ -204,13 +204,13 @@ async function waysIn({ key, app, client, session, victim }: Inside) {
 
 async function reset({ email }: Pick<Person, 'email'>, more: object = {}): Promise<void> {
   expect((await post(`${url}/api/auth/request-password-reset`, { email })).status).toBe(200);
-  const token = await tokenOf(smtp, email, /Choose a new password/);
+  const token = await readMailToken(smtp, email, /Choose a new password/);
   const answer = await post(`${url}/api/auth/reset-password`, { token, newPassword: NEW, ...more });
   expect(answer.status, await answer.text()).toBe(200);
 }
 
 describe('a stranger was in an account, and made himself ways back in', () => {
-  test('a password reset ends them all: sessions, keys, apps with their tokens, passkeys; the letter says so', async () => {
+  test('a password reset ends them all: sessions, keys, apps with their tokens, passkeys; the mail says so', async () => {
     const inside = await getInside('reset');
     await reset(inside.victim);
     expect(await waysIn(inside)).toEqual({ session: 401, key: 401, token: 401, refresh: 400, passkeys: 0 });
@@ -239,9 +239,9 @@ describe('a stranger was in an account, and made himself ways back in', () => {
   test('another link to choose a password, requested earlier by the stranger, is no longer valid', async () => {
     const { email } = await site.person('two-links');
     await post(`${url}/api/auth/request-password-reset`, { email });
-    const early = await tokenOf(smtp, email, /Choose a new password/);
+    const early = await readMailToken(smtp, email, /Choose a new password/);
     await post(`${url}/api/auth/request-password-reset`, { email });
-    const late = await tokenOf(smtp, email, /Choose a new password/, 1);
+    const late = await readMailToken(smtp, email, /Choose a new password/, 1);
     const set = (token: string, newPassword: string) =>
       post(`${url}/api/auth/reset-password`, { token, newPassword }).then(({ status }) => status);
     expect([await set(late, NEW), await set(early, HIS)]).toEqual([200, 400]);

@@ -8,7 +8,7 @@ import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
 import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';
 import { call } from '../kit/system/api.ts';
-import { isPassword, openBrowser, tokenOf } from '../kit/system/sign-up.ts';
+import { isPassword, openBrowser, readMailToken } from '../kit/system/sign-up.ts';
 import { until } from '../kit/wait.ts';
 
 const PASSWORD = 'seven lamps over water';
@@ -70,7 +70,7 @@ const many = (times: number, attack: (i: number) => Promise<unknown>) =>
   Promise.all(Array.from({ length: times }, (_one, i) => attack(i)));
 
 describe('mails to an address without an account', () => {
-  test('signing up, asking again, for a new password and signing in: five letters an hour in all, and none by signing in', async () => {
+  test('signing up, asking again, for a new password and signing in: five mails an hour in all, and none by signing in', async () => {
     const email = 'bomb@example.com';
     const [owner, address] = [openBrowser(site.url, { from: '203.0.113.7' }), { email }];
     await owner.signUp(email, PASSWORD);
@@ -95,7 +95,7 @@ describe('mails to an address without an account', () => {
     await hers.signUp(email, 'a kettle full of stars');
     await settle();
     expect(lettersTo(email)).toHaveLength(before);
-    const token = await tokenOf(smtp, email, /Confirm/);
+    const token = await readMailToken(smtp, email, /Confirm/);
     expect((await hers.post('/verify-email', { token })).status).toBe(200);
     expect(await isPassword(site.url, { email, password: 'a kettle full of stars' })).toBe(true);
     expect(await isPassword(site.url, { email, password: OTHER })).toBe(false);
@@ -127,7 +127,7 @@ describe('mails to an address without an account', () => {
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
   });
 
-  test('nothing that a stranger has typed stands in a letter', async () => {
+  test('nothing that a stranger has typed stands in a mail', async () => {
     const email = 'advertised@example.com';
     const names = {
       firstName: 'WIN http://evil.example',
@@ -141,7 +141,7 @@ describe('mails to an address without an account', () => {
       expect(`${raw}${mail.text}${mail.html}${mail.subject}`).not.toMatch(/evil|WIN/);
   });
 
-  test('one source sends letters to few mailboxes in an hour', async () => {
+  test('one source sends mails to few mailboxes in an hour', async () => {
     const statuses = [];
     for (let i = 0; i < 12 * PER_HOUR; i += 1) {
       const body = { email: `many-${i}@example.com`, password: PASSWORD, firstName: 'Bomb' };
@@ -168,7 +168,7 @@ describe('mails to an address with an account', () => {
     await settle();
     expect(lettersTo(email)).toHaveLength(PER_HOUR);
     // She forgets her password while no mail is sent: a link is in her mailbox already.
-    const token = await tokenOf(smtp, email, /Choose a new password/);
+    const token = await readMailToken(smtp, email, /Choose a new password/);
     const set = await ask('/reset-password', { token, newPassword: OTHER });
     expect(set.status).toBe(200);
     // The notice reaches her although a stranger has used up the mails.
@@ -219,9 +219,9 @@ describe('the mailbox behind an address', () => {
     expect(findMailbox(address)).toBe(mailbox);
   });
 
-  test('a sign-up leaves a letter for a new password, and one with a tag leaves one for the address without it', () => {
-    const most = (letter: 'confirm' | 'reset', address: string) =>
-      Math.min(...listAllowances(letter, address, PER_HOUR).map(({ letters }) => letters));
+  test('a sign-up leaves a mail for a new password, and one with a tag leaves one for the address without it', () => {
+    const most = (mail: 'confirm' | 'reset', address: string) =>
+      Math.min(...listAllowances(mail, address, PER_HOUR).map(({ mails }) => mails));
     expect(most('reset', 'a@example.com')).toBe(PER_HOUR);
     expect(most('confirm', 'a@example.com')).toBe(PER_HOUR - 1);
     expect(most('confirm', 'a+b@example.com')).toBe(PER_HOUR - 2);

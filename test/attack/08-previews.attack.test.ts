@@ -5,7 +5,7 @@ import { PODS } from '../../src/kube/core.ts';
 import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../src/resources/common/names.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
-import { type StreamsApi, startStreamsApi, streamsOf } from '../kit/make/streams.ts';
+import { makeStreamHelpers, type StreamsApi, startStreamsApi } from '../kit/make/streams.ts';
 import type { Client } from '../kit/system/api.ts';
 
 const POD_IP = '127.0.78.1';
@@ -92,7 +92,7 @@ describe(`${AT_ONCE} previews at once`, () => {
       Array.from({ length: AT_ONCE }, (_, n) => watch(streams[n % streams.length]?.id ?? '', started.ada)),
     );
     expect(count(answers, 200)).toBe(8);
-    const { create } = await streamsOf(started.api, started.eve);
+    const { create } = await makeStreamHelpers(started.api, started.eve);
     const { id } = await create({}, started.eve);
     await goOnAir(id);
     await isOnAir(id, started.eve);

@@ -19,13 +19,13 @@ import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
-import { at, podOf, step, stream, world } from '../kit/make/operator.ts';
+import { at, makePod, step, stream, world } from '../kit/make/operator.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 
 /** Returns the stream, made at NOW, after its pod reported `runs` `seconds` later. */
 function report(runs: unknown, seconds: number, before: LoopStream = stream()) {
-  const pod = podOf(before, { ready: true });
+  const pod = makePod(before, { ready: true });
   const book = computeSessions(before, [readPodTime(pod, parseRuns({ runs }))], true, at(seconds));
   return { ...book, pod };
 }
@@ -131,7 +131,7 @@ describe('a pod that reports more than it can have had', () => {
 describe('an honest pod', () => {
   it('is believed where the clock of its node is an hour off', () => {
     for (const off of [-3600, 3600]) {
-      const pod = podOf(stream(), { ready: true });
+      const pod = makePod(stream(), { ready: true });
       pod.status = { ...pod.status, startTime: kubeTime(at(off + 2)) };
       const runs = parseRuns({ runs: claim(500, kubeTime(at(off + 5)), kubeTime(at(off + 505))) });
       const dead = { ...readPodTime(pod, runs), endedThrough: 7 };
@@ -177,7 +177,7 @@ describe('a pod that reports too little', () => {
   });
 
   it('is charged by its report, and its stream says so', () => {
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     const { doubt, sessions } = computeSessions(stream(), [readPodTime(pod, [], true)], true, at(600));
     expect(doubt).toMatchObject({ reason: 'LessThanSeen', status: 'False' });
     expect(sessions.map(({ onAirSeconds }) => onAirSeconds)).toEqual([0]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { wantImport, wantRendition } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
-import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
+import { endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 
 const buildImported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
 
@@ -11,7 +11,7 @@ const buildImported = (): Upload => upload('film', { observedGeneration: 1, sour
 function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
   const bare = task === 'import' ? upload('film', {}) : buildImported();
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
-  const job = jobOf(owner, task === 'import' ? wantImport(owner) : wantRendition(owner, MEDIA, '720p30'));
+  const job = makeJob(owner, task === 'import' ? wantImport(owner) : wantRendition(owner, MEDIA, '720p30'));
   return decideUpload(owner, {
     held: new Map(),
     grant: () => ({}),

@@ -11,7 +11,7 @@ import { listReferredKeys, mayDelete, planSweep } from '../../src/operator/uploa
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
 import { findRendition, renditionKey } from '../../src/resources/upload/spec.ts';
-import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
+import { endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 import { media, room } from '../kit/make/prepare.ts';
 import { createContext, TONE, taskFor } from '../kit/make/rendition.ts';
 
@@ -114,7 +114,7 @@ describe('an installation that shared everything before', () => {
   test('lets Jobs end that began before, with the key that they write', () => {
     const owner = of('victim');
     const wish: WantedJob = wantRendition(owner, MEDIA, '720p30', false, 'sources/victim', true);
-    const { create, remove, status } = decide(owner, { jobs: [jobOf(owner, wish)] });
+    const { create, remove, status } = decide(owner, { jobs: [makeJob(owner, wish)] });
     expect([create, remove]).toEqual([[], []]);
     expect(status.renditions).toMatchObject([{ state: 'ready', key: SHARED }]);
   });

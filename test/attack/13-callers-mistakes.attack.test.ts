@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AUTH_PATHS } from '../../src/server/auth/paths.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
-import { badRequests } from '../kit/make/bad-input.ts';
+import { listBadRequests } from '../kit/make/bad-input.ts';
 import { ownPage } from '../kit/make/oauth.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
@@ -108,7 +108,7 @@ const HEADERS: Record<string, string>[] = [
 describe('a request that is wrong is answered as such, and leaves no error in the log:', () => {
   test('each wrong value of each parameter and field of REST', async () => {
     const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
-    const requests = badRequests(doc, {}, (example) => example);
+    const requests = listBadRequests(doc, {}, (example) => example);
     expect(requests.length).toBeGreaterThan(1_000);
     expect(await findFailures(requests)).toEqual([]);
     expect(errorLines()).toEqual([]);

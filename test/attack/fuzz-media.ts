@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chances, judge, limitedProbe, makeSeeds, mutate } from '../kit/make/fuzz-media.ts';
+import { checkFile, createRandom, makeSeeds, mutate, writeLimitedProbe } from '../kit/make/fuzz-media.ts';
 
 const AT_ONCE = 3;
 const count = Number(process.argv[2] ?? 10_000);
@@ -17,12 +17,14 @@ async function work(seeds: Awaited<ReturnType<typeof makeSeeds>>, ffprobe: strin
   for (let number = next++; number < count; number = next++) {
     const { name, content } = seeds[number % seeds.length] ?? { name: '', content: Buffer.alloc(0) };
     const path = join(dir, `${worker}.${name}`);
-    await writeFile(path, mutate(content, chances(number)));
+    await writeFile(path, mutate(content, createRandom(number)));
     const since = performance.now();
-    const outcome = await judge(path, name === 'ogg' || name === 'wav' ? 'audio' : 'video', ffprobe).catch((error) => {
-      beyond.push(`${name} ${number}: ${error}`);
-      return 'beyond';
-    });
+    const outcome = await checkFile(path, name === 'ogg' || name === 'wav' ? 'audio' : 'video', ffprobe).catch(
+      (error) => {
+        beyond.push(`${name} ${number}: ${error}`);
+        return 'beyond';
+      },
+    );
     slowest = Math.max(slowest, performance.now() - since);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if ((number + 1) % 500 === 0) process.stdout.write(`${number + 1} of ${count}, ${beyond.length} beyond the caps\n`);
@@ -30,7 +32,7 @@ async function work(seeds: Awaited<ReturnType<typeof makeSeeds>>, ffprobe: strin
 }
 
 try {
-  const [seeds, ffprobe] = [await makeSeeds(dir), await limitedProbe(dir)];
+  const [seeds, ffprobe] = [await makeSeeds(dir), await writeLimitedProbe(dir)];
   await Promise.all(Array.from({ length: AT_ONCE }, (_, worker) => work(seeds, ffprobe, worker)));
   for (const [outcome, times] of [...outcomes].sort())
     process.stdout.write(`${String(times).padStart(7)} ${outcome}\n`);

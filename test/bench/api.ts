@@ -15,7 +15,7 @@ import { call } from '../kit/system/api.ts';
 import { flatRows, type Load, latencyRows, type Rounds, rateRow } from './api/compare.ts';
 import type { LoadJobs, Target } from './api/load.ts';
 import { memoryRows } from './api/memory.ts';
-import { type Media, makeMedia, makeStreams, objectOf, observe, streamSpec } from './api/objects.ts';
+import { buildObject, type Media, makeMedia, makeStreams, observe, streamSpec } from './api/objects.ts';
 import type { PeerJobs } from './api/peers.ts';
 import { type Account, type BenchSystem, startSystem } from './api/system.ts';
 import { startWorker } from './api/worker.ts';
@@ -150,7 +150,7 @@ async function measureGraphql(scene: Scene, peer: (nodes: never) => Promise<stri
 function measureCreates({ system, api, load, many, media }: Scene, count: number, rounds: number) {
   const json = { 'content-type': 'application/json' };
   const wish = { name: 'New channel', quality: 'q_1080p', framerate: 'f_30', ...media };
-  const resource = objectOf(LOOPSTREAMS, many.accountId, 'NAME', streamSpec(media, 'New channel'));
+  const resource = buildObject(LOOPSTREAMS, many.accountId, 'NAME', streamSpec(media, 'New channel'));
   const { ca, admin } = system.plane.certificates;
   const [cert, key] = [admin.cert, admin.key].map(String);
   const targets = [

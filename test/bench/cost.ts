@@ -1,7 +1,7 @@
 /** Measures the cost of N streams beside N bare ffmpeg at the same time, so that both meet the same machine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
-import { cpuSecondsOf, pssMibOf } from './processes.ts';
+import { sumCpuSeconds, sumPssMib } from './processes.ts';
 import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
@@ -29,12 +29,12 @@ export async function measureCost(rtmp: RtmpServer, media: Media, { streams, sec
     const sides = [ours, bare].map((side) => side.map(({ pid }) => pid));
     const windows: { cpu: number[]; pss: number[] }[] = [];
     for (let i = 0; i < WINDOWS; i++) {
-      const before = sides.map(cpuSecondsOf);
+      const before = sides.map(sumCpuSeconds);
       const from = performance.now();
       await sleep((seconds * 1000) / WINDOWS);
       const took = (performance.now() - from) / 1000;
-      const cpu = sides.map((side, s) => (cpuSecondsOf(side) - (before[s] ?? 0)) / took / streams);
-      windows.push({ cpu, pss: sides.map((side) => pssMibOf(side) / streams) });
+      const cpu = sides.map((side, s) => (sumCpuSeconds(side) - (before[s] ?? 0)) / took / streams);
+      windows.push({ cpu, pss: sides.map((side) => sumPssMib(side) / streams) });
     }
     return (['cpu', 'pss'] as const).map((kind) => {
       const side = (s: number) => median(windows.map((w) => w[kind][s] ?? Number.NaN));

@@ -13,7 +13,7 @@ import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { measureCost } from './cost.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
-import { circumstances, type Row, report, versionOf, whole } from './report.ts';
+import { circumstances, type Row, readVersion, report, whole } from './report.ts';
 import { measureSeams } from './seams.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
     ],
     { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
   );
-  const about = circumstances([versionOf.ffmpeg(), versionOf.liquidsoap()]);
+  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap()]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),

@@ -16,7 +16,7 @@ import { makeClip } from '../kit/make/media.ts';
 import { startSystem } from '../kit/system/system.ts';
 import { type Call, makeAccount } from './fairness/account.ts';
 import { attack } from './fairness/attack.ts';
-import { circumstances, median, report, versionOf, whole } from './report.ts';
+import { circumstances, median, readVersion, report, whole } from './report.ts';
 
 const BAR = 1.5;
 /** The limit of the whole run. */
@@ -101,7 +101,7 @@ async function goLive(call: Call, mediaUrl: string, rtmpUrl: string, signal: Abo
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
   const signal = AbortSignal.timeout(LONGEST_MS);
-  const about = circumstances([versionOf.ffmpeg()]);
+  const about = circumstances([readVersion.ffmpeg()]);
   await using started = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-fairness-'));
   started.defer(() => rm(dir, { recursive: true, force: true }));

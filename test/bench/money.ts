@@ -18,7 +18,7 @@ import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { migrate } from '../../src/server/migrate.ts';
 import { startPostgres } from '../../tools/local/postgres.ts';
-import { give } from '../kit/make/grant.ts';
+import { adjustCredit } from '../kit/make/grant.ts';
 import { spendRows } from './money/spend.ts';
 import { circumstances, collect, median, type Row, report, whole } from './report.ts';
 
@@ -83,7 +83,7 @@ async function open(): Promise<{ url: string; close(): Promise<void> }> {
 
 async function meterRows(db: Db, streams: number, rounds: number): Promise<Row[]> {
   const ledger = createLedger(db);
-  for (let i = 0; i < streams / STREAMS_OF_ACCOUNT; i++) await give(ledger, `account-${i}`, 1_000_000_000n);
+  for (let i = 0; i < streams / STREAMS_OF_ACCOUNT; i++) await adjustCredit(ledger, `account-${i}`, 1_000_000_000n);
   const prices = parsePrices();
   let counted = 0;
   const onCounted = (what: { seconds: number }) => {

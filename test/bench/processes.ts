@@ -36,11 +36,11 @@ function listFamilies(roots: readonly number[]): ProcStat[] {
 }
 
 /** Returns user and system seconds so far. */
-export const cpuSecondsOf = (roots: readonly number[]): number =>
+export const sumCpuSeconds = (roots: readonly number[]): number =>
   listFamilies(roots).reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
 
 /** Returns the proportional set size in MiB: shared pages count as a share each. */
-export function pssMibOf(roots: readonly number[]): number {
+export function sumPssMib(roots: readonly number[]): number {
   const kib = listFamilies(roots).map(({ pid }) => {
     try {
       return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);

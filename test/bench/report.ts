@@ -43,7 +43,7 @@ const firstLine = (command: string, args: string[]): string => {
 };
 
 /** Programs whose versions a run depends on. */
-export const versionOf = {
+export const readVersion = {
   ffmpeg: () => `ffmpeg ${/version (\S+)/.exec(firstLine('ffmpeg', ['-version']))?.[1] ?? 'unknown'}`,
   liquidsoap: () => `liquidsoap ${firstLine('liquidsoap', ['--version']).replace('Liquidsoap ', '')}`,
 };

@@ -17,7 +17,7 @@ interface Sample {
 }
 
 /** Computes the slope by the median of all pairs (Theil–Sen), which single outliers do not move, in units of y per unit of x. */
-export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
+export function computeSlope(points: readonly (readonly [x: number, y: number])[]): number {
   const slopes = points.flatMap(([x, y], i) => points.slice(i + 1).map(([x2, y2]) => (y2 - y) / (x2 - x)));
   return median(slopes);
 }
@@ -41,7 +41,7 @@ export async function measureSoak(media: Media, hours: number): Promise<Row[]> {
   const settled = samples.filter((sample) => sample.hours > SETTLED_HOURS);
   const row = (what: string, key: 'residentMib' | 'heldMib'): Row => {
     const values = settled.map((sample) => sample[key]);
-    const growth = slopeOf(settled.map((sample) => [sample.hours, sample[key]] as const)) * 24;
+    const growth = computeSlope(settled.map((sample) => [sample.hours, sample[key]] as const)) * 24;
     return {
       what: `${what}, ${hours} h of media in ${took.toFixed(0)} s`,
       ours: `${growth.toFixed(2)} MiB a day (${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)} MiB)`,

@@ -51,7 +51,7 @@ interface ChargeRow {
 }
 
 /** Reads charges from the ledger alone, independent of the meter's own counts. */
-export async function sessionsOf({ databaseUrl }: Stage, stream: LoopStream): Promise<SessionFacts[]> {
+export async function readSessions({ databaseUrl }: Stage, stream: LoopStream): Promise<SessionFacts[]> {
   const rows = (await query(
     databaseUrl,
     `select t.details->>'session' as session, sum((t.details->>'seconds')::numeric)::float as seconds,
@@ -83,7 +83,7 @@ export const countTwice = ({ databaseUrl }: Stage): Promise<number> =>
 
 const CREDITS_PER_ETH = 30_000_000n;
 
-export async function depositsOf({ databaseUrl }: Stage, { sent }: Chain): Promise<Deposits> {
+export async function readDeposits({ databaseUrl }: Stage, { sent }: Chain): Promise<Deposits> {
   const rows = await query(
     databaseUrl,
     `select split_part(t.key, ':', 3) as txid, sum(e.credits)::text as credits from loopstream.ledger_transactions t

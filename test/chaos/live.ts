@@ -6,7 +6,7 @@ import { sleep } from '../../src/lib/clock.ts';
 import { STREAM_LABEL } from '../../src/resources/common/names.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { FarTap } from '../kit/fake/tap-process.ts';
-import { processesOf } from '../kit/real/node.ts';
+import { listProcesses } from '../kit/real/node.ts';
 import { until } from '../kit/wait.ts';
 import type { Chain } from './chain.ts';
 import { KINDS, type Kind, type Shot } from './plan.ts';
@@ -93,7 +93,7 @@ async function processesOfStream({ kubeconfig }: Stage, id: string): Promise<{ f
   const kube = createKube({ kubeconfig });
   try {
     const pods = await kube.list(PODS, { namespace: NAMESPACE, labelSelector: `${STREAM_LABEL}=${id}` });
-    const found = pods.flatMap(({ metadata }) => processesOf(metadata.uid));
+    const found = pods.flatMap(({ metadata }) => listProcesses(metadata.uid));
     const isFfmpeg = (pid: number) => {
       try {
         return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'ffmpeg';

@@ -11,24 +11,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
-import { circumstances, versionOf, whole } from '../bench/report.ts';
+import { circumstances, readVersion, whole } from '../bench/report.ts';
 import { until } from '../kit/wait.ts';
 import {
   countEntries,
   countPayments,
   countTwice,
-  depositsOf,
   isCounted,
+  readDeposits,
+  readSessions,
   readStreams,
   reconcile,
-  sessionsOf,
 } from './books.ts';
 import { type Chain, startChain } from './chain.ts';
 import { type Channel, makeChannels, pay, shoot } from './live.ts';
-import { planOf } from './plan.ts';
+import { planShots } from './plan.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Stage, setStage } from './stage.ts';
-import { linesOf, type StreamFacts, tableOf } from './verdict.ts';
+import { buildLines, formatTable, type StreamFacts } from './verdict.ts';
 
 const HELP = `Usage: node test/chaos/money.ts [options]
 
@@ -88,14 +88,14 @@ async function judge(
   for (const { id, key, tap } of channels) {
     const stream = all.get(id);
     if (!stream) throw new Error(`The stream ${id} is gone.`);
-    const [sessions, mediaSeconds] = [await sessionsOf(stage, stream), await receiver.mediaSeconds(key)];
+    const [sessions, mediaSeconds] = [await readSessions(stage, stream), await receiver.mediaSeconds(key)];
     facts.push({ name: key, sessions, publishes: await tap.publishes(), mediaSeconds });
   }
-  const lines = facts.flatMap(linesOf);
+  const lines = facts.flatMap(buildLines);
   const total = (pick: (line: (typeof lines)[number]) => number) => lines.reduce((sum, line) => sum + pick(line), 0);
   const [wrong, deposits, twice] = [
     lines.filter(({ holds }) => !holds),
-    await depositsOf(stage, chain),
+    await readDeposits(stage, chain),
     await countTwice(stage),
   ];
   const { ok, text } = await reconcile(stage);
@@ -103,7 +103,7 @@ async function judge(
   const words = [
     `Killed: ${fired}.`,
     '',
-    tableOf(facts),
+    formatTable(facts),
     '',
     `- Seconds recorded at the receiver: ${total((line) => line.recorded).toFixed(1)}; charged: ${total((line) => line.charged).toFixed(1)}; sessions: ${lines.length}, of which ${wrong.length} do not hold (never above, at most 1 s below).`,
     `- Entries in the ledger: ${await countEntries(stage)}. Deposits sent: ${deposits.sent}; credited: ${deposits.credited}.`,
@@ -131,7 +131,7 @@ async function perform(dir: string, lifecycle: Lifecycle, given: { seconds: numb
       () => undefined,
     );
   }, 20_000);
-  const fired = await shoot({ stage, chain, channels }, planOf(given.seed, given.seconds), {
+  const fired = await shoot({ stage, chain, channels }, planShots(given.seed, given.seconds), {
     seconds: given.seconds,
     say,
   }).finally(() => {
@@ -152,7 +152,7 @@ async function main(): Promise<number> {
   }
   const seed = values.seed === undefined ? randomInt(1, 10_000) : whole(values.seed);
   const given = { seconds: whole(values.seconds), streams: whole(values.streams), seed };
-  const about = circumstances([versionOf.ffmpeg(), 'PostgreSQL with fsync', 'anvil 1.7.1']);
+  const about = circumstances([readVersion.ffmpeg(), 'PostgreSQL with fsync', 'anvil 1.7.1']);
   const command = `make chaos-money ARGS="--seed ${seed} --seconds ${given.seconds} --streams ${given.streams}"`;
   say(command);
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-chaos-'));

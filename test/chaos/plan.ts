@@ -44,7 +44,7 @@ const MOST: Partial<Record<Kind, number>> = { agent: 2, streamer: 2 };
 const PAUSE_MS = { least: 3000, most: 8000 };
 
 /** Each kind comes once before any comes twice, where there is time for it. */
-export function planOf(seed: number, seconds: number): Shot[] {
+export function planShots(seed: number, seconds: number): Shot[] {
   const lot = lots(seed);
   const left: Kind[] = [];
   const fired = new Map<Kind, number>();

@@ -4,7 +4,7 @@
  */
 
 import { type FarTap, startTaps } from '../kit/fake/tap-process.ts';
-import { packetsOf } from '../kit/make/media.ts';
+import { readTrackPackets } from '../kit/make/media.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 
 export interface Receiver {
@@ -23,7 +23,7 @@ export async function startReceiver(dir: string): Promise<Receiver> {
       const files = await server.recordings(key);
       let seconds = 0;
       for (const file of files) {
-        const { dts } = await packetsOf(file, 'v').catch(() => ({ dts: [] as number[] }));
+        const { dts } = await readTrackPackets(file, 'v').catch(() => ({ dts: [] as number[] }));
         if (dts.length > 1) seconds += (dts.at(-1) ?? 0) - (dts[0] ?? 0);
       }
       return seconds;

@@ -59,7 +59,7 @@ const sum = <T>(items: readonly T[], pick: (item: T) => number): number =>
   items.reduce((total, item) => total + pick(item), 0);
 
 /** Returns a line for each session, and one for publishes outside of any. */
-export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
+export function buildLines({ name, sessions, publishes }: StreamFacts): Line[] {
   const by = Map.groupBy(publishes, (publish) => findSession(publish, sessions)?.number);
   const facts: (SessionFacts | undefined)[] = [...sessions, ...(by.has(undefined) ? [undefined] : [])];
   return facts.map((session) => {
@@ -75,9 +75,9 @@ export function linesOf({ name, sessions, publishes }: StreamFacts): Line[] {
 const seconds = (value: number): string => `${value.toFixed(1)} s`;
 
 /** Returns Markdown: the sessions, and a sum for each stream with the length of its recordings. */
-export function tableOf(streams: readonly StreamFacts[]): string {
+export function formatTable(streams: readonly StreamFacts[]): string {
   const rows = streams.flatMap((stream) => {
-    const lines = linesOf(stream);
+    const lines = buildLines(stream);
     const total = {
       recorded: sum(lines, (line) => line.recorded),
       charged: sum(lines, (line) => line.charged),

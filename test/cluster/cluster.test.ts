@@ -1,10 +1,10 @@
 /**
  * Tests the product on a real cluster, from the image to the receiver. It is installed by Helm, used through its Service, and stays on air
  * while nodes, kubelets, operators and pods fail. There is one installation and one stream, so the tests run in sequence. Tests of other
- * streams run beside them where neither disturbs the other (`sideBySide`).
+ * streams run beside them where neither disturbs the other (`describeConcurrent`).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decodeErrors, packetsOf } from '../kit/make/media.ts';
+import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import type { Cluster } from '../kit/real/cluster/cluster.ts';
 import { describeMachine } from '../kit/real/cluster/machine.ts';
 import type { Outside } from '../kit/real/cluster/outside.ts';
@@ -12,14 +12,14 @@ import { NAMESPACE, type Release } from '../kit/real/cluster/release.ts';
 import type { Results } from '../kit/real/cluster/results.ts';
 import {
   createStream,
+  describeConcurrent,
+  expectInvisible,
+  expectReplacement,
   openScene,
   PATIENCE_MS,
-  ready,
-  replaced as replacedIn,
   type Scene,
   seconds,
-  sideBySide,
-  unseen as unseenBy,
+  waitUntilReady,
 } from '../kit/real/cluster/scene.ts';
 import { type WatchedStream, watchStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
@@ -51,8 +51,9 @@ afterAll(async () => {
 });
 
 const create = (key: string, uploadID: string) => createStream(scene, key, uploadID);
-const unseen = (what: string, trouble: () => Promise<unknown>) => unseenBy(scene, stream, what, trouble);
-const replaced = (what: string, trouble: () => Promise<unknown>) => replacedIn(scene, stream, what, trouble);
+const expectUnseen = (what: string, trouble: () => Promise<unknown>) => expectInvisible(scene, stream, what, trouble);
+const expectReplaced = (what: string, trouble: () => Promise<unknown>) =>
+  expectReplacement(scene, stream, what, trouble);
 
 const readConditions = async (id: string) => {
   const { status } = JSON.parse(await release.inside('get', 'loopstream', id, '-o', 'json'));
@@ -67,7 +68,7 @@ describe('the main job', () => {
     const imported = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
     upload = imported.body.objectID;
     const id = await createStream(scene, KEY, upload, urls.watched);
-    await ready(scene, id);
+    await waitUntilReady(scene, id);
     const started = await call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
     expect(started.body.status).toBe('live');
     results.add('from the link to live', seconds(performance.now() - from), '');
@@ -119,14 +120,14 @@ describe('the main job', () => {
 });
 
 // The next tests run side by side where that is possible: other streams, and read-only checks.
-sideBySide('the main job, as it goes on', () => {
+describeConcurrent('the main job, as it goes on', () => {
   test('nothing at all, to compare with', () =>
-    unseen('nothing (media comes in bursts of this size)', async () => undefined));
+    expectUnseen('nothing (media comes in bursts of this size)', async () => undefined));
 
   test('the receiver got each packet in its order, and pictures and sound are complete', async () => {
     await until('more than three loops have arrived', () => outside.meter.steadyMs() > 15_000, PATIENCE_MS);
     const [recording = ''] = await outside.recordings(KEY);
-    const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
+    const [video, audio] = [await readTrackPackets(recording, 'v'), await readTrackPackets(recording, 'a')];
     expect(video.dts.length).toBeGreaterThan(3 * 4 * 30);
     expect(video.notIncreasing + audio.notIncreasing).toBe(0);
     expect(video.maxStep).toBeLessThanOrEqual(1 / 30 + 0.0015);
@@ -137,13 +138,13 @@ sideBySide('the main job, as it goes on', () => {
     ).toEqual([]);
   });
 });
-sideBySide('a stream that ends', () => endingTests(those));
-sideBySide('what pods may connect to', () => networkTests(those));
-sideBySide('what the release may do is what it did', () => usageTests(those));
+describeConcurrent('a stream that ends', () => endingTests(those));
+describeConcurrent('what pods may connect to', () => networkTests(those));
+describeConcurrent('what the release may do is what it did', () => usageTests(those));
 
 describe('invisible faults', () => {
   test('the operator that leads is killed', () =>
-    unseen('operator that leads killed', async () => {
+    expectUnseen('operator that leads killed', async () => {
       const lease = () =>
         release.inside('get', 'lease', 'loopstream-operator', '-o', 'jsonpath={.spec.holderIdentity}');
       const leader = await lease();
@@ -154,8 +155,8 @@ describe('invisible faults', () => {
     }));
 
   test('kubelet is killed and comes back', () =>
-    unseen('kubelet killed, away for 10 s', async () => {
-      const node = stream.nodeOf(await stream.pod());
+    expectUnseen('kubelet killed, away for 10 s', async () => {
+      const node = stream.findNode(await stream.pod());
       await node.kill('kubelet');
       const from = performance.now();
       await until('ten seconds have passed', () => performance.now() - from > 10_000);
@@ -163,8 +164,8 @@ describe('invisible faults', () => {
     }));
 
   test('kubelet and containerd of its node are killed and started', () =>
-    unseen('node restarted (kubelet and containerd)', async () => {
-      const node = stream.nodeOf(await stream.pod());
+    expectUnseen('node restarted (kubelet and containerd)', async () => {
+      const node = stream.findNode(await stream.pod());
       await node.kill('kubelet');
       await node.kill('containerd');
       await node.start('containerd');
@@ -172,12 +173,12 @@ describe('invisible faults', () => {
     }));
 
   test('the release is upgraded, the image of streams is the same', () =>
-    unseen('helm upgrade, streams’ image unchanged', () => release.upgrade('1', { workers: 4 })));
+    expectUnseen('helm upgrade, streams’ image unchanged', () => release.upgrade('1', { workers: 4 })));
 
-  test('and rolled back', () => unseen('helm rollback', () => release.helms.four.rollback()));
+  test('and rolled back', () => expectUnseen('helm rollback', () => release.helms.four.rollback()));
 });
 
-sideBySide('what leaves its pod where it is', () => {
+describeConcurrent('what leaves its pod where it is', () => {
   test('the container is killed for want of memory, and started again', async () => {
     const before = await stream.pod();
     const name = before.metadata.name;
@@ -206,7 +207,7 @@ sideBySide('what leaves its pod where it is', () => {
 
   refusalTests(those);
 });
-sideBySide('what keeps another stream off air is said in its conditions', () => {
+describeConcurrent('what keeps another stream off air is said in its conditions', () => {
   const quota = (pods: string) => ({
     apiVersion: 'v1',
     kind: 'ResourceQuota',
@@ -216,7 +217,7 @@ sideBySide('what keeps another stream off air is said in its conditions', () => 
 
   test('a quota that leaves no pod; and once it is gone the stream goes on air', async () => {
     const id = await create('second-key-of-the-cluster', upload);
-    await ready(scene, id);
+    await waitUntilReady(scene, id);
     await release.kubectl(['apply', '-f', '-'], [quota('1')]);
     await until(
       'the quota counts',
@@ -251,7 +252,7 @@ describe('faults that replace the pod', () => {
     const { nodeName } = (await stream.pod()).spec;
     const how = ['--ignore-daemonsets', '--delete-emptydir-data', '--force', '--timeout=180s'];
     try {
-      await replaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
+      await expectReplaced('kubectl drain of its node', () => release.kubectl(['drain', nodeName, ...how]));
       expect((await stream.pod()).spec.nodeName).not.toBe(nodeName);
     } finally {
       // The next tests need both nodes, whether this one passes or not.
@@ -260,9 +261,9 @@ describe('faults that replace the pod', () => {
   });
 });
 
-sideBySide('what takes its pod', () => {
+describeConcurrent('what takes its pod', () => {
   test('it is evicted through the API', () =>
-    replaced('eviction API', async () => {
+    expectReplaced('eviction API', async () => {
       const { metadata } = await stream.pod();
       const eviction = {
         apiVersion: 'policy/v1',
@@ -277,7 +278,7 @@ sideBySide('what takes its pod', () => {
       expect(answer.status, answer.text).toBe(201);
     }));
 });
-sideBySide('more streams', () => siblingTests(those));
+describeConcurrent('more streams', () => siblingTests(those));
 
 disruptionTests(those);
 
@@ -292,13 +293,13 @@ describe('conditions show why another stream is off air', () => {
     const before = await release.service('get', operator, '-o', `jsonpath={${variable}}`);
     expect(before).toContain(':');
     try {
-      await unseen('image missing, for another stream', async () => {
+      await expectUnseen('image missing, for another stream', async () => {
         // The destination has no listener, which shows at once.
         const [id] = await Promise.all([
           create('third-key-of-the-cluster', upload),
           set(`${cluster.layout.gateway}:1/loopstream:gone`),
         ]);
-        await ready(scene, id);
+        await waitUntilReady(scene, id);
         await release.call('POST', `/streams/${id}/start`);
         await until(
           'the condition says so',

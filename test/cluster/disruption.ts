@@ -2,8 +2,16 @@
 import { describe, expect, test } from 'vitest';
 import { PAUSE_IMAGE } from '../kit/real/cluster/config.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
-import { createStream, PATIENCE_MS, ready, replaced, type Scene, seconds, unseen } from '../kit/real/cluster/scene.ts';
-import { podsOf, type WatchedStream } from '../kit/real/cluster/stream.ts';
+import {
+  createStream,
+  expectInvisible,
+  expectReplacement,
+  PATIENCE_MS,
+  type Scene,
+  seconds,
+  waitUntilReady,
+} from '../kit/real/cluster/scene.ts';
+import { listPods, type WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
 interface Pod {
@@ -31,7 +39,7 @@ const evict = (getContext: Those, name: string) =>
 export function refusalTests(getContext: Those): void {
   test('a polite eviction, for a stream that must not be disturbed', async () => {
     const { scene, stream } = getContext();
-    await unseen(scene, stream, 'eviction of a stream with disruption: Never, refused', async () => {
+    await expectInvisible(scene, stream, 'eviction of a stream with disruption: Never, refused', async () => {
       await setSpec(getContext, stream.id, { disruption: 'Never' });
       const { name } = (await stream.pod()).metadata;
       await inside(
@@ -50,7 +58,7 @@ export function endingTests(getContext: Those): void {
   test('a stream whose time is over is deleted when it has been kept long enough', async () => {
     const { scene, upload } = getContext();
     const id = await createStream(scene, 'ended-key-of-the-cluster', upload);
-    await ready(scene, id);
+    await waitUntilReady(scene, id);
     const at = (ms: number) => new Date(Math.ceil(Date.now() / 1000) * 1000 + ms).toISOString();
     // The end is set when it is on air: a window of fixed length can pass before a busy machine has started the pod.
     const schedule = { startAt: at(2000), endAt: at(600_000) };
@@ -58,7 +66,7 @@ export function endingTests(getContext: Those): void {
     await inside(getContext, 'wait', `loopstream/${id}`, '--for=condition=Live', '--timeout=60s');
     await setSpec(getContext, id, { schedule: { endAt: at(2000) } });
     await inside(getContext, 'wait', `loopstream/${id}`, '--for=delete', '--timeout=90s');
-    expect(await podsOf(scene.cluster, `loopstream.dev/stream=${id}`)).toEqual([]);
+    expect(await listPods(scene.cluster, `loopstream.dev/stream=${id}`)).toEqual([]);
   });
 }
 
@@ -68,7 +76,7 @@ export function siblingTests(getContext: Those): void {
     const { scene, upload } = getContext();
     const start = async (key: string) => {
       const id = await createStream(scene, key, upload);
-      await ready(scene, id);
+      await waitUntilReady(scene, id);
       const { body } = await scene.release.call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
       expect(body.status).toBe('live');
       return id;
@@ -89,7 +97,7 @@ export function disruptionTests(getContext: Those): void {
         );
       // The priority is lower than all others, so that the scheduler chooses it, whichever pod is youngest.
       await createClass('of-lower-priority', -10);
-      await replaced(scene, stream, 'spec.template edited', () =>
+      await expectReplacement(scene, stream, 'spec.template edited', () =>
         setSpec(getContext, stream.id, { template: { priorityClassName: 'of-lower-priority' } }),
       );
       const { nodeName } = (await stream.pod()).spec;
@@ -112,7 +120,7 @@ export function disruptionTests(getContext: Those): void {
       };
       await createClass(name, 1000);
       try {
-        await replaced(scene, stream, 'preempted by a pod of higher priority', () =>
+        await expectReplacement(scene, stream, 'preempted by a pod of higher priority', () =>
           kubectl(['apply', '-f', '-'], [pod]),
         );
       } finally {
@@ -130,7 +138,7 @@ export function disruptionTests(getContext: Those): void {
       const seenReady = new Set<string>();
       const isNew = ({ spec }: Pod) => spec.containers[0]?.image !== before;
       const watch = async () => {
-        const pods = (await podsOf<Pod>(scene.cluster, 'loopstream.dev/stream')).filter(
+        const pods = (await listPods<Pod>(scene.cluster, 'loopstream.dev/stream')).filter(
           ({ status }) => status.phase !== 'Succeeded' && status.phase !== 'Failed',
         );
         for (const { metadata, status } of pods)
@@ -146,7 +154,7 @@ export function disruptionTests(getContext: Those): void {
         return byStream.size === siblings.length + 1 && pods.every(isNew);
       };
       let rolledMs = 0;
-      await replaced(scene, stream, 'helm upgrade to another image, three streams on air', async () => {
+      await expectReplacement(scene, stream, 'helm upgrade to another image, three streams on air', async () => {
         const all = until('all of them have the other image', watch, PATIENCE_MS).then(() => {
           rolledMs = performance.now() - fromMs;
         });

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { NAMESPACE, SERVICE } from '../kit/real/cluster/release.ts';
-import { createStream, ready, type Scene, seconds, unseen } from '../kit/real/cluster/scene.ts';
+import { createStream, expectInvisible, type Scene, seconds, waitUntilReady } from '../kit/real/cluster/scene.ts';
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
@@ -34,7 +34,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       const { scene, stream } = getContext();
       const { inside, kubectl, helms } = scene.release;
       expect((await listLeftovers()).length).toBeGreaterThan(5);
-      await unseen(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
+      await expectInvisible(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
       expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${stream.id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
       expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(4);
@@ -49,7 +49,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: CREDENTIALS }, stringData: credentials };
       await kubectl(['-n', SERVICE, 'apply', '-f', '-'], [secret]);
       const tag = (await stream.pod()).spec.containers[0]?.image.split(':').at(-1) ?? '';
-      await unseen(scene, stream, 'helm install (Helm 3) beside the stream', () =>
+      await expectInvisible(scene, stream, 'helm install (Helm 3) beside the stream', () =>
         helms.three.install(fromSecret(values(tag))),
       );
       expect(await image()).toBe(tag);
@@ -87,7 +87,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       const link = { type: 'VIDEO', url: urls.film };
       const { body } = await call<{ objectID: string }>('POST', '/uploads/from-link', link);
       const id = await createStream(scene, 'after-the-namespace', body.objectID, urls.watched);
-      await ready(scene, id);
+      await waitUntilReady(scene, id);
       await call('POST', `/streams/${id}/start?wait=60`);
       await isLive(scene, id);
       await helms.three.uninstall();

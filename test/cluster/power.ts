@@ -12,7 +12,7 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
     const { release, outside, results } = scene;
     const before = await stream.pod();
     const { nodeName } = before.spec;
-    const node = stream.nodeOf(before);
+    const node = stream.findNode(before);
     let toldMs = 0;
     const gap = await stream.gap(async () => {
       await node.cutPower();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, importJobName } from '../../src/resources/common/names.ts';
 import { HISTORY_LIMIT } from '../../src/resources/playlist/version-bytes.ts';
-import { type Asked, rightOf } from '../kit/real/cluster/audit.ts';
+import { type Asked, formatRight } from '../kit/real/cluster/audit.ts';
 import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
 import { createStream, PATIENCE_MS, type Scene } from '../kit/real/cluster/scene.ts';
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
@@ -33,7 +33,9 @@ const SHOWN_MS = 60_000;
 
 const listRights = (rules: Rule[]): string[] =>
   rules.flatMap(({ apiGroups = [], resources = [], verbs }) =>
-    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => rightOf(verb, resource, group)))),
+    apiGroups.flatMap((group) =>
+      resources.flatMap((resource) => verbs.map((verb) => formatRight(verb, resource, group))),
+    ),
   );
 
 /** Returns all rights of the roles that are bound to a service account by its name. */

@@ -12,7 +12,7 @@ import { expectNoSeam } from '../kit/make/onair.ts';
 import { packetsOf } from '../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { logs } from '../kit/system/traces.ts';
+import { readLogs } from '../kit/system/traces.ts';
 import { until } from '../kit/wait.ts';
 
 const KEY = 'live_s3cr3t-k3y';
@@ -87,5 +87,5 @@ test('an agent takes a link to a live stream, sees that it is well, and takes it
   await done('delete_upload', { id: upload.objectID });
   expect((await done('list_streams')).data).toEqual([]);
   // The key is in no log of any part.
-  for (const [place, text] of await logs(system)) expect(text, place).not.toContain(KEY);
+  for (const [place, text] of await readLogs(system)) expect(text, place).not.toContain(KEY);
 });

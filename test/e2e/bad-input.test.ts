@@ -13,7 +13,14 @@ import { startTestRedis } from '../kit/real/redis.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { startApiProcess } from '../kit/system/api-process.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { disguisesOf, environmentOf, everywhere, fetched, type Place, watchRedis } from '../kit/system/traces.ts';
+import {
+  fetchPlace,
+  listEncodings,
+  listPlaces,
+  type Place,
+  readEnvironment,
+  watchRedis,
+} from '../kit/system/traces.ts';
 import { freePort, until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
@@ -170,7 +177,7 @@ test('a secret is found in any encoding', () => {
     JSON.stringify({ text }),
     JSON.stringify({ text }).replaceAll('&', '\\u0026'),
   ]);
-  const disguises = disguisesOf(secret);
+  const disguises = listEncodings(secret);
   expect(hidden.filter((text) => !disguises.some((one) => text.includes(one)))).toEqual([]);
   expect(disguises.every((one) => one.length > 16)).toBe(true);
 });
@@ -179,7 +186,7 @@ test('a secret is found in any encoding', () => {
 async function startWithRedis() {
   const redis = await startTestRedis();
   const watch = await watchRedis(redis.url);
-  const environment = environmentOf(system, 'api');
+  const environment = readEnvironment(system, 'api');
   const ports = { LOOPSTREAM_PORT: '0', LOOPSTREAM_OPS_PORT: '0', LOOPSTREAM_HOST: '127.0.0.1' };
   const api = await startApiProcess({ ...environment, ...ports, LOOPSTREAM_REDIS_URL: redis.url });
   return {
@@ -188,7 +195,7 @@ async function startWithRedis() {
     places: async (): Promise<Place[]> => [
       ...(await watch.dump()),
       ['the log of the other API server', api.logs()],
-      await fetched(`${api.opsUrl}/metrics`),
+      await fetchPlace(`${api.opsUrl}/metrics`),
     ],
     stop: async () => {
       api.signal('SIGTERM');
@@ -254,7 +261,7 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
       for (const path of ['', '/live-stats', '/events', '/readiness']) await call(`GET /v1/streams/${id}${path}`, 200);
     const places = [
       // A streamer of another account may end during the search.
-      ...(await vi.waitFor(() => everywhere(system), { timeout: 120_000, interval: 1_000 })),
+      ...(await vi.waitFor(() => listPlaces(system), { timeout: 120_000, interval: 1_000 })),
       ...(await other.places()),
       ['the answers', answers.join('\n')] as const,
     ];
@@ -267,7 +274,7 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
     expect(places.filter(([, text]) => text.includes(accountId)).map(([where]) => where)).toEqual(
       expect.arrayContaining(['what Redis holds', 'what Redis was asked']),
     );
-    const disguises = secrets.flatMap(disguisesOf);
+    const disguises = secrets.flatMap(listEncodings);
     const traces = places.flatMap(([where, text]) => disguises.filter((one) => text.includes(one)).map(() => where));
     expect(traces).toEqual([]);
     for (const id of ids) await system.client.streams.stop(id, { wait: 30 });

@@ -2,7 +2,7 @@
 /** Tests a person's account in a browser: signing up by mail, keys, sessions, leaving; and failed sign-ins. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Mailbox, mailbox, newAccount } from '../kit/make/account.ts';
+import { createAccount, type Mailbox, openMailbox } from '../kit/make/account.ts';
 import { closeWindow, expectForEverybody, leaveBrowser, openWindow, shareBrowser } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 
@@ -20,7 +20,7 @@ const site = () => new URL(system.facts.pageUrl).origin;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  mails = mailbox(system.facts.mailUrl ?? '');
+  mails = openMailbox(system.facts.mailUrl ?? '');
 });
 afterAll(() => leaveBrowser(browser));
 
@@ -115,7 +115,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
 });
 
 test('a new password by mail: the link works once, ends sessions, and the old password is none', async () => {
-  const { email } = await newAccount(site(), mails, PASSWORD);
+  const { email } = await createAccount(site(), mails, PASSWORD);
   await openAs(email, '/account');
   const [before, first] = [context, page];
   await open('/sign-in');
@@ -158,7 +158,7 @@ test('an unknown address gets the answer of a known one, and no mail', async () 
   await page.goto(`${site()}/sign-in`);
   await signIn('nobody@example.com');
   await page.getByText('is wrong').waitFor();
-  const { email } = await newAccount(site(), mails, PASSWORD);
+  const { email } = await createAccount(site(), mails, PASSWORD);
   await page.goto(`${site()}/sign-up`);
   await page.getByLabel('First name').fill('Another');
   await page.getByLabel('E-mail address').fill(email.toUpperCase());
@@ -171,7 +171,7 @@ test('an unknown address gets the answer of a known one, and no mail', async () 
 });
 
 test('a session that ends in the middle resumes on the same page, with its input', async () => {
-  const { email } = await newAccount(site(), mails, PASSWORD);
+  const { email } = await createAccount(site(), mails, PASSWORD);
   await openAs(email, '/destinations');
   await button('Add destination').click();
   const form = page.getByRole('dialog', { name: 'New destination' });
@@ -192,7 +192,7 @@ test('a session that ends in the middle resumes on the same page, with its input
 });
 
 test('two tabs: signing out in one reaches the other; the back button shows nothing of the earlier user', async () => {
-  const { email } = await newAccount(site(), mails, PASSWORD);
+  const { email } = await createAccount(site(), mails, PASSWORD);
   await openAs(email, '/account');
   const other = await context.newPage();
   await other.goto(`${site()}/account/apps`);
@@ -208,7 +208,7 @@ test('two tabs: signing out in one reaches the other; the back button shows noth
 });
 
 test('profile, password and sessions; the account is taken along as a file, and deleted with the password alone', async () => {
-  const { email } = await newAccount(site(), mails, PASSWORD);
+  const { email } = await createAccount(site(), mails, PASSWORD);
   await openAs(email, '/');
   const [second, secondPage] = [context, page];
   await openAs(email, '/account');

@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../src/db/pool.ts';
-import { give } from '../kit/make/grant.ts';
+import { adjustCredit } from '../kit/make/grant.ts';
 import {
   expectForEverybody,
   expectToWaitAndRecover,
@@ -17,7 +17,7 @@ import {
   visit,
 } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { settingOf } from '../kit/system/traces.ts';
+import { readSetting } from '../kit/system/traces.ts';
 
 let system: SharedSystem;
 let browser: Browser;
@@ -29,7 +29,7 @@ let booked = 0;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  pool = createPool(settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
+  pool = createPool(readSetting(system, 'api', 'LOOPSTREAM_DATABASE_URL'), { searchPath: 'loopstream', max: 1 });
   ledger = createLedger(createDb(pool));
   accountId = (await system.client.me()).id;
 });
@@ -50,7 +50,7 @@ async function open(path: string): Promise<Page> {
 /** Sets the balance to `credits`. */
 async function have(credits: bigint): Promise<void> {
   const change = credits - (await ledger.balance(accountId));
-  if (change !== 0n) await give(ledger, accountId, change, { reason: 'For <b>testing</b>' });
+  if (change !== 0n) await adjustCredit(ledger, accountId, change, { reason: 'For <b>testing</b>' });
 }
 
 async function charge(streamID: string, credits: bigint, seconds: number): Promise<void> {

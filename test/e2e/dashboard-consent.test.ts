@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import * as openid from 'openid-client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mailbox, newAccount } from '../kit/make/account.ts';
+import { createAccount, openMailbox } from '../kit/make/account.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { until } from '../kit/wait.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve));
   redirectUri = `http://127.0.0.1:${(program.address() as AddressInfo).port}/callback`;
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  ({ email } = await newAccount(site(), mailbox(system.facts.mailUrl ?? ''), PASSWORD));
+  ({ email } = await createAccount(site(), openMailbox(system.facts.mailUrl ?? ''), PASSWORD));
   config = await openid.dynamicClientRegistration(
     new URL(site()),
     {

@@ -5,7 +5,7 @@
  */
 import type { Browser, BrowserContext, Locator, Page, Request, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { mailbox } from '../kit/make/account.ts';
+import { openMailbox } from '../kit/make/account.ts';
 import {
   type Field,
   FORMS,
@@ -233,7 +233,7 @@ describe('sent twice, it is done once', () => {
     const page = pages.nobody;
     const email = `${Date.now()}.twice@example.com`;
     const mine: Made = { ...made, facts: { ...system.facts, email, password: NEW_PASSWORD } };
-    const mails = mailbox(system.facts.mailUrl ?? '');
+    const mails = openMailbox(system.facts.mailUrl ?? '');
     const fill = async (name: string, more: Partial<Form>) => {
       const form = { ...OPEN_FORMS, ...FORMS }[name] as Form;
       await show(page, { ...form, ...more });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packetsOf } from '../kit/make/media.ts';
+import { readTrackPackets } from '../kit/make/media.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
 import { until } from '../kit/wait.ts';
 
@@ -58,7 +58,7 @@ test('kubectl apply -f manifests/samples puts a stream on air, and get and descr
       const files = await readdir(join(system.stateDir, 'recordings/live/sample')).catch(() => []);
       const [file] = files;
       if (!file) return false;
-      const { dts } = await packetsOf(join(system.stateDir, 'recordings/live/sample', file), 'v').catch(() => ({
+      const { dts } = await readTrackPackets(join(system.stateDir, 'recordings/live/sample', file), 'v').catch(() => ({
         dts: [],
       }));
       return (dts.at(-1) ?? 0) > 6;

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, problems } from '../../src/client/index.ts';
 import type { Session } from '../../src/resources/stream/sessions.ts';
-import { decodeErrors, makeClip, packetsOf } from '../kit/make/media.ts';
+import { decodeErrors, makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { send } from '../kit/make/tus-client.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
@@ -132,7 +132,7 @@ describe('the main job, as the README shows it', () => {
     const recordings = await receiver.recordings('my-channel');
     expect(recordings).toHaveLength(2);
     const [, recording = ''] = recordings;
-    const [video, audio] = [await packetsOf(recording, 'v'), await packetsOf(recording, 'a')];
+    const [video, audio] = [await readTrackPackets(recording, 'v'), await readTrackPackets(recording, 'a')];
     expect(video.dts.length).toBeGreaterThan(3 * CLIP_SECONDS * 30);
     expect(video.notIncreasing + audio.notIncreasing).toBe(0);
     expect(video.maxStep).toBeLessThanOrEqual(1 / 30 + 0.0015);

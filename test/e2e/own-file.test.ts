@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LocalFacts } from '../../tools/local/state.ts';
-import { makeClip, packetsOf } from '../kit/make/media.ts';
+import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { until } from '../kit/wait.ts';
@@ -48,13 +48,13 @@ test('the command returns when a person’s own file is on air at their own dest
 
   const recording = await until('the destination records', async () => (await receiver.recordings('own-key'))[0]);
   await until('more than two loops have arrived', async () => {
-    const { dts } = await packetsOf(recording, 'v').catch(() => ({ dts: [] }));
+    const { dts } = await readTrackPackets(recording, 'v').catch(() => ({ dts: [] }));
     return (dts.at(-1) ?? 0) > 7;
   });
   expect((await local('stop')).stdout).toContain('is stopped');
   expect(existsSync(join(stateDir, 'local.json'))).toBe(false);
   expect((await local('stop')).stdout).toContain('was not running');
-  expect((await packetsOf(recording, 'v')).notIncreasing).toBe(0);
+  expect((await readTrackPackets(recording, 'v')).notIncreasing).toBe(0);
   await local('reset');
   expect(existsSync(stateDir)).toBe(false);
 });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problems } from '../../src/client/index.ts';
-import { makeClip, makeTone, packetsOf } from '../kit/make/media.ts';
-import { heard, seen } from '../kit/make/probe.ts';
+import { makeClip, makeTone, readTrackPackets } from '../kit/make/media.ts';
+import { readColours, readTones } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { freePort, until } from '../kit/wait.ts';
@@ -95,7 +95,7 @@ async function stopAndFindRecording(stream: string, name: string): Promise<strin
   const [recording = '', ...others] = await receiver.recordings(name);
   expect(others).toEqual([]);
   for (const track of ['v', 'a'] as const) {
-    const { dts, notIncreasing } = await packetsOf(recording, track);
+    const { dts, notIncreasing } = await readTrackPackets(recording, track);
     expect(dts.length).toBeGreaterThan(0);
     expect(notIncreasing).toBe(0);
   }
@@ -136,10 +136,10 @@ test('a published version is prepared while the earlier one stays on air, and fo
   };
   await until('nothing plays what was before', isDeleted);
   const recording = await stopAndFindRecording(stream, 'published');
-  const [before, ...after] = await heard(recording, TONES);
+  const [before, ...after] = await readTones(recording, TONES);
   expect(before).toBe(CLIPS.film.hertz);
   expect([CLIPS.short.hertz, CLIPS.long.hertz]).toEqual(expect.arrayContaining(after));
-  const [first, ...next] = await seen(recording);
+  const [first, ...next] = await readColours(recording);
   expect(first).toBe(CLIPS.film.colour);
   expect([CLIPS.short.colour, CLIPS.long.colour]).toEqual(expect.arrayContaining(next));
   expect([after.length, next.length]).not.toContain(0);
@@ -155,6 +155,6 @@ test('an audio playlist plays over one video and over a video playlist, which al
   await plays(stream, 'long');
   await goesOn(stream, 3);
   const recording = await stopAndFindRecording(stream, 'sung');
-  expect(await heard(recording, TONES)).toEqual([SONG_HERTZ]);
-  expect(await seen(recording)).toEqual([CLIPS.short.colour, CLIPS.long.colour]);
+  expect(await readTones(recording, TONES)).toEqual([SONG_HERTZ]);
+  expect(await readColours(recording)).toEqual([CLIPS.short.colour, CLIPS.long.colour]);
 });

@@ -65,7 +65,7 @@ test('a server that is away is waited for without a Job, which the Upload says, 
 });
 
 /** Ways to retry a failed link; those with an answer return the objectID. */
-const DOORS: Record<string, (id: string) => Promise<unknown>> = {
+const RETRIES: Record<string, (id: string) => Promise<unknown>> = {
   REST: async (id) => {
     const headers = { 'x-api-key': system.facts.apiKey };
     return await (await fetch(`${system.facts.apiUrl}/uploads/${id}/retry`, { method: 'POST', headers })).json();
@@ -90,16 +90,16 @@ const DOORS: Record<string, (id: string) => Promise<unknown>> = {
 
 test('a failed link is retried by each API, and becomes ready under its objectID', async () => {
   const uploads = await Promise.all(
-    Object.keys(DOORS).map(async (door, index) => {
+    Object.keys(RETRIES).map(async (way, index) => {
       const path = `/gone-${index}.mp4`;
       faults.set(path, [404]);
-      return { door, path, id: await importFrom(path) };
+      return { way, path, id: await importFrom(path) };
     }),
   );
   for (const { id } of uploads) await expectState(id, 'failed');
-  for (const { door, path, id } of uploads) {
+  for (const { way, path, id } of uploads) {
     faults.delete(path);
-    expect(await DOORS[door]?.(id), door).toMatchObject({ objectID: id });
+    expect(await RETRIES[way]?.(id), way).toMatchObject({ objectID: id });
   }
   for (const { id } of uploads) await expectState(id, 'ready');
 });

@@ -48,7 +48,7 @@ export const topUpOperations = [
       description:
         'Returns the address of the payment provider’s checkout page, to give to the user. The card is entered ' +
         'there and nowhere else. The payment is credited within seconds; get_top_up reports it.',
-      say: describeTopUp,
+      summarize: describeTopUp,
       reachesOut: true,
     },
     graphql: { description: 'Starts a top-up. The card is entered at checkoutUrl.' },
@@ -79,7 +79,7 @@ export const topUpOperations = [
     mcp: {
       title: 'Get a top-up',
       description: 'Returns a top-up by card and whether it has been paid.',
-      say: describeTopUp,
+      summarize: describeTopUp,
     },
     graphql: { description: 'Returns a top-up by card.' },
     run: ({ topUps }, { principal, id }) => topUps.get(principal, id),

@@ -49,14 +49,14 @@ export function settleTopUp(
     if (!row || (row.sessionId !== null && row.sessionId !== looked.sessionId)) return undefined;
     const before = await store.listReversals(trx, id);
     const { known, moves } = settle({ ...row, reversals: before }, looked.facts);
-    const kept: KeptTopUp = new Map(before.map((one) => [one.id, one]));
+    const reversals: KeptTopUp = new Map(before.map((one) => [one.id, one]));
     for (const move of moves) {
-      const transaction = await prepare(trx, row, move, kept);
+      const transaction = await prepare(trx, row, move, reversals);
       const details = { topUpID: id, ...('id' in move && { stripeID: move.id }) };
       await ledger.post({ ...transaction, accountId: row.accountId, at: now, details }, { trx });
     }
     for (const reversal of known.reversals) {
-      const parts = kept.get(reversal.id) ?? { takenCredits: 0n, writtenOffCredits: 0n };
+      const parts = reversals.get(reversal.id) ?? { takenCredits: 0n, writtenOffCredits: 0n };
       await store.keepReversal(trx, id, { ...parts, ...reversal });
     }
     const { sessionId, paymentIntentId } = looked;
@@ -68,7 +68,7 @@ export function settleTopUp(
 
 type Prepared = Pick<LedgerTransaction, 'key' | 'kind' | 'entries'>;
 
-async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: KeptTopUp): Promise<Prepared> {
+async function prepare(trx: Db, row: store.TopUpRow, move: Move, reversals: KeptTopUp): Promise<Prepared> {
   const account = customer(row.accountId);
   if (move.do === 'credit') {
     const credits = toCredits(move.amountMinor);
@@ -79,15 +79,15 @@ async function prepare(trx: Db, row: store.TopUpRow, move: Move, kept: KeptTopUp
     const all = toCredits(amountMinor);
     const taken = min(toCredits(move.customerMinor), await store.lockRoom(trx, row.accountId));
     const missing = all - taken;
-    kept.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
+    reversals.set(id, { id, kind, amountMinor, state: 'taken', takenCredits: taken, writtenOffCredits: missing });
     if (missing > 0n) await store.flagAccount(trx, row.accountId, id, missing);
     const to = kind === 'refund' ? CASH : DISPUTES;
     return { key: `${kind}:${id}`, kind, entries: buildEntries([account, -taken], ['writeoff', -missing], [to, all]) };
   }
-  const { takenCredits, writtenOffCredits, kind, state } = kept.get(move.id) as store.KeptReversal;
+  const { takenCredits, writtenOffCredits, kind, state } = reversals.get(move.id) as store.KeptReversal;
   const all = takenCredits + writtenOffCredits;
   if (move.do === 'lose') {
-    kept.set(move.id, { ...(kept.get(move.id) as store.KeptReversal), state: 'lost' });
+    reversals.set(move.id, { ...(reversals.get(move.id) as store.KeptReversal), state: 'lost' });
     return { key: `dispute-lost:${move.id}`, kind, entries: buildEntries([DISPUTES, -all], [CASH, all]) };
   }
   const from = kind === 'refund' || state === 'lost' ? CASH : DISPUTES;

@@ -59,7 +59,7 @@ const isTransfer = ({ topics }: RpcLog): boolean => topics.length === 3 && topic
 export function createEvmChain(network: EvmNetwork): Chain {
   const ask = createRpc(network);
   /** Receipts of `find`, for many transfers of one transaction; until the next `height`. */
-  let kept = new Map<string, Promise<RpcReceipt | null>>();
+  let requests = new Map<string, Promise<RpcReceipt | null>>();
 
   const header = ({ number, hash, parentHash, timestamp }: RpcBlock) => ({
     height: hexToNumber(number),
@@ -121,7 +121,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
 
   return {
     async height() {
-      kept = new Map();
+      requests = new Map();
       // With each height: an address can be given to another node, and its chain would look like a reorganisation.
       const [chainId, height] = await Promise.all([ask<Hex>('eth_chainId', []), ask<Hex>('eth_blockNumber', [])]);
       if (hexToNumber(chainId) !== network.chainId)
@@ -144,8 +144,8 @@ export function createEvmChain(network: EvmNetwork): Chain {
       return blocks;
     },
     async find({ txid, index, contract, amount }): Promise<FoundTransfer> {
-      const asked = kept.get(txid) ?? readReceipt(txid);
-      kept.set(txid, asked);
+      const asked = requests.get(txid) ?? readReceipt(txid);
+      requests.set(txid, asked);
       const receipt = await asked;
       if (receipt === null) {
         const known = await ask<unknown>('eth_getTransactionByHash', [txid]);

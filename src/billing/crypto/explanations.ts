@@ -5,49 +5,57 @@ import type { Explanation } from './record.ts';
 import { IGNORED } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';
 
-const say = (code: string, message: string): Explanation => ({ code, message });
+const buildExplanation = (code: string, message: string): Explanation => ({ code, message });
 
 export function explainPayment(row: PaymentRow, deposit: DepositRow, currency: string): Explanation | null {
   const at = row.rate === null ? 'at the rate of that time' : `at ${formatRate(row.rate)} ${currency}`;
   switch (row.state) {
     case 'ignored':
-      return say(row.reason ?? 'dust', IGNORED[row.reason ?? 'dust']);
+      return buildExplanation(row.reason ?? 'dust', IGNORED[row.reason ?? 'dust']);
     case 'reorged':
-      return say(
+      return buildExplanation(
         'reorged',
         'The chain dropped the block of this payment. The payment is credited when it is in a block again.',
       );
     case 'reversed':
-      return say(
+      return buildExplanation(
         'reversed',
         'The chain dropped this payment, and its credit was taken back. The payment is credited again if it returns to the chain.',
       );
     case 'dropped':
-      return say('dropped', 'Another transaction replaced this payment, so it is not credited.');
+      return buildExplanation('dropped', 'Another transaction replaced this payment, so it is not credited.');
     default:
       if (row.state === 'credited' && row.height === null)
-        return say(
+        return buildExplanation(
           'reorged',
           'The chain dropped the block of this payment. If the payment does not return, its credit is taken back.',
         );
       if (row.network !== deposit.network || row.asset !== deposit.asset)
-        return say('other_asset', `The payment is in another asset than the quote. It is credited ${at}.`);
-      return row.late ? say('late', `The payment arrived after the quote expired. It is credited ${at}.`) : null;
+        return buildExplanation('other_asset', `The payment is in another asset than the quote. It is credited ${at}.`);
+      return row.late
+        ? buildExplanation('late', `The payment arrived after the quote expired. It is credited ${at}.`)
+        : null;
   }
 }
 
 export function explainDeposit(row: DepositRow, { state, received }: DepositView): Explanation | null {
   const coins = (amount: bigint) => `${formatUnits(amount, row.decimals)} ${row.asset}`;
   if (state === 'expired')
-    return say('expired', 'No payment arrived in time. A later payment is credited at the rate of its time.');
+    return buildExplanation(
+      'expired',
+      'No payment arrived in time. A later payment is credited at the rate of its time.',
+    );
   if (row.amount === null || (state !== 'underpaid' && state !== 'credited')) return null;
   if (state === 'underpaid') {
     const rest = coins(row.amount - received);
-    return say(
+    return buildExplanation(
       'underpaid',
       `${coins(received)} of ${coins(row.amount)} arrived and is credited. The remaining ${rest} may follow.`,
     );
   }
   if (received === row.amount) return null;
-  return say('overpaid', `${coins(received)} arrived instead of ${coins(row.amount)}. The whole amount is credited.`);
+  return buildExplanation(
+    'overpaid',
+    `${coins(received)} arrived instead of ${coins(row.amount)}. The whole amount is credited.`,
+  );
 }

@@ -80,7 +80,7 @@ export const cryptoOperations = [
     mcp: {
       title: 'List crypto assets',
       description: 'Lists the crypto currencies that can top up the balance, their networks and their current rates.',
-      say: ({ data }) => `${data.map(({ asset, network }) => `${asset} on ${network}`).join(', ') || 'None'}.`,
+      summarize: ({ data }) => `${data.map(({ asset, network }) => `${asset} on ${network}`).join(', ') || 'None'}.`,
     },
     run: async ({ crypto }) => ({ data: await crypto.assets() }),
   }),
@@ -102,7 +102,7 @@ export const cryptoOperations = [
       description:
         'Returns a deposit address and a quote that expires. It moves no money: the user pays from a wallet, to ' +
         'this address and on this network only. Follow the payment with get_crypto_deposit.',
-      say: describeDeposit,
+      summarize: describeDeposit,
     },
     graphql: { description: 'Creates a deposit address with a quote.', payload: 'deposit' },
     run: ({ crypto }, { accountId, input }) => crypto.create(accountId, input),
@@ -134,7 +134,7 @@ export const cryptoOperations = [
     mcp: {
       title: 'Get a crypto deposit',
       description: 'Returns a crypto deposit in its current state: payments, confirmations and credits.',
-      say: describeDeposit,
+      summarize: describeDeposit,
     },
     graphql: { description: 'Returns a crypto deposit.' },
     run: ({ crypto }, { accountId, id }) => crypto.get(accountId, id),

@@ -32,7 +32,7 @@ export const fixedRates = (table: RateTable): Rates => ({ rate: async (asset) =>
 
 /** Its address, which may hold a key, is in no error. */
 export function httpRates(url: string, currency: string, clock: Clock = systemClock): Rates {
-  let kept: { table: RateTable; until: number } | undefined;
+  let cached: { table: RateTable; until: number } | undefined;
   let asking: Promise<RateTable> | undefined;
 
   async function ask(): Promise<RateTable> {
@@ -50,13 +50,13 @@ export function httpRates(url: string, currency: string, clock: Clock = systemCl
 
   return {
     async rate(asset) {
-      if (kept && clock.monotonicMs() < kept.until) return pick(kept.table, asset);
+      if (cached && clock.monotonicMs() < cached.until) return pick(cached.table, asset);
       asking ??= ask().finally(() => {
         asking = undefined;
       });
       try {
         const table = await asking;
-        kept = { table, until: clock.monotonicMs() + KEPT_MS };
+        cached = { table, until: clock.monotonicMs() + KEPT_MS };
         return pick(table, asset);
       } catch (error) {
         if (error instanceof AppError) throw error;

@@ -78,7 +78,7 @@ export const invoiceOperations = [
     http: 'GET /billing/invoices',
     summary: 'List invoices and credit notes, newest first',
     description: `Returns the account’s invoices and credit notes. ${PAGED}`,
-    output: page(InvoiceSummary, 'InvoiceList', { summarize: summarize }),
+    output: page(InvoiceSummary, 'InvoiceList', { summarize }),
     examples: { output: exampleSummary },
     mcp: {
       title: 'List invoices',
@@ -99,7 +99,7 @@ export const invoiceOperations = [
     mcp: {
       title: 'Get an invoice',
       description: 'Returns an invoice with its lines: what each stream used in a month, and its cost.',
-      say: ({ number, totalMinor, currency, issuedOn }) =>
+      summarize: ({ number, totalMinor, currency, issuedOn }) =>
         `${number}, issued on ${issuedOn}: ${totalMinor} minor units of ${currency}.`,
     },
     graphql: { description: 'Returns an invoice.' },
@@ -127,7 +127,7 @@ export const invoiceOperations = [
     mcp: {
       title: 'Get the billing address',
       description: 'Returns the address that invoices show.',
-      say: describeAddress,
+      summarize: describeAddress,
     },
     graphql: { description: 'Returns the address that invoices show.' },
     run: ({ invoices }, { principal }) => invoices.address(principal),
@@ -147,7 +147,7 @@ export const invoiceOperations = [
       title: 'Change the billing address',
       description:
         'Changes the given fields of the billing address, for future invoices. An empty string removes a field.',
-      say: describeAddress,
+      summarize: describeAddress,
       isRepeatable: true,
     },
     graphql: {

@@ -108,8 +108,8 @@ function createPen(doc: Doc, findFace: FaceOf) {
 /**
  * `added` is for letters that ours lack. Letters in neither font are shown as MISSING, and a note at the end says so.
  */
-export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffer> {
-  const issued = new Date(`${kept.issuedOn}T00:00:00Z`);
+export async function renderPdf(source: Content, added?: AddedFont): Promise<Buffer> {
+  const issued = new Date(`${source.issuedOn}T00:00:00Z`);
   const doc = new PDFDocument({
     size: [PAGE.width, PAGE.height],
     margin: 0,
@@ -119,8 +119,8 @@ export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffe
     pdfVersion: '1.7',
     displayTitle: true,
     info: {
-      Title: `${kept.number}`,
-      Author: kept.seller.name,
+      Title: `${source.number}`,
+      Author: source.seller.name,
       CreationDate: issued,
       ModDate: issued,
       Creator: 'loopstream',
@@ -136,7 +136,7 @@ export async function renderPdf(kept: Content, added?: AddedFont): Promise<Buffe
   const onMissing = () => {
     isComplete = false;
   };
-  const content = printed(kept, (text) => toPrintable(text, findFace, onMissing));
+  const content = printed(source, (text) => toPrintable(text, findFace, onMissing));
   if (!isComplete) content.notes.push(INCOMPLETE);
 
   const pen = createPen(doc, findFace);

@@ -61,7 +61,7 @@ export const billingOperations = [
     mcp: {
       title: 'Get the balance',
       description: 'Returns the credit left, the hourly use of all streams on air, and how long the credit lasts.',
-      say: ({ state, availableCredits, secondsLeft }) =>
+      summarize: ({ state, availableCredits, secondsLeft }) =>
         `The account is ${state}, with ${availableCredits} credits left; ${describeLeft(secondsLeft)}.`,
     },
     graphql: { description: 'Returns the balance and how long it lasts.', isNullable: true },
@@ -105,7 +105,7 @@ export const billingOperations = [
         groupBy: Type.Optional(usageFields.groupBy),
         timeZone: Type.Optional(usageFields.timeZone),
       },
-      say: ({ from, to, credits, onAirSeconds }) =>
+      summarize: ({ from, to, credits, onAirSeconds }) =>
         `From ${from} to ${to}, ${credits} credits were used for ${onAirSeconds} seconds on air.`,
     },
     run: ({ billing }, { principal, query: { format: _format, groupBy = 'day', timeZone = 'UTC', ...days } }) =>

@@ -32,14 +32,14 @@ const inWords = (hours: number): string => (hours === 1 ? 'an hour' : `${hours} 
 export function createCreditConditions(deps: CreditConditionsDeps) {
   const { db, kube, events, estimates, graceSeconds, seen, clock = systemClock } = deps;
 
-  async function say(stream: LoopStream, verdict: CreditVerdict, now: Date): Promise<void> {
+  async function applyCondition(stream: LoopStream, verdict: CreditVerdict, now: Date): Promise<void> {
     const { metadata, status } = stream;
     // Before it can be counted it is not let on air.
     if (metadata.deletionTimestamp || findMissing(stream)) return;
     const condition = buildCondition(stream, verdict, graceSeconds, now);
     if (isSameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
     const { name, namespace = '', uid } = metadata;
-    const said = {
+    const patch = {
       apiVersion: API_VERSION,
       kind: LOOPSTREAMS.kind,
       metadata: { name, namespace, uid },
@@ -47,7 +47,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
     };
     try {
       const options = { fieldManager: FIELD_MANAGER_CREDIT, subresource: 'status' } as const;
-      seen(await kube.apply(LOOPSTREAMS, namespace, said, options));
+      seen(await kube.apply(LOOPSTREAMS, namespace, patch, options));
     } catch (error) {
       // It has gone meanwhile.
       if (!(error instanceof KubeError && (error.reason === 'NotFound' || error.reason === 'Conflict'))) throw error;
@@ -90,7 +90,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       const all = judged.flatMap(({ accountId, verdict }) =>
         (streams.get(accountId) ?? []).map((stream) => ({ stream, verdict })),
       );
-      await forEachConcurrently(all, ({ stream, verdict }) => say(stream, verdict, now), signal);
+      await forEachConcurrently(all, ({ stream, verdict }) => applyCondition(stream, verdict, now), signal);
     },
 
     /** The same for one stream that has said nothing yet, at once; `all` are those of its account. */
@@ -99,7 +99,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       if (accountId === undefined) return;
       const estimate = (await estimates.estimates(new Map([[accountId, all]]))).get(accountId);
       const now = clock.now();
-      if (estimate) await say(stream, judgeOne(estimate, now), now);
+      if (estimate) await applyCondition(stream, judgeOne(estimate, now), now);
     },
   };
 }

@@ -134,20 +134,20 @@ export function buildCondition(
   now: Date,
 ): Condition {
   const before = findCondition(stream.status?.conditions, CREDIT_CONDITION);
-  const say = (status: Condition['status'], reason: string, message: string): Condition => ({
+  const makeCondition = (status: Condition['status'], reason: string, message: string): Condition => ({
     type: CREDIT_CONDITION,
     status,
     reason,
     message,
     lastTransitionTime: before && before.status === status ? before.lastTransitionTime : kubeTime(now),
   });
-  if (exhaustedAt === undefined) return say('True', 'CreditAvailable', 'The account has credit.');
+  if (exhaustedAt === undefined) return makeCondition('True', 'CreditAvailable', 'The account has credit.');
   // Grace is for what is on air, not for another start.
   if (!isOver && isOnAir(stream) && before?.status !== 'False') {
     const until = kubeTime(new Date(exhaustedAt.getTime() + graceSeconds * 1000));
-    return say('True', 'CreditGrace', `The credit of the account is used up; the stream stops at ${until}.`);
+    return makeCondition('True', 'CreditGrace', `The credit of the account is used up; the stream stops at ${until}.`);
   }
-  return say('False', 'InsufficientCredits', 'The credit of the account is used up.');
+  return makeCondition('False', 'InsufficientCredits', 'The credit of the account is used up.');
 }
 
 export const isSameCondition = (a: Condition | undefined, b: Condition): boolean =>

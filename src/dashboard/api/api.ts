@@ -65,15 +65,15 @@ const TIMEOUT_MS = 15_000;
 /** A proxy that answers for a server that is gone; for a person that is a lost connection too. */
 const GATEWAY_STATUSES = [502, 503, 504];
 
-type Told = <T>(answer: Promise<T>) => Promise<T>;
+type Watch = <T>(answer: Promise<T>) => Promise<T>;
 
 /** The same calls, observed; a list is observed page by page. */
-function observed<Calls extends object>(calls: Calls, told: Told): Calls {
+function observed<Calls extends object>(calls: Calls, watch: Watch): Calls {
   const observe =
     (call: (...args: unknown[]) => Promise<unknown> | List<unknown>) =>
     (...args: unknown[]) => {
       const answer = call(...args);
-      return answer instanceof Promise ? told(answer) : createList((cursor) => told(answer.page(cursor)));
+      return answer instanceof Promise ? watch(answer) : createList((cursor) => watch(answer.page(cursor)));
     };
   return Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, observe(call)])) as Calls;
 }
@@ -100,48 +100,48 @@ export function createApi(base: string, key: string | undefined, observer: Parti
   };
   const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);
 
-  const told: Told = (answer) =>
+  const watch: Watch = (answer) =>
     answer.catch((error: unknown) => {
       if (error instanceof ConnectionError) observer.reached?.(false);
       if (error instanceof problems.Unauthenticated) observer.refused?.();
       throw error;
     });
-  const page = <T>(list: List<T>, cursor?: string): Promise<Page<T>> => told(list.page(cursor));
+  const page = <T>(list: List<T>, cursor?: string): Promise<Page<T>> => watch(list.page(cursor));
 
   return {
-    me: (signal) => told(me({ signal })),
-    stream: (id, signal) => told(streams.get(id, { signal })),
+    me: (signal) => watch(me({ signal })),
+    stream: (id, signal) => watch(streams.get(id, { signal })),
     destinations: (signal) => page(destinations.list({ limit: 100 }, { signal })),
-    readiness: (id, signal) => told(streams.readiness(id, { signal })),
-    liveStats: (id, signal) => told(streams.liveStats(id, { signal })),
+    readiness: (id, signal) => watch(streams.readiness(id, { signal })),
+    liveStats: (id, signal) => watch(streams.liveStats(id, { signal })),
     events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),
-    start: (id) => told(streams.start(id)),
-    stop: (id) => told(streams.stop(id)),
+    start: (id) => watch(streams.start(id)),
+    stop: (id) => watch(streams.stop(id)),
     async *changes(signal) {
       const feed = changes({ signal });
       // Only a feed that does not begin says that the server is away: one that breaks off later begins again at once.
-      const first = await told(feed.next());
+      const first = await watch(feed.next());
       if (first.done) return;
       yield first.value;
       yield* feed;
     },
     calls: {
-      streams: observed(streams, told),
-      uploads: observed(uploads, told),
-      playlists: observed(playlists, told),
-      destinations: observed(destinations, told),
-      limits: (call) => told(person.limits(call)),
-      apiKeys: observed(person.apiKeys, told),
-      sessions: observed(person.sessions, told),
-      connectedApps: observed(person.connectedApps, told),
-      account: observed(person.account, told),
-      billing: observed(person.billing, told),
-      topUps: observed(person.topUps, told),
-      crypto: observed(person.crypto, told),
-      invoices: observed(person.invoices, told),
-      billingAddress: observed(person.billingAddress, told),
+      streams: observed(streams, watch),
+      uploads: observed(uploads, watch),
+      playlists: observed(playlists, watch),
+      destinations: observed(destinations, watch),
+      limits: (call) => watch(person.limits(call)),
+      apiKeys: observed(person.apiKeys, watch),
+      sessions: observed(person.sessions, watch),
+      connectedApps: observed(person.connectedApps, watch),
+      account: observed(person.account, watch),
+      billing: observed(person.billing, watch),
+      topUps: observed(person.topUps, watch),
+      crypto: observed(person.crypto, watch),
+      invoices: observed(person.invoices, watch),
+      billingAddress: observed(person.billingAddress, watch),
     },
-    file: (path, type) => told(openBody(options, path, type).then((body) => new Response(body).blob())),
+    file: (path, type) => watch(openBody(options, path, type).then((body) => new Response(body).blob())),
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
     preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
     uploadPreview: (id) => ({ url: `${base}/uploads/${encodeURIComponent(id)}/preview.flv`, headers }),

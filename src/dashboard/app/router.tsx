@@ -143,7 +143,7 @@ declare module '@tanstack/react-router' {
   interface HistoryState {
     /** This entry was made by opening a form: going back closes it. */
     formOpened?: true;
-    /** Where a letter went, and what for: kept with the entry of the history, and in no address. */
-    letter?: { email: string; why: 'reset' | 'verify' };
+    /** Where a mail went, and what for: kept with the entry of the history, and in no address. */
+    mail?: { email: string; why: 'reset' | 'verify' };
   }
 }

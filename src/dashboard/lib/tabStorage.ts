@@ -6,11 +6,11 @@ function find(): TabStorage {
     sessionStorage.getItem('loopstream.key');
     return sessionStorage;
   } catch {
-    const kept = new Map<string, string>();
+    const values = new Map<string, string>();
     return {
-      getItem: (key) => kept.get(key) ?? null,
-      setItem: (key, value) => void kept.set(key, value),
-      removeItem: (key) => void kept.delete(key),
+      getItem: (key) => values.get(key) ?? null,
+      setItem: (key, value) => void values.set(key, value),
+      removeItem: (key) => void values.delete(key),
     };
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Creates the tables of sign-ups that wait for their address to be confirmed, and of the number of letters sent to each
+ * Creates the tables of sign-ups that wait for their address to be confirmed, and of the number of mails sent to each
  * mailbox.
  */
 import { type Kysely, sql } from 'kysely';
@@ -17,7 +17,7 @@ const STATEMENTS = [
     primary key (email, browser)
   )`,
   `create index sign_ups_at on loopstream.sign_ups (at)`,
-  // Links of letters, by the SHA-256 of their token.
+  // Links of mails, by the SHA-256 of their token.
   `create table loopstream.sign_up_links (
     token text primary key,
     email text not null,

@@ -61,8 +61,8 @@ const showSession = (
   expiresAt: expiresAt.toISOString(),
 });
 
-const parseScopes = (kept: unknown): string[] => {
-  const list: unknown = typeof kept === 'string' ? JSON.parse(kept) : kept;
+const parseScopes = (stored: unknown): string[] => {
+  const list: unknown = typeof stored === 'string' ? JSON.parse(stored) : stored;
   return Array.isArray(list) ? list.map(String) : [];
 };
 

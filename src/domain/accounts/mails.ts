@@ -45,7 +45,7 @@ function createBackground(log: Logger) {
   return {
     async begin(work: () => Promise<void>): Promise<void> {
       const done: Promise<void> = work()
-        .catch((err: unknown) => log.warn({ err }, 'a mail could not be sent'))
+        .catch((err: unknown) => log.warn({ err }, 'a mail could not be prepared'))
         .finally(() => atWork.delete(done));
       atWork.add(done);
     },

@@ -19,7 +19,7 @@ export const getMe = operation({
   mcp: {
     title: 'Get the current user',
     description: 'Returns the user on whose behalf the tools act.',
-    say: ({ firstName, email }) => `The account belongs to ${firstName} (${email}).`,
+    summarize: ({ firstName, email }) => `The account belongs to ${firstName} (${email}).`,
   },
   graphql: { description: 'Returns the current user.' },
   run: ({ account }, { principal }) => account.me(principal),
@@ -45,7 +45,7 @@ export const getLimits = operation({
     description:
       'Returns the account’s limits and their use: streams, destinations, uploads and more. The first purchase of ' +
       'credit raises them to the class full.',
-    say: ({ class: column, limits, howToLift }) => {
+    summarize: ({ class: column, limits, howToLift }) => {
       const near = limits.filter(({ used, allowed }) => used !== null && used >= 0.8 * allowed);
       const met = near.map(({ description, used, allowed }) => `${description}: ${used} of ${allowed}`);
       return `The class of the account is ${column}. ${met.length > 0 ? `Close to a limit: ${met.join('; ')}.` : 'The account is not close to a limit.'} ${howToLift ?? ''}`.trim();

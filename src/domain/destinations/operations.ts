@@ -46,7 +46,7 @@ export const destinationOperations = [
         'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
         'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
         'test_destination.',
-      say: describeDestination,
+      summarize: describeDestination,
     },
     graphql: { description: 'Creates a destination. Its key is never returned.' },
     run: ({ destinations }, { accountId, input }) => destinations.create(accountId, input),
@@ -81,7 +81,7 @@ export const destinationOperations = [
       title: 'Get a destination',
       description:
         'Returns a destination. Of its stream key, only the last four characters are shown. test_destination tests it.',
-      say: describeDestination,
+      summarize: describeDestination,
     },
     graphql: { description: 'Returns a destination.' },
     run: ({ destinations }, { accountId, id }) => destinations.get(accountId, id),
@@ -102,7 +102,7 @@ export const destinationOperations = [
       description:
         'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
         'published again, which viewers may see as a short break.',
-      say: describeDestination,
+      summarize: describeDestination,
       isRepeatable: true,
       takesAway: true,
     },
@@ -151,7 +151,7 @@ export const destinationOperations = [
       description:
         'Publishes two seconds of black video and silence, and reports the last step reached. It may take half a ' +
         'minute. Fails while a stream is sent there.',
-      say: ({ ok, stage, message }) =>
+      summarize: ({ ok, stage, message }) =>
         ok ? `It works. ${message}` : `The test ended at the step ${stage}. ${message}`,
       reachesOut: true,
     },

@@ -43,20 +43,20 @@ export type StrangersMail = 'confirm' | 'known' | 'reset';
  * Lists budgets from the narrowest to the widest; `perHour` limits all together. A sign-up leaves one mail for a reset. A sign-up
  * with a tag leaves one for the address without it. The links of sign-ups are valid for a day, so a few a day are enough.
  */
-export function listAllowances(letter: StrangersMail, address: string, perHour: number): Allowed[] {
-  const hourly = (kind: string, letters: number): Allowed => ({
+export function listAllowances(mail: StrangersMail, address: string, perHour: number): Allowed[] {
+  const hourly = (kind: string, mails: number): Allowed => ({
     kind,
-    letters: Math.max(1, letters),
+    mails: Math.max(1, mails),
     seconds: HOUR_SECONDS,
   });
   const all = hourly('all', perHour);
-  if (letter === 'reset') return [all];
+  if (mail === 'reset') return [all];
   return [
     // This mail contains no link that could be used up.
-    ...(letter === 'known' ? [hourly('known', 1)] : []),
+    ...(mail === 'known' ? [hourly('known', 1)] : []),
     ...(isTagged(address) ? [hourly('sign-up with a tag', perHour - 2)] : []),
     hourly('sign-up', perHour - 1),
-    { kind: 'sign-up in a day', letters: 2 * perHour, seconds: DAY_SECONDS },
+    { kind: 'sign-up in a day', mails: 2 * perHour, seconds: DAY_SECONDS },
     all,
   ];
 }
@@ -66,9 +66,9 @@ export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
   const hashMailbox = (mailbox: string): string => hash('sha256', mailbox, 'base64url');
   return {
     /** Returns whether the mail may be sent, and counts it. */
-    async take(letter: StrangersMail, address: string): Promise<boolean> {
+    async take(mail: StrangersMail, address: string): Promise<boolean> {
       const mailbox = hashMailbox(findMailbox(address));
-      for (const allowed of listAllowances(letter, address, perHour))
+      for (const allowed of listAllowances(mail, address, perHour))
         if (!(await countMail(db, mailbox, allowed))) return false;
       return true;
     },
@@ -76,7 +76,7 @@ export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
     /** Budget of mails that only somebody inside the account can cause. Strangers cannot use it up. */
     notices: (address: string): { mailbox: string; allowed: Allowed } => ({
       mailbox: hashMailbox(address.toLowerCase()),
-      allowed: { kind: 'notice', letters: perHour, seconds: HOUR_SECONDS },
+      allowed: { kind: 'notice', mails: perHour, seconds: HOUR_SECONDS },
     }),
   };
 }

@@ -6,7 +6,7 @@ import type { Notice } from '../../lib/mail/notices.ts';
 export interface Allowed {
   /** Each kind has a count of its own. */
   kind: string;
-  letters: number;
+  mails: number;
   seconds: number;
 }
 
@@ -14,12 +14,12 @@ export interface Allowed {
  * Counts one more mail to the mailbox. Returns `false` if its budget is used up. One statement locks the row, so that all servers
  * count together.
  */
-export async function countMail(db: Db, mailbox: string, { kind, letters, seconds }: Allowed): Promise<boolean> {
+export async function countMail(db: Db, mailbox: string, { kind, mails, seconds }: Allowed): Promise<boolean> {
   const recent = sql`select t from unnest(b.sent) t where t > now() - make_interval(secs => ${seconds})`;
   const { rows } = await sql`insert into loopstream.mail_budgets as b (mailbox, kind, sent)
     values (${mailbox}, ${kind}, array[now()])
     on conflict (mailbox, kind) do update set sent = array(${recent}) || now()
-    where (select count(*) from (${recent}) r) < ${letters}
+    where (select count(*) from (${recent}) r) < ${mails}
     returning kind`.execute(db);
   return rows.length > 0;
 }

@@ -70,11 +70,11 @@ export function createHistory(kube: Kube, namespace: string) {
     /** Newest first, including the current version. */
     async list(playlist: Playlist): Promise<KeptVersion[]> {
       const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid}`;
-      const kept = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
+      const versions = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
         .filter((revision) => owns(playlist, revision))
         .map(read);
-      if (!kept.some(({ version }) => version === readVersion(playlist))) kept.push(current(playlist));
-      return kept.sort((a, b) => b.version - a.version);
+      if (!versions.some(({ version }) => version === readVersion(playlist))) versions.push(current(playlist));
+      return versions.sort((a, b) => b.version - a.version);
     },
 
     /** Returns whether the request with this intent created a version. */

@@ -74,7 +74,7 @@ export const playlistOperations = [
       description:
         'Creates an ordered list of uploads for streams to loop: kind video for pictures and sound, kind audio for ' +
         'songs over them. The first version is published immediately. `streamID` also attaches it to that stream.',
-      say: describePlaylist,
+      summarize: describePlaylist,
     },
     graphql: { description: 'Creates a playlist.' },
     run: ({ playlists }, { accountId, input }) => playlists.create(accountId, input),
@@ -110,7 +110,7 @@ export const playlistOperations = [
       title: 'Get a playlist',
       description:
         'Returns a playlist with its items, its current version, and the preparation of the published version.',
-      say: describePlaylist,
+      summarize: describePlaylist,
     },
     graphql: { description: 'Returns a playlist.' },
     run: ({ playlists }, { accountId, id }) => playlists.get(accountId, id),
@@ -129,7 +129,7 @@ export const playlistOperations = [
     mcp: {
       title: 'Set name, mode or all items of a playlist',
       description: NEXT_VERSION_BY_TOOL,
-      say: describePlaylist,
+      summarize: describePlaylist,
       isRepeatable: true,
     },
     graphql: {
@@ -156,7 +156,7 @@ export const playlistOperations = [
     mcp: {
       title: 'Insert, remove, move or replace items of a playlist',
       description: `Makes all changes in order, or none of them. ${NEXT_VERSION_BY_TOOL}`,
-      say: describePlaylist,
+      summarize: describePlaylist,
       isRepeatable: true,
     },
     run: ({ playlists }, { accountId, id, input }) => playlists.change(accountId, id, input),
@@ -179,7 +179,7 @@ export const playlistOperations = [
       description:
         'Prepares missing media first; `publication` shows the progress. Streams on air switch after the current ' +
         'item, without a reconnect.',
-      say: describePlaylist,
+      summarize: describePlaylist,
       isRepeatable: true,
     },
     graphql: {
@@ -207,7 +207,7 @@ export const playlistOperations = [
       description:
         'Copies mode and items of an old version. Streams play the new version once it is published. To put the old ' +
         'version itself on air, call publish_playlist with it.',
-      say: describePlaylist,
+      summarize: describePlaylist,
     },
     graphql: { description: 'Creates a new version with mode and items of an old one.', isFlat: true },
     run: ({ playlists }, { accountId, id, input }) => playlists.rollback(accountId, id, input.version),

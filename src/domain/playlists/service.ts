@@ -147,14 +147,14 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       }
       const { resourceVersion } = playlist.metadata;
       const spec = edit(playlist.spec);
-      const kept = annotateNext(playlist, { ...playlist.spec, ...spec });
+      const next = annotateNext(playlist, { ...playlist.spec, ...spec });
       // The server that created this version may have died before it stored it.
       await history.keep(playlist);
       try {
-        const annotations = { [INTENT_ANNOTATION]: intent, ...kept.annotations };
+        const annotations = { [INTENT_ANNOTATION]: intent, ...next.annotations };
         const patch = { metadata: { resourceVersion, annotations }, spec };
         const current = playlist;
-        const made = await quotas.grow(accountId, kept.more, () => playlists.patch(current, patch));
+        const made = await quotas.grow(accountId, next.more, () => playlists.patch(current, patch));
         await keepLater(made);
         return show(accountId, made);
       } catch (error) {
@@ -259,14 +259,14 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       where?: (version: PlaylistVersionSummary) => boolean,
     ): Promise<Connection<PlaylistVersionSummary>> {
       const playlist = playlists.get(accountId, id);
-      const all = (await history.list(playlist)).map((kept) => showVersion(playlist, kept));
+      const all = (await history.list(playlist)).map((stored) => showVersion(playlist, stored));
       return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, getId: () => id }, all, args, where);
     },
 
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
       const playlist = await upTo(accountId, id, version);
-      const kept = await keptVersion(playlist, version);
-      return { ...showVersion(playlist, kept), items: toItems(kept.spec.items) };
+      const stored = await keptVersion(playlist, version);
+      return { ...showVersion(playlist, stored), items: toItems(stored.spec.items) };
     },
 
     async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {

@@ -70,7 +70,7 @@ export const playlistVersionOperations = [
     mcp: {
       title: 'Get a version of a playlist',
       description: 'Returns a version of a playlist with its items.',
-      say: ({ version, itemCount, published }) =>
+      summarize: ({ version, itemCount, published }) =>
         `Version ${version} has ${itemCount} items${published ? ' and is published' : ''}.`,
     },
     graphql: { description: 'Returns a version of a playlist.', cost: COST },
@@ -95,7 +95,7 @@ export const playlistVersionOperations = [
     mcp: {
       title: 'Compare two versions of a playlist',
       description: 'Returns the changes from one version of a playlist to another.',
-      say: ({ from, to, changes }) => `From version ${from} to ${to} there are ${changes.length} changes.`,
+      summarize: ({ from, to, changes }) => `From version ${from} to ${to} there are ${changes.length} changes.`,
     },
     graphql: {
       description: 'Returns the changes of a version, compared with the version before it or with `from`.',

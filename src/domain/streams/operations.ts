@@ -92,7 +92,7 @@ const recordOperations = [
       description:
         'Creates a stream that loops one upload (videoUploadObjectID) or playlists (playlistIDs) to a destination. It ' +
         'stays off air until start_stream, or until scheduleStartAt.',
-      say: describeStream,
+      summarize: describeStream,
     },
     graphql: { description: 'Creates a stream. It stays off air until it is started, or until scheduleStartAt.' },
     run: ({ streams }, { accountId, input }) => streams.create(accountId, input),
@@ -129,7 +129,7 @@ const recordOperations = [
     mcp: {
       title: 'Get a stream',
       description: 'Returns a stream and its state. If something is wrong, diagnose_stream explains it.',
-      say: describeStream,
+      summarize: describeStream,
     },
     graphql: { description: 'Returns a stream.' },
     run: ({ streams }, { accountId, id }) => streams.get(accountId, id),
@@ -150,7 +150,7 @@ const recordOperations = [
       description:
         'Changes the given fields, such as video, playlists, destination or quality, also on air. schedule_stream ' +
         'changes its times.',
-      say: describeStream,
+      summarize: describeStream,
       isRepeatable: true,
       takesAway: true,
     },
@@ -210,8 +210,8 @@ const actionOperations = [
           }),
         ),
       },
-      wait: { until: 'it is live', say: describeStream },
-      say: describeProgress,
+      wait: { until: 'it is live', summarize: describeStream },
+      summarize: describeProgress,
       isRepeatable: true,
       reachesOut: true,
     },
@@ -243,8 +243,8 @@ const actionOperations = [
       title: 'Stop a stream',
       description: 'Takes a stream off air. Safe to repeat. With `wait`, returns once it is off air.',
       query: {},
-      wait: { until: 'it is off air', say: describeStream },
-      say: describeProgress,
+      wait: { until: 'it is off air', summarize: describeStream },
+      summarize: describeProgress,
       isRepeatable: true,
       takesAway: true,
     },
@@ -269,7 +269,7 @@ const actionOperations = [
       description:
         'Ends the current item of a live stream and plays the next one, without a reconnect. Fails while the stream ' +
         'is not live.',
-      say: describeProgress,
+      summarize: describeProgress,
     },
     graphql: { description: 'Skips to the next item immediately and without a reconnect.', isFlat: true },
     run: ({ streams }, { accountId, id, input }) => streams.skip(accountId, id, input),
@@ -288,7 +288,8 @@ const scheduleOperations = [
     mcp: {
       title: 'Get the schedule of a stream',
       description: 'Returns the schedule of a stream and its next times on air.',
-      say: ({ windows: [next] }) => (next ? `It goes on air at ${next.startAt}.` : 'It does not go on air on its own.'),
+      summarize: ({ windows: [next] }) =>
+        next ? `It goes on air at ${next.startAt}.` : 'It does not go on air on its own.',
     },
     run: ({ streams }, { accountId, id }) => streams.windows(accountId, id),
   }),
@@ -311,7 +312,7 @@ const scheduleOperations = [
         'Sets when the stream goes on air and off air: once, by scheduleStartAt and scheduleEndAt, or repeatedly, by ' +
         'recurrence. Replaces the whole schedule: omitted fields are removed. get_stream_schedule returns the next ' +
         'times.',
-      say: describeStream,
+      summarize: describeStream,
       isRepeatable: true,
       takesAway: true,
     },
@@ -332,7 +333,7 @@ const scheduleOperations = [
       title: 'Remove the schedule of a stream',
       description:
         'Removes the schedule. A stream on air stays on air. A stream that waited for its start time does not start.',
-      say: describeStream,
+      summarize: describeStream,
       isRepeatable: true,
       takesAway: true,
     },
@@ -356,7 +357,7 @@ const liveOperations = [
       description:
         'Returns `issues` that prevent start_stream, each with a `fix`, and `warnings` about items it would leave ' +
         'out. If `ready` is true, the stream can start. Media in preparation becomes ready without a further call.',
-      say: ({ ready, issues, warnings }) =>
+      summarize: ({ ready, issues, warnings }) =>
         ready
           ? ['It is ready.', ...warnings.map(({ message }) => message)].join(' ')
           : `It is not ready: ${issues.map(({ message, fix }) => `${message} ${fix}`).join(' ')}`,
@@ -377,7 +378,7 @@ const liveOperations = [
       description:
         'Returns bit rate, frames, loops, the current and the next item, and the state of each destination. Values ' +
         'are null off air.',
-      say: ({ live, bitrateKbps, loopCount, current }) =>
+      summarize: ({ live, bitrateKbps, loopCount, current }) =>
         live
           ? `It is live at ${Math.round(bitrateKbps ?? 0)} kbit/s, after ${loopCount ?? 0} loops. Current item: "${current?.name ?? 'nothing'}".`
           : 'It is not live.',

@@ -195,7 +195,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
       let recordedBytes = sent.receivedBytes;
       let end = start;
       const room = createGrowingReservation(uploads, quota, accountId, upload);
-      const kept: Pick<Storage, 'write'> = {
+      const guarded: Pick<Storage, 'write'> = {
         write: async (to, piece) => {
           if (!mayKeep()) throw new AppError('upload_conflict', 'Another request took over this upload.');
           end += (piece as Buffer).length;
@@ -213,11 +213,11 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
         });
       };
       try {
-        if (!checksum) return await appendPieces(kept, key, start, body, onKept, memory);
+        if (!checksum) return await appendPieces(guarded, key, start, body, onKept, memory);
         const sum = verifyBody(body, checksum);
         const verified = await markUnverified(storage, key, start);
         try {
-          await appendPieces(kept, key, start, sum.body, async () => undefined, memory);
+          await appendPieces(guarded, key, start, sum.body, async () => undefined, memory);
           sum.check();
         } catch (error) {
           if (mayKeep()) await dropUnverified(storage, key);

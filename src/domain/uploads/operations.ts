@@ -42,7 +42,7 @@ function describeUpload({ name, objectID, state, progress, warnings, error }: Up
 /** An agent may wait for the result of an upload. */
 const untilSettled = {
   until: 'it is ready or has failed',
-  say: describeUpload,
+  summarize: describeUpload,
   settle: (
     { uploads }: { uploads: UploadService },
     { accountId }: { accountId: string },
@@ -70,7 +70,7 @@ export const uploadOperations = [
         'Imports a video or audio file from a public http or https link. It takes from seconds to minutes: set ' +
         '`wait`, or call get_upload with `wait` until `state` is ready.',
       wait: untilSettled,
-      say: describeUpload,
+      summarize: describeUpload,
       reachesOut: true,
     },
     graphql: { description: 'Imports media from a link.' },
@@ -102,7 +102,7 @@ export const uploadOperations = [
       title: 'Get an upload',
       description: 'Returns an upload. With `wait`, returns once the upload is ready or has failed.',
       wait: untilSettled,
-      say: describeUpload,
+      summarize: describeUpload,
     },
     graphql: { description: 'Returns an upload, by its objectID.' },
     run: ({ uploads }, { accountId, id }) => uploads.get(accountId, id),
@@ -146,7 +146,7 @@ export const uploadOperations = [
         'Fetches the link of a failed upload again. The upload keeps its id. Fails for an upload that is in progress ' +
         'or ready, and for a file that a client sent.',
       wait: untilSettled,
-      say: describeUpload,
+      summarize: describeUpload,
       reachesOut: true,
     },
     graphql: {

@@ -42,8 +42,8 @@ function readValues(metadata: Metadata, keys: readonly string[]): string[] {
 }
 
 function classifyWord(word: string): Kind | undefined {
-  const said = word.toLowerCase();
-  return said === 'video' || said === 'audio' ? said : undefined;
+  const kind = word.toLowerCase();
+  return kind === 'video' || kind === 'audio' ? kind : undefined;
 }
 
 function classifyMediaType(text: string): Kind | undefined {

@@ -67,10 +67,10 @@ export class UploadMemory {
   #make(owner: string, size: number): Buffer {
     this.#usedBytes += size;
     this.#byOwner.set(owner, (this.#byOwner.get(owner) ?? 0) + size);
-    const kept = this.#free.get(size)?.pop();
-    if (kept) {
+    const buffer = this.#free.get(size)?.pop();
+    if (buffer) {
       this.#freeBytes -= size;
-      return kept;
+      return buffer;
     }
     // Free buffers count as well: they make room for other sizes.
     if (this.#usedBytes + this.#freeBytes > this.#budgetBytes) {
@@ -86,9 +86,9 @@ export class UploadMemory {
     const left = (this.#byOwner.get(owner) ?? 0) - length;
     if (left > 0) this.#byOwner.set(owner, left);
     else this.#byOwner.delete(owner);
-    const kept = this.#free.get(length) ?? [];
-    kept.push(buffer);
-    this.#free.set(length, kept);
+    const buffers = this.#free.get(length) ?? [];
+    buffers.push(buffer);
+    this.#free.set(length, buffers);
     this.#freeBytes += length;
     this.#serve();
   }

@@ -1,6 +1,6 @@
 /**
  * Writes notices to the owner of an account about credentials: when, what, and how to undo it. Several that wait for
- * one address become one letter. Pure: no I/O, no clock.
+ * one address become one mail. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
 import { renderMail } from './templates.ts';
@@ -22,7 +22,7 @@ export interface CredentialCounts {
   passkeys: number;
 }
 
-/** In one letter, each in a line of its own. */
+/** In one mail, each in a line of its own. */
 const MAX_LINES = 20;
 const MAX_NAME = 64;
 
@@ -31,7 +31,7 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Mail programs make a link of it. */
 const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
-/** A name as a letter may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
+/** A name as a mail may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
 export function quoteName(name: string): string {
   const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
   return plain === '' || LINK_LIKE.test(plain) ? '(name not shown)' : `“${plain}”`;
@@ -50,8 +50,8 @@ const countWays = ({ apiKeys, apps, passkeys }: CredentialCounts): string =>
   ]);
 
 /** Describes the credentials that a new password revoked, and those that still work. */
-export function describePassword(revoked: CredentialCounts, kept: CredentialCounts): string {
-  const [gone, left] = [countWays(revoked), countWays(kept)];
+export function describePassword(revoked: CredentialCounts, remaining: CredentialCounts): string {
+  const [gone, left] = [countWays(revoked), countWays(remaining)];
   return [
     'All other sessions were ended.',
     gone ? `Revoked: ${gone}.` : 'No API key, connected app or passkey was revoked.',

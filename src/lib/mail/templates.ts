@@ -1,6 +1,6 @@
 /**
  * Writes the mails. They contain no text that a stranger typed, except their own address. Otherwise a sign-up with
- * somebody else's address would send that person a stranger's letter in our name. Pure: no I/O, no clock.
+ * somebody else's address would send that person a stranger's mail in our name. Pure: no I/O, no clock.
  */
 import type { Mail } from './mailer.ts';
 

@@ -114,10 +114,10 @@ const line = (name: string, labels: Labels, value: number): string =>
 const head = ({ name, type, help }: Family): string => `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 
 /** An object in a cache is replaced and never changed, so its lines are true as long as it is there. */
-const kept = new WeakMap<LoopStream, string[]>();
+const cachedLines = new WeakMap<LoopStream, string[]>();
 
 function buildLines(stream: LoopStream): string[] {
-  const before = kept.get(stream);
+  const before = cachedLines.get(stream);
   if (before) return before;
   const { namespace = '', name: loopstream } = stream.metadata;
   const lines = OF_STREAMS.map(({ name, read }) =>
@@ -125,7 +125,7 @@ function buildLines(stream: LoopStream): string[] {
       .map(([labels, value]) => line(name, { namespace, loopstream, ...labels }, value))
       .join(''),
   );
-  kept.set(stream, lines);
+  cachedLines.set(stream, lines);
   return lines;
 }
 

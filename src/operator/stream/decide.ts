@@ -181,17 +181,23 @@ const findObstacle = ({ status }: LoopStream, conditions: readonly Verdict[]): V
 function start(situation: Situation): PartialDecision {
   const { stream, readiness, gates, wasLive, now } = situation;
   const live = describeOffAir(stream);
-  const kept = findKeptPlayhead(stream);
+  const saved = findKeptPlayhead(stream);
   const obstacle = findObstacle(stream, [...readiness, ...gates]);
   if (obstacle) {
-    return { phase: 'waiting', action: NO_ACTION, live, progressing: yes('Waiting', obstacle.message), playhead: kept };
+    return {
+      phase: 'waiting',
+      action: NO_ACTION,
+      live,
+      progressing: yes('Waiting', obstacle.message),
+      playhead: saved,
+    };
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
     const { reason, message } = refusal;
-    return { phase: 'failed', action: NO_ACTION, live, progressing: no(reason, message), playhead: kept };
+    return { phase: 'failed', action: NO_ACTION, live, progressing: no(reason, message), playhead: saved };
   }
-  const playhead = kept ?? { epoch: kubeTime(now), ...readSkipped(stream) };
+  const playhead = saved ?? { epoch: kubeTime(now), ...readSkipped(stream) };
   const { playing } = stream.status ?? {};
   const program =
     playing && goesOnWith(playing, situation)

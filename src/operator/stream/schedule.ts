@@ -83,8 +83,8 @@ export function computeAirtime(schedule: Schedule | undefined, now: Date, lastSt
 
 /** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
 export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
-  const { startingDeadlineSeconds: _, ...kept } = schedule ?? {};
-  const time = computeAirtime(schedule && kept, at, lastStart);
+  const { startingDeadlineSeconds: _, ...rest } = schedule ?? {};
+  const time = computeAirtime(schedule && rest, at, lastStart);
   return time.kind === 'on' ? time.since : undefined;
 }
 

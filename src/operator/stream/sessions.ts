@@ -192,21 +192,21 @@ function join(a: Session, b: Session): Session {
  * always stays, which the next number follows.
  */
 function shorten(list: Session[], podTimes: readonly PodTime[], acknowledged: number): Session[] {
-  const kept = [...list];
-  while (kept.length > MAX_SESSIONS) {
-    const keep = findNeeded(kept, podTimes);
-    const done = kept.findIndex((session) => !keep.has(session) && lastNumber(session) <= acknowledged);
+  const shortened = [...list];
+  while (shortened.length > MAX_SESSIONS) {
+    const keep = findNeeded(shortened, podTimes);
+    const done = shortened.findIndex((session) => !keep.has(session) && lastNumber(session) <= acknowledged);
     if (done >= 0) {
-      kept.splice(done, 1);
+      shortened.splice(done, 1);
       continue;
     }
     const free = (session: Session | undefined) => session !== undefined && !keep.has(session);
-    const first = kept.findIndex((session, i) => free(session) && free(kept[i + 1]));
-    const [a, b] = [kept[first], kept[first + 1]];
-    if (!a || !b) return kept;
-    kept.splice(first, 2, join(a, b));
+    const first = shortened.findIndex((session, i) => free(session) && free(shortened[i + 1]));
+    const [a, b] = [shortened[first], shortened[first + 1]];
+    if (!a || !b) return shortened;
+    shortened.splice(first, 2, join(a, b));
   }
-  return kept;
+  return shortened;
 }
 
 /**
@@ -226,9 +226,9 @@ export function computeSessions(
   const pods = new Set(podTimes.map(({ podUID }) => podUID));
   for (const session of list) if (!isClosed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);
   const acknowledged = metered ? acknowledgedSession : Number.POSITIVE_INFINITY;
-  const kept = shorten(list, podTimes, acknowledged);
-  const late = kept.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
-  const computed = { sessions: kept, ...(doubt && { doubt }) };
+  const shortened = shorten(list, podTimes, acknowledged);
+  const late = shortened.filter((session) => session.through !== undefined && lastNumber(session) > acknowledged);
+  const computed = { sessions: shortened, ...(doubt && { doubt }) };
   if (late.length === 0) return computed;
   const count = late.reduce((sum, session) => sum + lastNumber(session) - session.number + 1, 0);
   const message =

@@ -50,7 +50,7 @@ export interface Streamers {
   follow(pods: Caches['pods'], enqueue: (streamKey: string) => void, options: FollowOptions): void;
 }
 
-interface Kept {
+interface PodState {
   report: PodReport | undefined;
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
@@ -67,8 +67,8 @@ const isStreamer = ({ metadata }: Pod): boolean =>
 /** `findViewToken`: the token that a pod wants with each question; a pod of an older release ignores it. */
 export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod) => Promise<string>): Streamers {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
-  const pods = new Map<string, Kept>();
-  const kept = (uid: string): Kept => {
+  const pods = new Map<string, PodState>();
+  const findState = (uid: string): PodState => {
     const found = pods.get(uid) ?? { report: undefined, nextMs: 0, skips: 0 };
     pods.set(uid, found);
     return found;
@@ -103,7 +103,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
   };
 
   const visit = async (pod: Pod, address: string, options: FollowOptions, enqueue: (streamKey: string) => void) => {
-    const entry = kept(pod.metadata.uid);
+    const entry = findState(pod.metadata.uid);
     const { skips } = entry;
     const token = await findViewToken?.(pod).catch(() => undefined);
     const shown = token === undefined ? {} : { token };
@@ -138,7 +138,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     stop: (pod, token) => postCommand(pod, STOP_PATH, token, {}),
     report: (podUid) => pods.get(podUid)?.report,
     async skip(podUid, address, token, { id, track }) {
-      const entry = kept(podUid);
+      const entry = findState(podUid);
       const answer = await ask(`http://${address}:${STREAMER_PORT}${SKIP_PATH}`, SKIP_TIMEOUT_MS, {
         method: 'POST',
         token,
@@ -158,7 +158,7 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
         const due = found.flatMap((pod) => {
           const address = findAddressToAsk([pod]);
-          return address !== undefined && kept(pod.metadata.uid).nextMs <= now ? [{ pod, address }] : [];
+          return address !== undefined && findState(pod.metadata.uid).nextMs <= now ? [{ pod, address }] : [];
         });
         const worker = async () => {
           for (let next = due.shift(); next && !lifecycle.signal.aborted; next = due.shift()) {

@@ -274,14 +274,18 @@ function renditions(upload: Upload, media: MediaInfo, observed: UploadObservatio
   const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
   const shown = preview(upload, media, observed, plan);
   const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
-  const kept = (upload.status?.renditions ?? [])
+  const keptRenditions = (upload.status?.renditions ?? [])
     .filter(
       ({ profile, state }) =>
         state === 'ready' && !now.includes(profile) && findRendition(upload, profile) !== undefined,
     )
     .flatMap((made) => keepUnwanted(made, observed, plan));
   plan.removeUnwanted();
-  return { wanted, held, all: [...wanted, ...shown, ...kept].sort((a, b) => a.profile.localeCompare(b.profile)) };
+  return {
+    wanted,
+    held,
+    all: [...wanted, ...shown, ...keptRenditions].sort((a, b) => a.profile.localeCompare(b.profile)),
+  };
 }
 
 function verdicts(
@@ -292,7 +296,7 @@ function verdicts(
   held: readonly string[],
   away: UploadWaiting | undefined,
 ): Verdict[] {
-  const say = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
+  const buildVerdict = (type: string, status: Verdict['status'], reason: string, message: string): Verdict => ({
     type,
     status,
     reason,
@@ -305,21 +309,25 @@ function verdicts(
         ? ['WaitingForLink', describeWait(away)]
         : ['Importing', 'The file is being imported.'];
     const [reason = '', message = ''] = error ? [toPascalCase(error.code), error.message] : doing;
-    return [say('Imported', 'False', reason, message), say('Prepared', 'False', reason, message)];
+    return [buildVerdict('Imported', 'False', reason, message), buildVerdict('Prepared', 'False', reason, message)];
   }
-  const fine = say('Imported', 'True', 'Imported', 'The file has been imported.');
-  if (error) return [fine, say('Prepared', 'False', toPascalCase(error.code), error.message)];
+  const fine = buildVerdict('Imported', 'True', 'Imported', 'The file has been imported.');
+  if (error) return [fine, buildVerdict('Prepared', 'False', toPascalCase(error.code), error.message)];
   const ready = wanted.filter(({ state }) => state === 'ready').map(({ profile }) => profile);
   if (ready.length === wanted.length && held.length > 0) {
     const message = `The upload will be prepared for ${held.join(', ')} when a stream that plays it may go on air.`;
-    return [fine, say('Prepared', 'False', 'OnHold', message)];
+    return [fine, buildVerdict('Prepared', 'False', 'OnHold', message)];
   }
-  if (wanted.length === 0) return [fine, say('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
+  if (wanted.length === 0)
+    return [fine, buildVerdict('Prepared', 'True', 'NothingWanted', 'No stream plays this upload.')];
   if (ready.length < wanted.length) {
     const missing = wanted.filter(({ state }) => state === 'pending').map(({ profile }) => profile);
-    return [fine, say('Prepared', 'False', 'Preparing', `The upload is being prepared for ${missing.join(', ')}.`)];
+    return [
+      fine,
+      buildVerdict('Prepared', 'False', 'Preparing', `The upload is being prepared for ${missing.join(', ')}.`),
+    ];
   }
-  return [fine, say('Prepared', 'True', 'Prepared', `The upload is prepared for ${ready.join(', ')}.`)];
+  return [fine, buildVerdict('Prepared', 'True', 'Prepared', `The upload is prepared for ${ready.join(', ')}.`)];
 }
 
 /** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */

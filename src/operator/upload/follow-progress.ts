@@ -50,7 +50,7 @@ export function followProgress(
       await sleep(INTERVAL_MS, lifecycle.signal);
       const active = caches.jobs.list().filter(isActive);
       const known = new Set(active.map(({ metadata }) => metadata.uid));
-      for (const kept of [fractions, enqueued]) for (const uid of kept.keys()) if (!known.has(uid)) kept.delete(uid);
+      for (const map of [fractions, enqueued]) for (const uid of map.keys()) if (!known.has(uid)) map.delete(uid);
       await Promise.all(active.map((job) => follow(job, caches.pods.byIndex(BY_OWNER, job.metadata.uid))));
     }
   };

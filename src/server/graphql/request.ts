@@ -33,9 +33,9 @@ export async function readRequest<Raw, Context>(request: Request<Raw, Context>):
   try {
     return (await parseRequestParams(request)) as RequestParams;
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : '';
-    if (said === 'Missing query' && namesPersistedQuery(request)) throw notPersisted();
-    throw new AppError('malformed_request', SENTENCES[said] ?? 'The request is not valid GraphQL over HTTP.', {
+    const message = cause instanceof Error ? cause.message : '';
+    if (message === 'Missing query' && namesPersistedQuery(request)) throw notPersisted();
+    throw new AppError('malformed_request', SENTENCES[message] ?? 'The request is not valid GraphQL over HTTP.', {
       cause,
     });
   }

@@ -58,7 +58,7 @@ function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, v
 /** Returns the errors of one value; undefined if its object in the union is unclear. */
 function explainUnion(
   { path, among, value }: Place,
-  say: (errors: SchemaError[]) => FieldError[],
+  describe: (errors: SchemaError[]) => FieldError[],
 ): FieldError[] | undefined {
   const field = findDiscriminator(among);
   if (field === undefined) return undefined;
@@ -66,16 +66,16 @@ function explainUnion(
   const meant = among.find(({ properties }) => properties?.[field]?.enum?.[0] === given);
   const allowedValues = among.map(({ properties }) => properties?.[field]?.enum?.[0]);
   const nobody = { type: 'object', required: [field], properties: { [field]: { enum: allowedValues } } };
-  const errors = say(Value.Errors((meant ?? nobody) as TSchema, value) as SchemaError[]);
+  const errors = describe(Value.Errors((meant ?? nobody) as TSchema, value) as SchemaError[]);
   return errors.map((error) => ({ ...error, path: path + error.path }));
 }
 
-/** Describes all errors; `say` describes those outside of unions. */
+/** Describes all errors. `describe` does so for those outside of unions. */
 export function explainUnions(
   schema: TSchema,
   value: unknown,
   errors: readonly SchemaError[],
-  say: (errors: readonly SchemaError[]) => FieldError[],
+  describe: (errors: readonly SchemaError[]) => FieldError[],
 ): FieldError[] {
   const places = new Map<string, Place>();
   for (const error of errors) {
@@ -83,11 +83,11 @@ export function explainUnions(
     if (place) places.set(place.path, place);
   }
   const found = [...places.values()].flatMap((place) => {
-    const sentences = explainUnion(place, say);
+    const sentences = explainUnion(place, describe);
     return sentences ? [{ path: place.path, sentences }] : [];
   });
   const isTold = ({ instancePath, schemaPath }: SchemaError) =>
     IN_UNION.test(schemaPath) &&
     found.some(({ path }) => instancePath === path || instancePath.startsWith(`${path}${pointerPart('')}`));
-  return [...say(errors.filter((error) => !isTold(error))), ...found.flatMap(({ sentences }) => sentences)];
+  return [...describe(errors.filter((error) => !isTold(error))), ...found.flatMap(({ sentences }) => sentences)];
 }

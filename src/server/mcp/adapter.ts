@@ -45,7 +45,7 @@ function operationTool(operation: AnyOperation, services: unknown): Tool {
     repeatable: isRepeatable,
     takesAway,
     reachesOut,
-    say: (mcp.say ?? defaultSentence(output)) as (answer: unknown) => string,
+    summarize: (mcp.summarize ?? defaultSentence(output)) as (answer: unknown) => string,
     run: async (call, own, body) =>
       toAnswer(output, await act(operation, services, { call, own, body }), (own as Arguments).id),
   });
@@ -60,14 +60,14 @@ interface Asked {
 /** Runs the operation, and waits for its result if the agent asks for that. */
 async function act({ run, mcp }: AnyOperation, services: unknown, { call, own, body }: Asked): Promise<unknown> {
   const { wait: seconds = 0, ...others } = own;
-  const { say, settle } = mcp?.wait ?? {};
-  const args = say ? { ...others, wait: seconds } : others;
+  const { summarize, settle } = mcp?.wait ?? {};
+  const args = summarize ? { ...others, wait: seconds } : others;
   const work = async (watch: Watch) => run?.(services as never, buildCall(call, args, body, watch) as never);
-  if (!say) return work({});
-  if (!settle) return reportProgress(call, seconds, say, work);
+  if (!summarize) return work({});
+  if (!settle) return reportProgress(call, seconds, summarize, work);
   const result = (await work({})) as never;
   if (seconds === 0) return result;
-  return reportProgress(call, seconds, say, (watch) => settle(services as never, call, result, seconds, watch));
+  return reportProgress(call, seconds, summarize, (watch) => settle(services as never, call, result, seconds, watch));
 }
 
 /** Returns the arguments beside those of the body, flat. */

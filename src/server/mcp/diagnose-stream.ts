@@ -42,7 +42,7 @@ export const diagnosisTool = ({ streams, stats }: DiagnosisDeps): Tool =>
     operations: ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents'],
     own: id,
     output: Diagnosis,
-    say: ({ summary, findings }) =>
+    summarize: ({ summary, findings }) =>
       [summary, ...findings.map(({ message, fix, tool }) => `- ${message} ${fix}${tool ? ` Call ${tool}.` : ''}`)].join(
         '\n',
       ),

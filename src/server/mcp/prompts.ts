@@ -39,8 +39,8 @@ export async function getPrompt(
   if (id === undefined) throw refuse('The argument id is missing. Give the id of a stream from list_streams.');
   try {
     const diagnosis = await diagnoseStream(deps, accountId, id);
-    const said = [TASK, diagnosis.summary, JSON.stringify(diagnosis, null, 2)].join('\n\n');
-    return { description: diagnosis.summary, messages: [{ role: 'user', content: { type: 'text', text: said } }] };
+    const prompt = [TASK, diagnosis.summary, JSON.stringify(diagnosis, null, 2)].join('\n\n');
+    return { description: diagnosis.summary, messages: [{ role: 'user', content: { type: 'text', text: prompt } }] };
   } catch (error) {
     if (error instanceof AppError && error.status < 500)
       throw refuse(`${error.message} Take the id from list_streams.`);

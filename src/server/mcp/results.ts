@@ -34,10 +34,10 @@ export function failure(error: AppError): CallToolResult {
   const { title, detail, ...problem } = toProblem(error);
   const fix = nextStep(error.code);
   const details = lines(problem);
-  const said = details.length > 0 ? [`${title}:`, ...details] : [`${title}: ${detail}`];
+  const summary = details.length > 0 ? [`${title}:`, ...details] : [`${title}: ${detail}`];
   return {
     isError: true,
-    content: [text([...said, `Code: ${error.code}`, fix].join('\n'))],
+    content: [text([...summary, `Code: ${error.code}`, fix].join('\n'))],
     _meta: { [PROBLEM_META]: { title, detail, ...problem, fix } },
   };
 }

@@ -45,7 +45,7 @@ interface Definition<Own extends TProperties, Body extends TObject, Out extends 
   body?: Body;
   output: Out;
   /** Describes the result in a sentence. */
-  say: (output: Static<Out>) => string;
+  summarize: (output: Static<Out>) => string;
   run: (call: Call, own: Static<TObject<Own>>, body: Static<Body>) => Promise<Static<Out>> | Static<Out>;
 }
 
@@ -111,7 +111,7 @@ export function tool<
   Own extends TProperties = Record<never, never>,
   Body extends TObject = typeof Nothing,
 >(definition: Definition<Own, Body, Out>): Tool {
-  const { name, title, description, operations, output, say, run, keyed = false } = definition;
+  const { name, title, description, operations, output, summarize, run, keyed = false } = definition;
   const own: TProperties = { ...definition.own, ...(keyed && KEY) };
   const body: TObject = definition.body ?? Nothing;
   const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }));
@@ -143,7 +143,7 @@ export function tool<
         key,
         run: async (call) => {
           const answer = await run(call, named as Static<TObject<Own>>, rest.value as Static<Body>);
-          return { output: answer as Record<string, unknown>, sentence: say(answer) };
+          return { output: answer as Record<string, unknown>, sentence: summarize(answer) };
         },
       };
     },

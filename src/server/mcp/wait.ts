@@ -12,11 +12,11 @@ export interface Reporting<T> {
   signal: AbortSignal;
 }
 
-/** `work` waits for this many seconds at most; `say` describes its state in a sentence. */
+/** `work` waits for this many seconds at most; `summarize` describes its state in a sentence. */
 export async function reportProgress<T, R>(
   call: Call,
   seconds: number,
-  say: (now: T) => string,
+  summarize: (now: T) => string,
   work: (news: Reporting<T>) => Promise<R>,
 ): Promise<R> {
   const { signal } = call;
@@ -28,9 +28,9 @@ export async function reportProgress<T, R>(
     call.report({ seconds: last, total: seconds, message });
   };
   const onChange = (now: T) => {
-    const said = say(now);
-    if (seconds === 0 || said === message) return;
-    message = said;
+    const summary = summarize(now);
+    if (seconds === 0 || summary === message) return;
+    message = summary;
     report();
   };
   const timer = seconds === 0 ? undefined : setInterval(report, BEAT_MS);

@@ -17,7 +17,7 @@ export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContex
   metrics.showPools(pools);
   lifecycle.defer('database', close);
   lifecycle.defer('mail', () => mailer?.close());
-  lifecycle.defer('letters', () => mails?.close());
+  lifecycle.defer('pending mails', () => mails?.close());
   lifecycle.defer('use of keys', service.usage.start(log));
   return { service, library, db, mails };
 }

@@ -40,7 +40,7 @@ const EXTENSIONS = [
 ];
 
 /** Parts of a request that the library ignores. */
-interface Said {
+interface DeclaredFields {
   checksum: Checksum | undefined;
   /** Only for PATCH. */
   length: number | undefined;
@@ -52,11 +52,17 @@ class AccountStore extends DataStore {
   readonly #accountId: string;
   readonly #locks: Locks;
   readonly #memory: PieceMemory | undefined;
-  readonly #said: Said;
+  readonly #declared: DeclaredFields;
 
-  constructor(incoming: Incoming, accountId: string, locks: Locks, memory: PieceMemory | undefined, said: Said) {
+  constructor(
+    incoming: Incoming,
+    accountId: string,
+    locks: Locks,
+    memory: PieceMemory | undefined,
+    declared: DeclaredFields,
+  ) {
     super();
-    this.#said = said;
+    this.#declared = declared;
     this.#incoming = incoming;
     this.#accountId = accountId;
     this.#locks = locks;
@@ -68,7 +74,7 @@ class AccountStore extends DataStore {
     return new Upload({
       id,
       // A client may repeat the length; the library accepts one only if there is none yet.
-      ...(sizeBytes !== undefined && sizeBytes !== this.#said.length && { size: sizeBytes }),
+      ...(sizeBytes !== undefined && sizeBytes !== this.#declared.length && { size: sizeBytes }),
       offset: receivedBytes,
       // Without a date it counts as new: a complete upload does not expire.
       ...(receivedBytes !== sizeBytes && { creation_date: createdAt }),
@@ -78,7 +84,7 @@ class AccountStore extends DataStore {
 
   override write(body: Readable, id: string, start: number): Promise<number> {
     const mayKeep = () => this.#locks.isHeld(nameLock(this.#accountId, id));
-    const { checksum } = this.#said;
+    const { checksum } = this.#declared;
     return this.#incoming.receive(this.#accountId, id, { start, body, mayKeep, memory: this.#memory, checksum });
   }
 
@@ -126,18 +132,18 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
   if (thrown instanceof Error && !('status_code' in thrown)) return thrown;
   const known = (code: 'upload_not_found' | 'upload_conflict' | 'media_too_large') =>
     new AppError(code, ERRORS[code].meaning);
-  const said = text.trim();
+  const message = text.trim();
   if (status === 404 || status === 410) return known('upload_not_found');
   if (status === 413) return known('media_too_large');
   // Another request of the same client has taken over, or still holds the lock.
-  if (status === 409 || /lock/.test(said)) return known('upload_conflict');
+  if (status === 409 || /lock/.test(message)) return known('upload_conflict');
   if (status === 500) return thrown;
-  if (method === 'PATCH' && said.startsWith('Upload-Length'))
+  if (method === 'PATCH' && message.startsWith('Upload-Length'))
     return validationFailed([
       { path: '/Upload-Length', message: 'was set before, or is less than the bytes received' },
     ]);
-  const [, header] = /\b(upload-[a-z-]+|content-type)\b/i.exec(said) ?? [];
-  return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: said || 'is not allowed' }]);
+  const [, header] = /\b(upload-[a-z-]+|content-type)\b/i.exec(message) ?? [];
+  return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: message || 'is not allowed' }]);
 }
 
 interface TusOptions {
@@ -194,7 +200,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
       id,
       isPart: concat?.isPart ?? false,
       parts: concat?.isPart === false ? await incoming.parts(accountId, concat.partIds) : undefined,
-      said: {
+      declared: {
         checksum: readChecksum(header(request, 'upload-checksum')),
         length: isPatch ? Number(header(request, 'upload-length')) : undefined,
       },
@@ -207,14 +213,14 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     accountId: string,
     arrival?: AdmittedRequest,
   ): Promise<FastifyReply> {
-    const { id, isPart, parts, said } = await read(request, accountId);
+    const { id, isPart, parts, declared } = await read(request, accountId);
     let made: string | undefined;
     let thrown: unknown;
     const tus = new Server({
       path: `/v1${PATH}`,
       relativeLocation: true,
       lockDrainTimeout: DRAIN_MS,
-      datastore: new AccountStore(incoming, accountId, locks, arrival?.memory, said),
+      datastore: new AccountStore(incoming, accountId, locks, arrival?.memory, declared),
       locker: { newLock: (id) => locks.newLock(nameLock(accountId, id)) },
       maxSize: incoming.maxSourceBytes,
       getFileIdFromRequest: () => id,

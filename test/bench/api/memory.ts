@@ -1,7 +1,7 @@
 /** Measures the memory of the API server under load, while its cached objects change. */
 import { setInterval } from 'node:timers/promises';
 import type { Kube } from '../../../src/kube/types.ts';
-import { memoryOf } from '../operator/process.ts';
+import { readMemory } from '../operator/process.ts';
 import { median, type Row } from '../report.ts';
 import type { Load } from './compare.ts';
 import type { Target } from './load.ts';
@@ -29,7 +29,7 @@ export async function memoryRows(
   const sample = async () => {
     let n = 0;
     for await (const _ of setInterval(SAMPLE_MS, undefined, { signal: over.signal })) {
-      resident.push(memoryOf(api.pid).nowMib);
+      resident.push(readMemory(api.pid).nowMib);
       heap.push(await heapMib(api.opsUrl));
       await observe(kube, ids[n++ % ids.length] ?? '', new Date());
     }

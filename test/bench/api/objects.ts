@@ -14,7 +14,7 @@ export interface Media {
 }
 
 /** Builds an object of ours, as the API writes it. */
-export const objectOf = ({ kind }: Resource, accountId: string, name: string, spec: unknown) => ({
+export const buildObject = ({ kind }: Resource, accountId: string, name: string, spec: unknown) => ({
   apiVersion: API_VERSION,
   kind,
   metadata: { name, namespace: NAMESPACE, labels: { [ACCOUNT_LABEL]: accountId } },
@@ -36,8 +36,8 @@ export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
   const [destinationID, videoUploadObjectID] = [newId('dst'), newId('upl')];
   const destination = { displayName: 'Home', secretName: destinationID };
   const upload = { displayName: 'Film', type: 'video', source: { url: 'https://media.example/film.mp4' } };
-  await kube.create(DESTINATIONS, NAMESPACE, objectOf(DESTINATIONS, accountId, destinationID, destination) as never);
-  await kube.create(UPLOADS, NAMESPACE, objectOf(UPLOADS, accountId, videoUploadObjectID, upload) as never);
+  await kube.create(DESTINATIONS, NAMESPACE, buildObject(DESTINATIONS, accountId, destinationID, destination) as never);
+  await kube.create(UPLOADS, NAMESPACE, buildObject(UPLOADS, accountId, videoUploadObjectID, upload) as never);
   return { destinationID, videoUploadObjectID };
 }
 
@@ -45,7 +45,7 @@ export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
 export async function makeStreams(kube: Kube, accountId: string, media: Media, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('str'));
   await inParallel(count, (n) => {
-    const stream = objectOf(LOOPSTREAMS, accountId, ids[n] ?? '', streamSpec(media, `Channel ${n}`));
+    const stream = buildObject(LOOPSTREAMS, accountId, ids[n] ?? '', streamSpec(media, `Channel ${n}`));
     return kube.create(LOOPSTREAMS, NAMESPACE, stream as never);
   });
   return ids;

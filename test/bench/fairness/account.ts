@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { openAuth } from '../../../src/auth/open.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
 import type { System } from '../../kit/system/system.ts';
-import { settingOf } from '../../kit/system/traces.ts';
+import { readSetting } from '../../kit/system/traces.ts';
 
 export interface Answer {
   status: number;
@@ -14,10 +14,10 @@ export interface Answer {
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export async function makeAccount(system: System, { credit }: { credit: boolean }): Promise<Call> {
-  const databaseUrl = settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL');
+  const databaseUrl = readSetting(system, 'api', 'LOOPSTREAM_DATABASE_URL');
   const { service, close } = openAuth({
     databaseUrl,
-    authSecret: settingOf(system, 'api', 'LOOPSTREAM_AUTH_SECRET'),
+    authSecret: readSetting(system, 'api', 'LOOPSTREAM_AUTH_SECRET'),
   });
   try {
     const userId = await service.ensureUser({

@@ -5,7 +5,7 @@
 import { sql } from 'kysely';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { give } from '../../kit/make/grant.ts';
+import { adjustCredit } from '../../kit/make/grant.ts';
 import { median, type Row } from '../report.ts';
 
 const CONNECTIONS = 8;
@@ -35,7 +35,7 @@ async function prepare(db: Db): Promise<void> {
     with (fillfactor = 50)`.execute(db);
   for (let n = 0; n < CONNECTIONS; n++) {
     const accountId = `spender-${n}`;
-    await give(ledger, accountId, PLENTY);
+    await adjustCredit(ledger, accountId, PLENTY);
     await sql`insert into loopstream.bench_balances values (${accountId}, ${PLENTY}) on conflict do nothing`.execute(
       db,
     );

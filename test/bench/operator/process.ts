@@ -74,7 +74,7 @@ export async function startOperator(
 }
 
 /** Returns resident memory now and at its highest, in MiB. */
-export function memoryOf(pid: number): { nowMib: number; peakMib: number } {
+export function readMemory(pid: number): { nowMib: number; peakMib: number } {
   const text = readFileSync(`/proc/${pid}/status`, 'latin1');
   const kib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
   return { nowMib: kib('VmRSS') / 1024, peakMib: kib('VmHWM') / 1024 };

@@ -1,10 +1,10 @@
 /** Measures many live streams: the operator's writes, resources and restart. */
 import { sleep } from '../../../src/lib/clock.ts';
-import { cpuSecondsOf } from '../processes.ts';
+import { sumCpuSeconds } from '../processes.ts';
 import type { Row } from '../report.ts';
 import { perStream, sum } from './audit.ts';
 import type { BenchCluster } from './cluster.ts';
-import { memoryOf, type OperatorProcess, startOperator } from './process.ts';
+import { type OperatorProcess, readMemory, startOperator } from './process.ts';
 
 const SETTLED_MS = 15_000;
 const AFTER_RESTART_MS = 60_000;
@@ -29,19 +29,19 @@ export async function measureSteady(
   // The last streams' status may come a moment after they went on air.
   do await sleep(SETTLED_MS);
   while (sum(cluster.audit.takeWrites()) > 0);
-  const sides = [before.pid, cluster.kwokPid].map((pid) => ({ pid, cpu: cpuSecondsOf([pid]) }));
+  const sides = [before.pid, cluster.kwokPid].map((pid) => ({ pid, cpu: sumCpuSeconds([pid]) }));
   await sleep(forSeconds * 1000);
   const steady = cluster.audit.takeWrites();
   const [ours, kwok] = sides.map(({ pid, cpu }) => ({
-    ...memoryOf(pid),
-    percent: (100 * (cpuSecondsOf([pid]) - cpu)) / forSeconds,
+    ...readMemory(pid),
+    percent: (100 * (sumCpuSeconds([pid]) - cpu)) / forSeconds,
   }));
   await before.stop();
   cluster.audit.takeWrites();
   const operator = await startOperator(cluster);
   await sleep(AFTER_RESTART_MS);
   const restarted = cluster.audit.takeWrites();
-  const { peakMib } = memoryOf(operator.pid);
+  const { peakMib } = readMemory(operator.pid);
   const mib = (usage: typeof ours) =>
     usage ? `${usage.nowMib.toFixed(0)} MiB (highest ${usage.peakMib.toFixed(0)})` : '';
   return {

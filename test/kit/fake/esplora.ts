@@ -34,7 +34,7 @@ export interface Esplora {
   /** Answers by path, which take the place of the chain's. */
   recorded: Map<string, Recorded>;
   /** `shut`: connections break. `height`: replaces the real height in answers. */
-  door: { shut: boolean; height: ((real: number) => number) | undefined };
+  faults: { shut: boolean; height: ((real: number) => number) | undefined };
   /** Hands a transaction to the mempool; returns its id. */
   pay(...outputs: Output[]): string;
   /** Mines `blocks` blocks; the first takes the mempool. Returns the height. */
@@ -56,7 +56,7 @@ export async function startEsplora(): Promise<Esplora> {
   const mempool = new Set<string>();
   const genesis = { id: sha('genesis'), height: 0, previousblockhash: null, timestamp: FIRST_TIME, txids: [] };
   const blocks: Block[] = [genesis];
-  const door: Esplora['door'] = { shut: false, height: undefined };
+  const faults: Esplora['faults'] = { shut: false, height: undefined };
   const requests: string[] = [];
   const recorded: Esplora['recorded'] = new Map();
   const tip = () => blocks.at(-1) as Block;
@@ -127,7 +127,7 @@ export async function startEsplora(): Promise<Esplora> {
       .sort((a, b) => (b.status.block_height ?? 1e9) - (a.status.block_height ?? 1e9) || (a.txid < b.txid ? -1 : 1));
 
   const routes: [RegExp, (...values: string[]) => unknown][] = [
-    [/^\/blocks\/tip\/height$/, () => String(door.height?.(tip().height) ?? tip().height)],
+    [/^\/blocks\/tip\/height$/, () => String(faults.height?.(tip().height) ?? tip().height)],
     [/^\/block-height\/(\d+)$/, (height) => blocks[Number(height)]?.id],
     [
       /^\/block\/([0-9a-f]{64})$/,
@@ -181,7 +181,7 @@ export async function startEsplora(): Promise<Esplora> {
   };
 
   const server = createServer((request, response) => {
-    if (door.shut) return void request.socket.destroy();
+    if (faults.shut) return void request.socket.destroy();
     const path = (request.url ?? '').replace(/^\/api/, '');
     requests.push(path);
     const { status, body } = recorded.get(path) ?? answerTo(path);
@@ -194,7 +194,7 @@ export async function startEsplora(): Promise<Esplora> {
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
-    door,
+    faults,
     mine,
     requests,
     recorded,

@@ -17,7 +17,7 @@ const listRecipients = (mail: ParsedMail) =>
   [mail.to ?? []].flat().flatMap(({ value }) => value.map((to) => to.address));
 
 /** Returns the one address of our site in a mail. */
-export const linkIn = (mail: ParsedMail): string => {
+export const findMailLink = (mail: ParsedMail): string => {
   const [link] = /https?:\/\/\S+/.exec(mail.text ?? '') ?? [];
   if (link === undefined) throw new Error(`There is no address in: ${mail.text}`);
   return link;

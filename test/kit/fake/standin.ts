@@ -8,11 +8,11 @@ import type { LoopStreamSpec, Phase } from '../../../src/resources/stream/spec.t
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { FalseCondition, TestApi } from '../system/api.ts';
 
-/** Follows all streams until the signal aborts. `problemsOf` returns the reasons why a stream is not ready; none by default. */
+/** Follows all streams until the signal aborts. `listProblems` returns the reasons why a stream is not ready; none by default. */
 export async function standIn(
   api: TestApi,
   signal: AbortSignal,
-  problemsOf: (spec: LoopStreamSpec) => Promise<FalseCondition[]> = async () => [],
+  listProblems: (spec: LoopStreamSpec) => Promise<FalseCondition[]> = async () => [],
 ): Promise<void> {
   const log = createLogger('stand-in', 'silent');
   const streams = createReflector(api.kube, LOOPSTREAMS, { namespace: NAMESPACE, log });
@@ -22,7 +22,7 @@ export async function standIn(
     const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
     const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
     // The test may be over by now, and the object gone.
-    const problems = await problemsOf(spec).catch(() => []);
+    const problems = await listProblems(spec).catch(() => []);
     await api.observe(metadata.name, { phase }, problems).catch(() => undefined);
   };
   streams.onChange((_key, current) => void (current && follow(current)), { replay: true });

@@ -49,7 +49,7 @@ export const stripeSettings = ({ url }: StripeStub) => ({
 });
 
 /** Signs an event as Stripe does for a webhook. `at` is in seconds since 1970. */
-export function signed(event: object, { secret = WEBHOOK_SECRET, at }: { secret?: string; at?: number } = {}) {
+export function signEvent(event: object, { secret = WEBHOOK_SECRET, at }: { secret?: string; at?: number } = {}) {
   const payload = JSON.stringify(event, null, 2);
   const timestamp = at ?? Math.floor(Date.now() / 1000);
   const signature = new Stripe(STRIPE_KEY).webhooks.generateTestHeaderString({ payload, secret, timestamp });

@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import type { ShownMail } from '../../../tools/local/mailbox-page.ts';
 import { until } from '../wait.ts';
 
-export type Mailbox = ReturnType<typeof mailbox>;
+export type Mailbox = ReturnType<typeof openMailbox>;
 
 /** `url` is that of the local mailbox's page. */
-export function mailbox(url: string) {
+export function openMailbox(url: string) {
   const to = async (address: string): Promise<ShownMail[]> => {
     const all = (await (await fetch(new URL('mails.json', url))).json()) as ShownMail[];
     return all.filter((mail) => mail.to.includes(address));
@@ -15,7 +15,7 @@ export function mailbox(url: string) {
     count: async (address: string) => (await to(address)).length,
     /** Returns the first link in the newest mail with that subject. */
     link: (address: string, subject: RegExp): Promise<string> =>
-      until(`a letter to ${address} about ${subject}`, async () => {
+      until(`a mail to ${address} about ${subject}`, async () => {
         const mail = (await to(address)).find((one) => subject.test(one.subject));
         return mail && /https?:\/\/\S+/.exec(mail.text)?.[0];
       }),
@@ -25,7 +25,7 @@ export function mailbox(url: string) {
 let made = 0;
 
 /** Makes an account with a confirmed address and no session. */
-export async function newAccount(site: string, mails: Mailbox, password: string): Promise<{ email: string }> {
+export async function createAccount(site: string, mails: Mailbox, password: string): Promise<{ email: string }> {
   made += 1;
   const email = `person-${process.pid}-${made}@example.com`;
   const post = (path: string, body: object) =>

@@ -94,13 +94,13 @@ export interface Wrong {
 }
 
 /** Writes JSON, with each Raw value as it is. */
-export function write(value: unknown): string {
+export function writeJson(value: unknown): string {
   if (value instanceof Raw) return value.text;
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map(writeJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   return `{${Object.entries(value)
     .filter(([, entry]) => entry !== undefined)
-    .map(([name, entry]) => `${JSON.stringify(name)}:${write(entry)}`)
+    .map(([name, entry]) => `${JSON.stringify(name)}:${writeJson(entry)}`)
     .join(',')}}`;
 }
 
@@ -118,25 +118,30 @@ function buildValid({ properties = {} }: Schema, example: Record<string, unknown
 }
 
 /** `put` makes a whole body from the value at `field`. */
-export function wrongOnes(schema: Schema, good: unknown, field: string, put: (value: unknown) => string): Wrong[] {
+export function listWrongValues(
+  schema: Schema,
+  good: unknown,
+  field: string,
+  put: (value: unknown) => string,
+): Wrong[] {
   const wrong = (value: unknown, at = field): Wrong => ({
     text: put(value),
     field: at,
-    what: `${at || 'body'} is ${short(write(value))}`,
+    what: `${at || 'body'} is ${short(writeJson(value))}`,
   });
   const found = field === '' ? [] : wrongValues(schema).map((value) => wrong(value));
   if (schema.properties) {
     const object = (good ?? {}) as Record<string, unknown>;
     const entries = Object.entries(object);
     const raw = (more: string) =>
-      new Raw(`{${[...entries.map(([k, v]) => `${JSON.stringify(k)}:${write(v)}`), more].join(',')}}`);
+      new Raw(`{${[...entries.map(([k, v]) => `${JSON.stringify(k)}:${writeJson(v)}`), more].join(',')}}`);
     for (const name of NAMES)
       found.push({
         ...wrong(raw(`${JSON.stringify(name)}:1`), field + pointerPart(name)),
         what: `${field} has ${name}`,
       });
     for (const [name, value] of entries) {
-      const again = wrong(raw(`${JSON.stringify(name)}:${write(value)}`), field + pointerPart(name));
+      const again = wrong(raw(`${JSON.stringify(name)}:${writeJson(value)}`), field + pointerPart(name));
       found.push({ ...again, what: `${again.field} appears twice` });
     }
     for (const name of schema.required ?? []) {
@@ -145,14 +150,16 @@ export function wrongOnes(schema: Schema, good: unknown, field: string, put: (va
     }
     for (const [name, inner] of Object.entries(schema.properties))
       found.push(
-        ...wrongOnes(inner, object[name], field + pointerPart(name), (value) => put({ ...object, [name]: value })),
+        ...listWrongValues(inner, object[name], field + pointerPart(name), (value) =>
+          put({ ...object, [name]: value }),
+        ),
       );
   }
   const among = schema.items?.anyOf ?? [schema.items ?? []].flat();
   for (const one of among) {
     const example = (good as unknown[] | undefined)?.[0];
     const first = among.length > 1 ? buildValid(one, example as Record<string, unknown>) : example;
-    found.push(...wrongOnes(one, first, `${field}/0`, (value) => put([value])));
+    found.push(...listWrongValues(one, first, `${field}/0`, (value) => put([value])));
   }
   return found;
 }
@@ -295,13 +302,13 @@ function ofParameters(
 }
 
 /** Returns the schema with its references resolved. */
-export const resolved = (doc: OpenApi, schema: unknown): Schema =>
+export const resolveSchema = (doc: OpenApi, schema: unknown): Schema =>
   JSON.parse(JSON.stringify(schema), (_name, value) =>
-    typeof value?.$ref === 'string' ? resolved(doc, doc.components.schemas[value.$ref.split('/').at(-1)]) : value,
+    typeof value?.$ref === 'string' ? resolveSchema(doc, doc.components.schemas[value.$ref.split('/').at(-1)]) : value,
   );
 
 /** `ids` has one existing id for each noun. `body` returns a valid body for an example of the description. */
-export function badRequests(
+export function listBadRequests(
   doc: OpenApi,
   ids: Record<string, string>,
   body: (example: unknown) => unknown,
@@ -313,7 +320,7 @@ export function badRequests(
       const id = `${method} ${path}`;
       const media = operation.requestBody?.content['application/json'];
       const good = media && body(media.example);
-      const text = media && write(good);
+      const text = media && writeJson(good);
       const base = {
         method,
         path: filled(path, ids),
@@ -323,7 +330,7 @@ export function badRequests(
       };
       const wrong: Partial<BadRequest>[] = ofParameters(id, path, operation, ids);
       if (media) {
-        for (const one of wrongOnes(resolved(doc, media.schema), good, '', write))
+        for (const one of listWrongValues(resolveSchema(doc, media.schema), good, '', writeJson))
           wrong.push({ ...one, what: `${id}: ${one.what}`, body: one.text, status: 422, code: 'validation_failed' });
         // Clients generated from the description write null for an absent body.
         const bodies =

@@ -6,11 +6,11 @@ import { query } from '../real/postgres.ts';
 const SEED = new Uint8Array(32).fill(7);
 
 /** Returns the public key of an account, which can spend nothing. */
-export const publicKeyOf = (path: string, versions?: { private: number; public: number }): string =>
+export const derivePublicKey = (path: string, versions?: { private: number; public: number }): string =>
   HDKey.fromMasterSeed(SEED, versions).derive(path).publicExtendedKey;
 
 /** Returns the wallet of that public key. */
-export const walletOf = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
+export const deriveWallet = (path: string): HDKey => HDKey.fromMasterSeed(SEED).derive(path);
 
 export const ETHEREUM: EvmNetwork = {
   network: 'ethereum',
@@ -18,7 +18,7 @@ export const ETHEREUM: EvmNetwork = {
   chainId: 1,
   rpcUrl: 'http://127.0.0.1:9/key',
   confirmations: 3,
-  xpub: publicKeyOf("m/44'/60'/0'"),
+  xpub: derivePublicKey("m/44'/60'/0'"),
   assets: [{ asset: 'ETH', decimals: 18 }],
 };
 

@@ -13,7 +13,7 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { type Anvil, startAnvil } from '../real/anvil.ts';
 import { query } from '../real/postgres.ts';
-import { publicKeyOf } from './crypto-settings.ts';
+import { derivePublicKey } from './crypto-settings.ts';
 import { startTestLedger, type TestLedger } from './ledger.ts';
 
 /** The time of the node's first block. */
@@ -130,7 +130,7 @@ export async function startTestEvm(confirmations = 3): Promise<TestEvm> {
     chainId: anvil.chainId,
     rpcUrl: anvil.url,
     confirmations,
-    xpub: publicKeyOf("m/44'/60'/0'"),
+    xpub: derivePublicKey("m/44'/60'/0'"),
     assets: [
       { asset: 'ETH', decimals: 18, minimum: '100000000000' },
       { asset: 'USDT', decimals: 6, contract: token },

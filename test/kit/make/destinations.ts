@@ -47,7 +47,7 @@ export async function expectUntouched(server: RtmpServer, key: string): Promise<
 }
 
 /** Returns a recording's pictures as their bytes, so that two recordings of a stream can be compared. */
-export async function picturesOf(recording: string): Promise<{ keyframe: boolean; content: string }[]> {
+export async function readPictures(recording: string): Promise<{ keyframe: boolean; content: string }[]> {
   const tags = parseFlv(await readFile(recording)).filter(isVideoFrame);
   return tags.map((tag) => ({ keyframe: isKeyframe(tag), content: tag.body.toString('base64') }));
 }

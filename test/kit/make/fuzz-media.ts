@@ -18,7 +18,7 @@ const MAX_KILOBYTES = 3 * 2 ** 20;
 const MAX_SECONDS = 300;
 
 /** Returns a generator of numbers from 0 to 1, the same for the same seed (Mulberry32, public domain). */
-export function chances(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
@@ -80,7 +80,7 @@ const BUILT = join(ROOT, 'dist/ffmpeg/ffprobe');
 const PROBE = existsSync(BUILT) ? BUILT : 'ffprobe';
 
 /** Writes a script that runs ffprobe with limits of time and address space; returns its path. */
-export async function limitedProbe(dir: string): Promise<string> {
+export async function writeLimitedProbe(dir: string): Promise<string> {
   const path = join(dir, 'ffprobe');
   await writeFile(path, `#!/bin/sh\nulimit -v ${MAX_KILOBYTES}\nulimit -t ${MAX_CPU_SECONDS}\nexec ${PROBE} "$@"\n`);
   await chmod(path, 0o755);
@@ -88,7 +88,7 @@ export async function limitedProbe(dir: string): Promise<string> {
 }
 
 /** Returns `taken`, or the code of the refusal. Throws where reading the file, or its rendition, exceeds the caps. */
-export async function judge(path: string, type: 'video' | 'audio', ffprobe: string): Promise<string> {
+export async function checkFile(path: string, type: 'video' | 'audio', ffprobe: string): Promise<string> {
   const tools = { ffmpeg: 'ffmpeg', ffprobe };
   const signal = AbortSignal.timeout(MAX_SECONDS * 1000);
   try {

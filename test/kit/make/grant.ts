@@ -10,7 +10,7 @@ export interface Gift {
 }
 
 /** Credits an account with spendable credit; a negative amount takes it away. */
-export async function give(
+export async function adjustCredit(
   ledger: Ledger,
   accountId: string,
   credits: bigint,

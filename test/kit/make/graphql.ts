@@ -7,7 +7,7 @@ export interface Result {
 }
 
 /** Sends a query as a client does, and returns the answer. */
-export const asker =
+export const createQuery =
   (client: Client) =>
   async (query: string, variables?: Record<string, unknown>): Promise<Result> =>
     (await client.call<Result>('POST', '/graphql', { query, variables })).body;

@@ -38,7 +38,7 @@ const validator = new HtmlValidate({
 });
 
 /** Findings as `rule: message: element`. */
-export async function htmlFindings(html: string): Promise<string[]> {
+export async function findHtmlErrors(html: string): Promise<string[]> {
   const { results } = await validator.validateString(html);
   const found = results.flatMap(({ messages }) =>
     messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message}: ${selector ?? ''}`),

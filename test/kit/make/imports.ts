@@ -15,7 +15,7 @@ interface ImportOptions {
 }
 
 /** Imports bytes, or the file of this name; rejects as importSource() does. */
-export const importOf = async (file: Buffer | string, options: ImportOptions = {}): Promise<MediaInfo> =>
+export const importMedia = async (file: Buffer | string, options: ImportOptions = {}): Promise<MediaInfo> =>
   (await importWhole(file, options)).media;
 
 /** Imports a file and returns the warnings too. */

@@ -2,7 +2,7 @@
 import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { shareTestPostgres } from '../real/postgres.ts';
-import { give } from './grant.ts';
+import { adjustCredit } from './grant.ts';
 
 export interface TestLedger {
   url: string;
@@ -21,7 +21,7 @@ const PLENTY = 1_000_000n;
 /** Credits an account of a running server: without credit no stream of it goes on air. */
 export async function giveCredit(databaseUrl: string, accountId: string): Promise<void> {
   const db = open(databaseUrl, 1);
-  await give(createLedger(db), accountId, PLENTY).finally(() => db.destroy());
+  await adjustCredit(createLedger(db), accountId, PLENTY).finally(() => db.destroy());
 }
 
 export async function startTestLedger(max = 10): Promise<TestLedger> {
@@ -32,7 +32,7 @@ export async function startTestLedger(max = 10): Promise<TestLedger> {
     url: postgres.url,
     db,
     ledger,
-    give: (accountId, credits) => give(ledger, accountId, credits),
+    give: (accountId, credits) => adjustCredit(ledger, accountId, credits),
     stop: async () => {
       await db.destroy();
       await postgres.stop();

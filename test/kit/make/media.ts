@@ -44,7 +44,7 @@ export interface TrackPackets {
 }
 
 /** Reads every packet of one track of a recording. */
-export async function packetsOf(file: string, track: 'v' | 'a'): Promise<TrackPackets> {
+export async function readTrackPackets(file: string, track: 'v' | 'a'): Promise<TrackPackets> {
   const { stdout } = await run(
     'ffprobe',
     ['-v', 'error', '-select_streams', `${track}:0`, '-show_entries', 'packet=dts_time', '-of', 'csv=p=0', file],

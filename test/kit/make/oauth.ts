@@ -103,7 +103,7 @@ async function makePerson(api: TestApi, name: string): Promise<Person> {
 }
 
 /** Returns our page's headers for the person of this name, also where the API listens elsewhere than its public address. */
-export const sessionOf = async (api: TestApi, name: string): Promise<Record<string, string>> =>
+export const makeSessionHeaders = async (api: TestApi, name: string): Promise<Record<string, string>> =>
   pageHeaders(api.config.publicUrl, await makePerson(api, name));
 
 /** Returns the headers of our own page in a browser. */

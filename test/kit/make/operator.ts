@@ -160,7 +160,7 @@ export const world = (
 });
 
 /** Returns the pod that the operator would make for a stream, in the state that kubelet would report. */
-export function podOf(
+export function makePod(
   loopStream: LoopStream,
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
@@ -202,7 +202,7 @@ export function step(
 }
 
 /** Returns the Job that the operator would make for a task. */
-export const jobOf = (
+export const makeJob = (
   upload: Upload,
   wish: WantedJob,
   conditions: { type: string; status: string; reason?: string }[] = [],

@@ -14,7 +14,7 @@ function parseLetters(map: string): Letters {
   return letters;
 }
 
-export function textsOfPdf(pdf: Buffer): string[] {
+export function readPdfTexts(pdf: Buffer): string[] {
   const objects = new Map<string, string>();
   for (const [, id = '', body = ''] of pdf.toString('latin1').matchAll(/(?:^|\n)(\d+) 0 obj\n([\s\S]*?)\nendobj/g))
     objects.set(id, body);

@@ -38,7 +38,7 @@ function share(samples: Int16Array, hertz: number): number {
 }
 
 /** Returns the sequence of these tones; 0 is anything else, also silence. */
-export async function heard(file: string, tones: readonly number[]): Promise<number[]> {
+export async function readTones(file: string, tones: readonly number[]): Promise<number[]> {
   const bytes = await decode(file, ['-map', '0:a:0', '-ac', '1', '-ar', String(RATE), '-f', 's16le']);
   const samples = new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~1)));
   const windows = Array.from({ length: Math.floor(samples.length / WINDOW) }, (_, i) =>
@@ -48,7 +48,7 @@ export async function heard(file: string, tones: readonly number[]): Promise<num
 }
 
 /** Returns the sequence of colours. */
-export async function seen(file: string): Promise<Colour[]> {
+export async function readColours(file: string): Promise<Colour[]> {
   const bytes = await decode(file, ['-map', '0:v:0', '-vf', 'fps=4,scale=1:1', '-pix_fmt', 'rgb24', '-f', 'rawvideo']);
   const pixels = Array.from({ length: Math.floor(bytes.length / 3) }, (_, i) => [...bytes.subarray(3 * i, 3 * i + 3)]);
   const names = ['red', 'green', 'blue'] as const;

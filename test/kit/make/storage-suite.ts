@@ -14,11 +14,11 @@ interface Keeper {
   leftovers: () => Promise<string[]>;
 }
 
-export async function textOf(storage: Storage, key: string, range?: ReadRange): Promise<string> {
+export async function readText(storage: Storage, key: string, range?: ReadRange): Promise<string> {
   return (await buffer(await storage.read(key, range))).toString();
 }
 
-export async function keysOf(storage: Storage, prefix: string): Promise<string[]> {
+export async function listKeys(storage: Storage, prefix: string): Promise<string[]> {
   const found: string[] = [];
   for await (const key of storage.list(prefix)) found.push(key);
   return found;
@@ -41,7 +41,7 @@ const HOSTILE_KEYS = [
 ];
 
 export function describeKeeper(name: string, { storage, leftovers }: Keeper): void {
-  const text = (key: string, range?: ReadRange) => textOf(storage(), key, range);
+  const text = (key: string, range?: ReadRange) => readText(storage(), key, range);
 
   describe(`${name} keeps objects`, () => {
     test('an object is read back completely and by half-open ranges', async () => {
@@ -94,10 +94,10 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       for (const key of ['renditions/b/2', 'renditions/a/1', 'sources/x']) {
         await storage().write(key, Buffer.from('x'));
       }
-      expect(await keysOf(storage(), 'renditions/')).toEqual(['renditions/a/1', 'renditions/b/2']);
-      expect(await keysOf(storage(), 'renditions/b')).toEqual(['renditions/b/2']);
-      expect(await keysOf(storage(), '')).toHaveLength(3);
-      expect(await keysOf(storage(), 'nowhere/')).toEqual([]);
+      expect(await listKeys(storage(), 'renditions/')).toEqual(['renditions/a/1', 'renditions/b/2']);
+      expect(await listKeys(storage(), 'renditions/b')).toEqual(['renditions/b/2']);
+      expect(await listKeys(storage(), '')).toHaveLength(3);
+      expect(await listKeys(storage(), 'nowhere/')).toEqual([]);
     });
 
     test('delete removes the object and is content when there is none', async () => {
@@ -105,7 +105,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       await storage().delete('renditions/a/1');
       await storage().delete('renditions/a/1');
       expect(await storage().head('renditions/a/1')).toBeUndefined();
-      expect(await keysOf(storage(), '')).toEqual([]);
+      expect(await listKeys(storage(), '')).toEqual([]);
     });
 
     test('a read that is aborted ends with an error', async () => {
@@ -155,7 +155,7 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(await arrivedBytes(storage(), 'incoming/a')).toBe(content.length);
       expect((await joined()).equals(content)).toBe(true);
       await deletePieces(storage(), 'incoming/a');
-      expect(await keysOf(storage(), '')).toEqual([]);
+      expect(await listKeys(storage(), '')).toEqual([]);
     });
 
     test('keeps the bytes that came before its body broke off', async () => {

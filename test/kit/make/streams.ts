@@ -15,7 +15,7 @@ export async function startStreamsApi(options: { config?: Partial<ApiConfig> } =
   const api = await startTestApi(options.config);
   try {
     const [ada, eve] = [await api.client('ada'), await api.client('eve')];
-    return { api, ada, eve, ...(await streamsOf(api, ada)) };
+    return { api, ada, eve, ...(await makeStreamHelpers(api, ada)) };
   } catch (error) {
     await api.stop();
     throw error;
@@ -25,7 +25,8 @@ export async function startStreamsApi(options: { config?: Partial<ApiConfig> } =
 export type Streams = ReturnType<typeof buildHelpers>;
 
 /** Makes media and a destination for one more account, and helpers to use them. */
-export const streamsOf = async (api: TestApi, owner: Client) => buildHelpers(api, owner, await makeMedia(owner));
+export const makeStreamHelpers = async (api: TestApi, owner: Client) =>
+  buildHelpers(api, owner, await makeMedia(owner));
 
 async function makeMedia(owner: Client) {
   const create = async (path: string, body: unknown) => {

@@ -5,14 +5,15 @@ import type { Client } from '../system/api.ts';
 export const TUS_PATH = '/v1/uploads/resumable';
 export const BYTES = { 'Content-Type': 'application/offset+octet-stream' };
 
-export const metadataOf = (given: Record<string, string>): string =>
+export const encodeMetadata = (given: Record<string, string>): string =>
   Object.entries(given)
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',');
 
-export const idOf = ({ headers }: { headers: Headers }): string => headers.get('location')?.split('/').at(-1) ?? '';
+export const parseUploadId = ({ headers }: { headers: Headers }): string =>
+  headers.get('location')?.split('/').at(-1) ?? '';
 
-export const checksumOf = (body: string | Buffer, algorithm = 'sha1'): Record<string, string> => ({
+export const buildChecksum = (body: string | Buffer, algorithm = 'sha1'): Record<string, string> => ({
   'Upload-Checksum': `${algorithm} ${createHash(algorithm).update(body).digest('base64')}`,
 });
 
@@ -33,7 +34,7 @@ export function tusWire(url: string, as: Pick<Client, 'key'>) {
     send,
     /** Creates an upload and returns the answer. */
     create: (headers: Record<string, string>, metadata: Record<string, string> = { type: 'VIDEO' }, body = '') =>
-      send('POST', '', { 'Upload-Metadata': metadataOf(metadata), ...(body && BYTES), ...headers }, body),
+      send('POST', '', { 'Upload-Metadata': encodeMetadata(metadata), ...(body && BYTES), ...headers }, body),
     append: (id: string, offset: number, body: string | Buffer, headers: Record<string, string> = {}) =>
       send('PATCH', id, { ...BYTES, 'Upload-Offset': String(offset), ...headers }, body),
     offset: async (id: string) => (await send('HEAD', id)).headers.get('upload-offset'),

@@ -20,12 +20,12 @@ export interface Anvil {
   url: string;
   chainId: number;
   accounts: Hex[];
-  door: {
+  faults: {
     shut: boolean;
     height: ((real: number) => number) | undefined;
     chainId: number | undefined;
     /** Called for each request before its answer. */
-    heard: (() => void) | undefined;
+    onRequest: (() => void) | undefined;
   };
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
   /** Submits a transaction, which waits for a block. `value` is in wei. */
@@ -36,7 +36,7 @@ export interface Anvil {
   /** Replaces the last `depth` blocks; each transaction goes into the block with its number, from 0. */
   reorg(depth: number, transactions?: [Hex, number][]): Promise<void>;
   /** Returns the transaction without its block, to be mined into another one. */
-  rawOf(txid: Hex): Promise<unknown>;
+  readRaw(txid: Hex): Promise<unknown>;
   /** Deploys a token; returns its address. */
   token(): Promise<Hex>;
   stop(): Promise<void>;
@@ -80,17 +80,17 @@ export async function startAnvil(): Promise<Anvil> {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const node = await listening(child);
-  const door: Anvil['door'] = { shut: false, height: undefined, chainId: undefined, heard: undefined };
+  const faults: Anvil['faults'] = { shut: false, height: undefined, chainId: undefined, onRequest: undefined };
 
   const applyDoor = ({ method }: Call, answer: Answered): Answered => {
-    if (method === 'eth_blockNumber' && door.height)
-      return { ...answer, result: `0x${door.height(Number(answer.result)).toString(16)}` };
-    if (method === 'eth_chainId' && door.chainId) return { ...answer, result: `0x${door.chainId.toString(16)}` };
+    if (method === 'eth_blockNumber' && faults.height)
+      return { ...answer, result: `0x${faults.height(Number(answer.result)).toString(16)}` };
+    if (method === 'eth_chainId' && faults.chainId) return { ...answer, result: `0x${faults.chainId.toString(16)}` };
     return answer;
   };
   const server = createServer((request, response) => {
-    if (door.shut) return void request.socket.destroy();
-    door.heard?.();
+    if (faults.shut) return void request.socket.destroy();
+    faults.onRequest?.();
     void (async () => {
       const parts = await request.toArray();
       const body = JSON.parse(Buffer.concat(parts).toString()) as Call | Call[];
@@ -125,12 +125,12 @@ export async function startAnvil(): Promise<Anvil> {
     url: `http://127.0.0.1:${port}`,
     chainId: Number(await rpc('eth_chainId')),
     accounts,
-    door,
+    faults,
     rpc,
     send,
     mine,
     height,
-    rawOf: (txid) => rpc('eth_getRawTransactionByHash', txid),
+    readRaw: (txid) => rpc('eth_getRawTransactionByHash', txid),
     reorg: async (depth, transactions = []) => {
       const raws = await Promise.all(
         transactions.map(async ([txid, n]) => [await rpc('eth_getRawTransactionByHash', txid), n]),

@@ -1,5 +1,5 @@
 /** Makes a Debian in a directory, for images without a registry. */
-import { must } from './cluster/command.ts';
+import { runOrThrow } from './cluster/command.ts';
 
 const SUITE = 'bookworm';
 const TIMEOUT_MS = 15 * 60_000;
@@ -11,4 +11,4 @@ export const DEBIAN_RECIPE = [SUITE, ...HOW];
 
 /** Makes it from the essential packages, apt and `packages`. mmdebstrap takes half of debootstrap's processor time. */
 export const makeDebian = (root: string, packages: readonly string[]): Promise<string> =>
-  must('mmdebstrap', [...HOW, `--include=${packages.join(',')}`, SUITE, root], { timeoutMs: TIMEOUT_MS });
+  runOrThrow('mmdebstrap', [...HOW, `--include=${packages.join(',')}`, SUITE, root], { timeoutMs: TIMEOUT_MS });

@@ -69,7 +69,7 @@ export const podSpec = ({ script, container, spec }: PodInput) => ({
 });
 
 /** Returns live processes whose environment names this pod. */
-export function processesOf(uid: string): number[] {
+export function listProcesses(uid: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .filter((pid) => {
@@ -96,7 +96,7 @@ function buildPodHelpers(kube: Kube) {
   const status = async (name: string): Promise<PodStatus> => (await kube.get(PODS, NS, name)).status ?? {};
   const untilReady = (name: string) =>
     until(`${name} to be ready`, async () => (ready(await status(name)) ? status(name) : undefined));
-  const logOf = async (name: string, query = '') =>
+  const readLog = async (name: string, query = '') =>
     (await kube.raw('GET', `/api/v1/namespaces/${NS}/pods/${name}/log${query}`)).text;
 
   async function untilGone(resource: Resource, name: string): Promise<void> {
@@ -110,11 +110,11 @@ function buildPodHelpers(kube: Kube) {
     });
   }
 
-  const eventsOf = async (name: string): Promise<{ reason: string; message: string; count?: number }[]> => {
+  const listEvents = async (name: string): Promise<{ reason: string; message: string; count?: number }[]> => {
     const { text } = await kube.raw('GET', `/api/v1/namespaces/${NS}/events?fieldSelector=involvedObject.name=${name}`);
     return JSON.parse(text).items;
   };
-  return { createPod, status, untilReady, logOf, untilGone, eventsOf };
+  return { createPod, status, untilReady, readLog, untilGone, listEvents };
 }
 
 /** Starts a control plane with the node `node-a`, which has a node's own rights; returns the arguments for further nodes too. */

@@ -23,7 +23,7 @@ import { makeClip } from '../make/media.ts';
 import { startRtmpServer } from '../real/rtmp.ts';
 import { startTestApi, type TestApi } from './api.ts';
 import type { Shared } from './system.ts';
-import { settingOf } from './traces.ts';
+import { readSetting } from './traces.ts';
 
 export interface Target extends Keys, Media {
   /** `{base_url}` of the contract, which ends in its version. */
@@ -139,7 +139,7 @@ function standInMedia(api: TestApi) {
   const neverVideo = 'https://example.com/never.mp4';
   const findLink = async ({ uploadRef }: LoopStreamSpec) =>
     uploadRef && (await api.kube.get(UPLOADS, NAMESPACE, uploadRef)).spec.source.url;
-  const problemsOf = async (spec: LoopStreamSpec) => {
+  const listProblems = async (spec: LoopStreamSpec) => {
     const link = await findLink(spec);
     return link === neverVideo || (link === slowVideo && !released) ? [preparing] : [];
   };
@@ -157,14 +157,14 @@ function standInMedia(api: TestApi) {
     rtmpUrl: 'rtmp://127.0.0.1/live',
     release,
   };
-  return { media, problemsOf };
+  return { media, listProblems };
 }
 
 async function openStandIn(): Promise<Target> {
   const api = await startTestApi({ rateLimit: { requests: 300, windowMs: 10_000 } });
   const over = new AbortController();
-  const { media, problemsOf } = standInMedia(api);
-  await standIn(api, over.signal, problemsOf);
+  const { media, listProblems } = standInMedia(api);
+  await standIn(api, over.signal, listProblems);
   return {
     base: `${api.url}/v1`,
     graphql: `${api.url}/graphql`,
@@ -189,7 +189,7 @@ export const productPlace = (system: () => Shared): Place => ({
   async open() {
     const { facts } = system();
     const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
-      settingOf(system(), 'api', `LOOPSTREAM_${name}`),
+      readSetting(system(), 'api', `LOOPSTREAM_${name}`),
     );
     const { service, close } = openAuth({ databaseUrl, authSecret });
     // Without credit nothing goes on air.

@@ -104,7 +104,7 @@ export function aroundEachTest({ metered = false } = {}): void {
   });
 }
 
-export const own = (kind: string, name: string, spec: unknown) => ({
+export const buildObject = (kind: string, name: string, spec: unknown) => ({
   apiVersion: API_VERSION,
   kind,
   metadata: { name },
@@ -116,19 +116,19 @@ export const createSecret = (name: string, rtmpUrl = 'rtmp://127.0.0.1/live') =>
 
 export async function createDestination(name = 'tv'): Promise<void> {
   await createSecret(`${name}-secret`);
-  await kube.create(DESTINATIONS, NS, own('Destination', name, { secretName: `${name}-secret` }) as never);
+  await kube.create(DESTINATIONS, NS, buildObject('Destination', name, { secretName: `${name}-secret` }) as never);
 }
 export const createUpload = (name = 'film') =>
   kube.create(
     UPLOADS,
     NS,
-    own('Upload', name, { type: 'video', source: { url: 'https://media.example/film' } }) as never,
+    buildObject('Upload', name, { type: 'video', source: { url: 'https://media.example/film' } }) as never,
   );
 export const createStream = (spec: Partial<LoopStreamSpec> = {}, name = 'bunny') =>
   kube.create(
     LOOPSTREAMS,
     NS,
-    own('LoopStream', name, { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'], ...spec }) as never,
+    buildObject('LoopStream', name, { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'], ...spec }) as never,
   );
 
 export const getStream = (name = 'bunny'): Promise<LoopStream> => kube.get(LOOPSTREAMS, NS, name);
@@ -137,14 +137,14 @@ export const getPod = (name = 'bunny-onair') =>
 export const setSpec = (spec: Partial<LoopStreamSpec>, name = 'bunny') =>
   kube.mergePatch(LOOPSTREAMS, NS, name, { spec });
 
-export const phase = (wanted: string, name = 'bunny') =>
+export const waitForPhase = (wanted: string, name = 'bunny') =>
   until(`${name} is ${wanted}`, async () => {
     const stream = await getStream(name);
     return stream.status?.phase === wanted && stream;
   });
-export const pod = (name = 'bunny-onair') => until(`the pod ${name}`, () => getPod(name));
+export const waitForPod = (name = 'bunny-onair') => until(`the pod ${name}`, () => getPod(name));
 
-export async function jobPod(job: string): Promise<Pod> {
+export async function waitForJobPod(job: string): Promise<Pod> {
   return until(`a pod of ${job}`, async () => {
     const pods = await kube.list(PODS, { namespace: NS, labelSelector: `batch.kubernetes.io/job-name=${job}` });
     return pods.find((one) => !one.metadata.deletionTimestamp && one.status?.phase === 'Pending');
@@ -152,8 +152,8 @@ export async function jobPod(job: string): Promise<Pod> {
 }
 
 /** Plays the Job: its pod runs and ends with this result. */
-export async function answer(job: string, result: unknown): Promise<void> {
-  const { name } = (await jobPod(job)).metadata;
+export async function finishJob(job: string, result: unknown): Promise<void> {
+  const { name } = (await waitForJobPod(job)).metadata;
   await kubelet.bind(name);
   await kubelet.end(name, 0, JSON.stringify(result));
 }
@@ -162,24 +162,24 @@ export const MADE = {
   rendition: { profile: '720p30', state: 'ready', durationSeconds: 10, bitrateKbps: 4000 },
 };
 
-export async function prepare(upload = 'film', profile = '720p30'): Promise<void> {
-  await answer(`${upload}-import`, { action: 'import', media: MEDIA });
-  await answer(`${upload}-${profile}`, { ...MADE, rendition: { ...MADE.rendition, profile } });
+export async function prepareUpload(upload = 'film', profile = '720p30'): Promise<void> {
+  await finishJob(`${upload}-import`, { action: 'import', media: MEDIA });
+  await finishJob(`${upload}-${profile}`, { ...MADE, rendition: { ...MADE.rendition, profile } });
 }
 
 export async function goLive(): Promise<LoopStream> {
   await createDestination();
   await createUpload();
   await createStream();
-  await prepare();
-  await pod();
+  await prepareUpload();
+  await waitForPod();
   await kubelet.bind('bunny-onair');
   await kubelet.run('bunny-onair', true);
-  return phase('live');
+  return waitForPhase('live');
 }
 
 /** Returns resource versions of everything in the namespace: equal versions prove that nothing was written. */
-export async function versions(): Promise<Record<string, string>> {
+export async function readVersions(): Promise<Record<string, string>> {
   const all = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, SECRETS, PODS, JOBS, EVENTS] as Resource[];
   const lists = await Promise.all(all.map((resource) => kube.list<KubeObject>(resource, { namespace: NS })));
   return Object.fromEntries(
@@ -187,17 +187,17 @@ export async function versions(): Promise<Record<string, string>> {
   );
 }
 
-export async function reconciles(): Promise<number> {
+export async function countReconciles(): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
   const counts = text.matchAll(/^controller_runtime_reconcile_total\{.*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
-export const settled = async () => {
+export const waitUntilIdle = async () => {
   let before = -1;
   await until('the operator has nothing to do', async () => {
     const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
     const depth = [...text.matchAll(/^workqueue_depth\{.*\} (\d+)$/gm)].reduce((sum, [, n]) => sum + Number(n), 0);
-    const now = await reconciles();
+    const now = await countReconciles();
     const still = depth === 0 && now === before;
     before = now;
     return still;
@@ -205,8 +205,8 @@ export const settled = async () => {
 };
 
 /** Waits until all writes stop, also those of the Job controller and the event recorders. */
-export async function atRest(): Promise<Record<string, string>> {
-  await settled();
+export async function waitUntilAtRest(): Promise<Record<string, string>> {
+  await waitUntilIdle();
   await until('the Jobs are over', async () =>
     (await kube.list(JOBS, { namespace: NS })).every(({ status }) =>
       status?.conditions?.some(({ type }) => type === 'Complete' || type === 'Failed'),
@@ -214,7 +214,7 @@ export async function atRest(): Promise<Record<string, string>> {
   );
   let last = { seen: '', at: 0 };
   return until('nobody writes any more', async () => {
-    const now = await versions();
+    const now = await readVersions();
     if (JSON.stringify(now) !== last.seen) last = { seen: JSON.stringify(now), at: performance.now() };
     return performance.now() - last.at > 1500 && now;
   });

@@ -10,7 +10,7 @@ import { createClient } from '../../../src/client/index.ts';
 import { putOnAir } from '../../../tools/local/demo.ts';
 import { giveCredit } from '../make/ledger.ts';
 import { ROOT, type Shared, type System } from './system.ts';
-import { settingOf } from './traces.ts';
+import { readSetting } from './traces.ts';
 
 /** The system outlives its users. */
 export type SharedSystem = Pick<System, keyof Shared | 'client'>;
@@ -23,7 +23,7 @@ export async function shareSystem({ credit = true } = {}): Promise<SharedSystem>
   const shared = inject('system');
   const { facts, stateDir } = shared;
   const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
-    settingOf(shared, 'api', `LOOPSTREAM_${name}`),
+    readSetting(shared, 'api', `LOOPSTREAM_${name}`),
   );
   const id = randomBytes(9).toString('base64url').toLowerCase();
   const [email, password] = [`${id}@example.com`, randomBytes(12).toString('base64url')];

@@ -1,6 +1,6 @@
 /** Signs a browser up over HTTP: it keeps cookies, and opens the links of mails. */
 
-import { linkIn, type TestSmtp } from '../fake/smtp.ts';
+import { findMailLink, type TestSmtp } from '../fake/smtp.ts';
 import { type Person, post, signIn } from '../make/oauth.ts';
 
 export interface Visitor {
@@ -30,8 +30,8 @@ export function openBrowser(url: string, { from }: { from?: string } = {}): Visi
 }
 
 /** Returns the token in a mail's link. */
-export async function tokenOf(smtp: TestSmtp, email: string, subject: RegExp, seen = 0): Promise<string> {
-  const link = linkIn(await smtp.mailTo(email, subject, seen));
+export async function readMailToken(smtp: TestSmtp, email: string, subject: RegExp, seen = 0): Promise<string> {
+  const link = findMailLink(await smtp.mailTo(email, subject, seen));
   return new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? '';
 }
 

@@ -35,7 +35,7 @@ const readable = (file: string): string => {
 };
 
 /** Returns the logs of all parts of a system. */
-export async function logs(system: Shared): Promise<Place[]> {
+export async function readLogs(system: Shared): Promise<Place[]> {
   const { stateDir } = system;
   try {
     const files = (await readdir(stateDir, { recursive: true })).filter((name) => /\.log(\.\d+)?$/.test(name));
@@ -44,7 +44,7 @@ export async function logs(system: Shared): Promise<Place[]> {
     );
   } catch (error) {
     // A pod's logs vanished during the read: the remaining ones are read anew.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return logs(system);
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(stateDir)) return readLogs(system);
     throw error;
   }
 }
@@ -72,19 +72,19 @@ export function findServer({ stateDir }: Shared, server: string): number {
 }
 
 /** Returns the environment of one of the system's own servers, as its process has it. */
-export function environmentOf(system: Shared, server: string): Record<string, string> {
+export function readEnvironment(system: Shared, server: string): Record<string, string> {
   const settings = readable(`/proc/${findServer(system, server)}/environ`).split('\0');
   return Object.fromEntries(settings.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
 }
 
-export function settingOf(system: Shared, server: string, setting: string): string {
-  const value = environmentOf(system, server)[setting];
+export function readSetting(system: Shared, server: string, setting: string): string {
+  const value = readEnvironment(system, server)[setting];
   if (value === undefined) throw new Error(`${server} has no ${setting}`);
   return value;
 }
 
 /** Returns a secret's possible encodings: plain, in JSON and URLs, and in base64 and base64url at each of three byte offsets. */
-export function disguisesOf(secret: string): string[] {
+export function listEncodings(secret: string): string[] {
   const encoded = [0, 1, 2].map((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
     // The letters at both ends depend on the neighbouring bytes.
@@ -126,7 +126,7 @@ export async function watchRedis(url: string): Promise<{ dump(): Promise<Place[]
   };
 }
 
-export const fetched = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
+export const fetchPlace = async (url: string, headers: Record<string, string> = {}): Promise<Place> => [
   url,
   await (await fetch(url, { headers })).text(),
 ];
@@ -139,12 +139,12 @@ interface Streamer {
 }
 
 async function metrics(system: Shared, streamers: Streamer[]): Promise<Place[]> {
-  const servers = ['api', 'operator'].map((name) => settingOf(system, name, 'LOOPSTREAM_OPS_PORT'));
+  const servers = ['api', 'operator'].map((name) => readSetting(system, name, 'LOOPSTREAM_OPS_PORT'));
   const pods = streamers.flatMap(({ ip, token }) => [
-    fetched(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
-    fetched(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
+    fetchPlace(`http://${ip}:${STREAMER_METRICS_PORT}/metrics`),
+    fetchPlace(`http://${ip}:${STREAMER_PORT}/stats`, { authorization: `Bearer ${token}` }),
   ]);
-  return Promise.all([...servers.map((port) => fetched(`http://127.0.0.1:${port}/metrics`)), ...pods]);
+  return Promise.all([...servers.map((port) => fetchPlace(`http://127.0.0.1:${port}/metrics`)), ...pods]);
 }
 
 interface Shown {
@@ -180,7 +180,7 @@ async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[
 
 /** Returns each row of each table as text. */
 async function database(system: Shared): Promise<Place[]> {
-  const client = new pg.Client({ connectionString: settingOf(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
+  const client = new pg.Client({ connectionString: readSetting(system, 'api', 'LOOPSTREAM_DATABASE_URL') });
   await client.connect();
   try {
     const { rows: tables } = await client.query<{ name: string }>(
@@ -199,8 +199,8 @@ async function database(system: Shared): Promise<Place[]> {
 }
 
 /** Returns all places. A running streamer is asked for its status too. */
-export async function everywhere(system: Shared): Promise<Place[]> {
+export async function listPlaces(system: Shared): Promise<Place[]> {
   const { places, streamers } = await kubernetes(system);
-  const rest = await Promise.all([logs(system), metrics(system, streamers), database(system)]);
+  const rest = await Promise.all([readLogs(system), metrics(system, streamers), database(system)]);
   return [...places, ...processes(), ...rest.flat()];
 }

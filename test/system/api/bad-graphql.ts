@@ -4,7 +4,7 @@
  */
 import { type GraphQLField, type GraphQLSchema, getNamedType, isRequiredArgument } from 'graphql';
 import type { Json, OpenApi } from '../../../src/server/openapi/document.ts';
-import { resolved, type Schema, type Wrong, write, wrongOnes } from '../../kit/make/bad-input.ts';
+import { listWrongValues, resolveSchema, type Schema, type Wrong, writeJson } from '../../kit/make/bad-input.ts';
 
 export interface BadOperation {
   /** `createStream: /name is 5`. */
@@ -70,9 +70,9 @@ export function badMutations(
       const hasInput = mutation.args.some(({ name }) => name === 'input');
       const variables = (input: unknown) =>
         hasInput ? { ...id, input: reshaped(input) } : { ...id, ...(input as Json) };
-      const shape = resolved(doc, media.schema);
-      const put = (input: unknown) => write({ query, variables: variables(input) });
-      return wrongOnes(shape, body(media.example), '', put)
+      const shape = resolveSchema(doc, media.schema);
+      const put = (input: unknown) => writeJson({ query, variables: variables(input) });
+      return listWrongValues(shape, body(media.example), '', put)
         .filter((wrong) => isWrong(shape, hasInput, wrong))
         .map(({ text, what, field }) => ({
           what: `${operationId}: ${what}`,

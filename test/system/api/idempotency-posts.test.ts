@@ -14,12 +14,12 @@ import { passTests } from '../../kit/fake/destination-tests.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
-import { type Streams, type StreamsApi, startStreamsApi, streamsOf } from '../../kit/make/streams.ts';
+import { makeStreamHelpers, type Streams, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Answer, type Client, call } from '../../kit/system/api.ts';
 import { startApiProcess } from '../../kit/system/api-process.ts';
 import { until } from '../../kit/wait.ts';
-import { type Post, postsOf } from './posts.ts';
+import { buildPosts, type Post } from './posts.ts';
 
 const AT_ONCE = 20;
 
@@ -72,7 +72,7 @@ const succeeded = ({ status, body }: Answer<unknown>) =>
   status < 300 && (body as { errors?: unknown }).errors === undefined;
 
 async function prepare(name: string, owner: Client, streams: Streams, servers: Client['call'][]): Promise<Post> {
-  const post = await postsOf(started.api, owner, streams)[name]?.();
+  const post = await buildPosts(started.api, owner, streams)[name]?.();
   if (!post) throw new Error(`${name} is not in test/system/api/posts.ts.`);
   for (const to of servers) await until(`${name}: all servers know what it is about`, () => post.isKnown(to));
   return post;
@@ -83,7 +83,7 @@ const send = ({ path, body, headers }: Post, to: Client['call'], key: string) =>
 test('every POST takes the key, and is in the list of this test', () => {
   const takes = posts.filter(({ parameters }) => parameters?.some(({ name }) => name === 'Idempotency-Key'));
   expect(takes).toEqual(posts);
-  expect(Object.keys(postsOf(started.api, started.ada, started)).sort()).toEqual([...NAMES].sort());
+  expect(Object.keys(buildPosts(started.api, started.ada, started)).sort()).toEqual([...NAMES].sort());
 });
 
 describe('twenty equal requests at once, to two replicas', () => {
@@ -121,7 +121,7 @@ test('a server is killed between effect and answer: a retry gets the answer, and
     NAMES.map(async (name, i) => {
       const owner = await api.client(`killed-${i}`);
       const servers = [at(server.url, owner), at(other.url, owner)];
-      const post = await prepare(name, owner, await streamsOf(api, owner), servers);
+      const post = await prepare(name, owner, await makeStreamHelpers(api, owner), servers);
       return { name, owner, post, before: await post.effects() };
     }),
   );

@@ -12,7 +12,7 @@ import type { OpenApi } from '../../../src/server/openapi/document.ts';
 import { resolveResponse } from '../../../src/server/openapi/openapi.ts';
 import type { Operation } from '../../../src/server/operations/list.ts';
 import { isForPerson, OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { createRestarts } from '../../kit/real/restarts.ts';
 
@@ -117,9 +117,9 @@ test('with kube-apiserver killed each read returns its documented answer, status
     }
     const degraded = { status: 'degraded', components: { kubernetes: 'unavailable', database: 'ok' } };
     await expect.poll(readStatus).toMatchObject(degraded);
-    const known = await asker(ada)(`{ stream(id: "${stream}") { readiness { ready } } }`);
+    const known = await createQuery(ada)(`{ stream(id: "${stream}") { readiness { ready } } }`);
     expect(known).toEqual({ data: { stream: { readiness: { ready: true } } } });
-    const { errors } = await asker(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
+    const { errors } = await createQuery(ada)(`{ streamEvents(id: "${stream}") { totalCount } }`);
     expect(errors).toMatchObject([{ path: ['streamEvents'], extensions: { code: 'upstream_unavailable' } }]);
   } finally {
     await restarts.start('kube-apiserver');

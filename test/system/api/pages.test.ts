@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { htmlFindings } from '../../kit/make/html.ts';
+import { findHtmlErrors } from '../../kit/make/html.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { launchBrowser, visit } from '../../kit/real/page.ts';
 import { ROOT } from '../../kit/system/system.ts';
@@ -41,7 +41,7 @@ describe.each([true, false])('with billing: %s, and no way to pay', (billing) =>
       await at.page.reload();
       await at.page.getByRole('heading').first().waitFor();
       await expect.poll(() => at.page.locator('[aria-busy="true"]').count(), { timeout: 60_000 }).toBe(0);
-      expect(await htmlFindings(await at.page.content()), path).toEqual([]);
+      expect(await findHtmlErrors(await at.page.content()), path).toEqual([]);
       await at.close();
     }
     expect(failures).toEqual([]);

@@ -8,7 +8,7 @@ import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { MAX_PLAYLISTS } from '../../../src/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { call } from '../../kit/system/api.ts';
@@ -40,7 +40,7 @@ describe('a new playlist for a stream', () => {
     expect(first).toMatchObject({ status: 201, body: { streamID: id } });
     expect(await readStream(id)).toMatchObject({ videoUploadObjectID: null, playlistIDs: [first.body.id] });
     const query = `mutation($input: PlaylistCreateInput!) { createPlaylist(input: $input) { playlist { id streamID } } }`;
-    const { data } = await asker(ada)(query, { input: body('video', id) });
+    const { data } = await createQuery(ada)(query, { input: body('video', id) });
     const made = data?.createPlaylist as { playlist: Record<string, string> } | undefined;
     const second = made?.playlist.id;
     expect(made?.playlist.streamID).toBe(id);

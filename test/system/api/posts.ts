@@ -1,5 +1,5 @@
 /**
- * Lists every POST that takes an Idempotency-Key, with a request and a count of its effects. A new POST is added to `postsOf`, by its
+ * Lists every POST that takes an Idempotency-Key, with a request and a count of its effects. A new POST is added to `buildPosts`, by its
  * operationId.
  */
 import { expect } from 'vitest';
@@ -33,14 +33,14 @@ const link = { type: 'VIDEO', url: 'https://example.com/once.mp4' };
 const destination = { name: 'Once', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 
 /** `streams` belong to `owner`; nothing else makes objects in that account. */
-export function postsOf(api: TestApi, owner: Client, streams: Streams): Record<string, () => Promise<Post>> {
+export function buildPosts(api: TestApi, owner: Client, streams: Streams): Record<string, () => Promise<Post>> {
   const { wish, destinationID, videoUploadObjectID } = streams;
-  const writesOf = createEtcdReader(api.kubernetes);
+  const countWrites = createEtcdReader(api.kubernetes);
   /** Counts every write of the object, including its creation. */
   const writes =
     ({ plural }: Resource, name: string) =>
     () =>
-      writesOf(`/registry/loopstream.dev/${plural}/${NAMESPACE}/${name}`);
+      countWrites(`/registry/loopstream.dev/${plural}/${NAMESPACE}/${name}`);
   const labelSelector = `${ACCOUNT_LABEL}=${owner.accountId}`;
   const creation = async (post: Pick<Post, 'path' | 'body' | 'headers'>, resource: Resource): Promise<Post> => ({
     ...post,

@@ -24,10 +24,10 @@ import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { passTests } from '../../kit/fake/destination-tests.ts';
 import { standIn } from '../../kit/fake/standin.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
-import { type BadRequest, badRequests } from '../../kit/make/bad-input.ts';
+import { type BadRequest, listBadRequests } from '../../kit/make/bad-input.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
-import { sessionOf } from '../../kit/make/oauth.ts';
+import { makeSessionHeaders } from '../../kit/make/oauth.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { ensureSchemathesis } from '../../kit/real/schemathesis/program.ts';
 import { type BadOperation, badLists, badMutations } from './bad-graphql.ts';
@@ -86,7 +86,7 @@ async function everything(): Promise<string[]> {
 describe('requests that the description forbids', () => {
   let person: Record<string, string>;
   beforeAll(async () => {
-    person = await sessionOf(started.api, 'ada');
+    person = await makeSessionHeaders(started.api, 'ada');
   });
 
   const send = async ({ method, path, headers, body, byPerson }: BadRequest) => {
@@ -116,7 +116,7 @@ describe('requests that the description forbids', () => {
 
   test('each wrong value of each parameter and field is 4xx with its code and its place, and changes nothing', async () => {
     const { doc, ids, good } = await prepareInput();
-    const requests = badRequests(doc, ids, good);
+    const requests = listBadRequests(doc, ids, good);
     expect(requests.length).toBeGreaterThan(1_000);
     const before = await everything();
     const wrong: unknown[] = [];

@@ -10,7 +10,7 @@ import type { Storage } from '../../../src/media/storage/storage.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { incomingKeys } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { checksumOf, idOf, TUS_PATH, type TusWire, tusWire } from '../../kit/make/tus-wire.ts';
+import { buildChecksum, parseUploadId, TUS_PATH, type TusWire, tusWire } from '../../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 let dir: string;
@@ -52,8 +52,8 @@ describe('parts', () => {
   async function sendPart(content: string, wire = tus): Promise<string> {
     const made = await wire.send('POST', '', { 'Upload-Concat': 'partial', 'Upload-Length': String(content.length) });
     expect(made.status).toBe(201);
-    expect((await wire.append(idOf(made), 0, content)).status).toBe(204);
-    return idOf(made);
+    expect((await wire.append(parseUploadId(made), 0, content)).status).toBe(204);
+    return parseUploadId(made);
   }
   const join = (ids: readonly string[], metadata: Record<string, string> = { filename: 'film.mp4' }) =>
     tus.create({ 'Upload-Concat': `final;${ids.map((id) => `${TUS_PATH}/${id}`).join(' ')}` }, metadata);
@@ -64,7 +64,7 @@ describe('parts', () => {
     expect((await tus.send('HEAD', first)).headers.get('upload-concat')).toBe('partial');
     const made = await join([first, second]);
     expect(made.status).toBe(201);
-    const id = idOf(made);
+    const id = parseUploadId(made);
     const head = await tus.send('HEAD', id);
     const told = ['upload-offset', 'upload-length', 'upload-concat'].map((name) => head.headers.get(name));
     expect(told).toEqual(['12', '12', `final;${TUS_PATH}/${first} ${TUS_PATH}/${second}`]);
@@ -77,7 +77,7 @@ describe('parts', () => {
     expect((await ada.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ state: 'importing', sizeBytes: 12 });
     expect((await tus.send('HEAD', first)).status).toBe(404);
     // A client whose answer was lost retries, and gets the result of its first try.
-    expect(idOf(await join([first, second]))).toBe(id);
+    expect(parseUploadId(await join([first, second]))).toBe(id);
     expect(await tus.append(id, 12, 'more')).toMatchObject({ status: 403, body: { code: 'upload_is_final' } });
     expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
     const left: string[] = [];
@@ -90,16 +90,16 @@ describe('parts', () => {
     const urls = [`https://cdn.example.com/api${TUS_PATH}/${ids[0]}?x=1`, `${TUS_PATH}/${ids[1]}/`];
     const made = await tus.create({ 'Upload-Concat': `final; ${urls.join('  ')}` }, { type: 'audio/mpeg' });
     expect(made.status).toBe(201);
-    expect(await readContent(idOf(made))).toBe('ab');
-    expect((await upload(idOf(made))).spec.type).toBe('audio');
+    expect(await readContent(parseUploadId(made))).toBe('ab');
+    expect((await upload(parseUploadId(made))).spec.type).toBe('audio');
   });
 
   test('are refused where one is missing, half sent, another account’s, or no part', async () => {
     const whole = await sendPart('abc');
     const stolen = await sendPart('abc', tusWire(api.url, eve));
-    const half = idOf(await tus.send('POST', '', { 'Upload-Concat': 'partial', 'Upload-Length': '10' }));
+    const half = parseUploadId(await tus.send('POST', '', { 'Upload-Concat': 'partial', 'Upload-Length': '10' }));
     await tus.append(half, 0, 'hello');
-    const plain = idOf(await tus.create({ 'Upload-Length': '3' }, { type: 'VIDEO' }, 'abc'));
+    const plain = parseUploadId(await tus.create({ 'Upload-Length': '3' }, { type: 'VIDEO' }, 'abc'));
     for (const [other, status, code] of [
       ['upl-none', 404, 'upload_not_found'],
       [stolen, 404, 'upload_not_found'],
@@ -121,7 +121,7 @@ describe('a length that is said later', () => {
   const begin = () => tus.create({ 'Upload-Defer-Length': '1' });
 
   test('is said with the last bytes, and the import begins then', async () => {
-    const id = idOf(await begin());
+    const id = parseUploadId(await begin());
     const head = await tus.send('HEAD', id);
     expect(['upload-defer-length', 'upload-length'].map((name) => head.headers.get(name))).toEqual(['1', null]);
     expect((await tus.append(id, 0, 'hello')).headers.get('upload-offset')).toBe('5');
@@ -132,7 +132,7 @@ describe('a length that is said later', () => {
   });
 
   test('may come alone, before or after all bytes, and again when a client goes on', async () => {
-    const [early, late] = [idOf(await begin()), idOf(await begin())];
+    const [early, late] = [parseUploadId(await begin()), parseUploadId(await begin())];
     expect((await tus.append(early, 0, '', { 'Upload-Length': '5' })).status).toBe(204);
     expect((await tus.send('HEAD', early)).headers.get('upload-length')).toBe('5');
     expect((await tus.append(early, 0, 'hel', { 'Upload-Length': '5' })).status).toBe(204);
@@ -143,7 +143,7 @@ describe('a length that is said later', () => {
   });
 
   test('stays as it was said, and is none that cannot be', async () => {
-    const id = idOf(await begin());
+    const id = parseUploadId(await begin());
     await tus.append(id, 0, 'hello');
     for (const length of ['4', '0'])
       expect(await tus.append(id, 5, '', { 'Upload-Length': length }), length).toMatchObject({ status: 422 });
@@ -158,7 +158,7 @@ describe('a length that is said later', () => {
   });
 
   test('is known on another server at once', async () => {
-    const id = idOf(await begin());
+    const id = parseUploadId(await begin());
     const other = tusWire((await api.replica()).url, ada);
     await tus.append(id, 0, 'hel', { 'Upload-Length': '5' });
     expect((await other.append(id, 3, 'lo')).status).toBe(204);
@@ -174,29 +174,29 @@ describe('a sum', () => {
     expect(headers.get('tus-extension')?.split(',')).toEqual(
       expect.arrayContaining(['checksum', 'concatenation', 'creation-defer-length', 'creation-with-upload']),
     );
-    const id = idOf(await tus.create({ 'Upload-Length': String(algorithms.length) }));
+    const id = parseUploadId(await tus.create({ 'Upload-Length': String(algorithms.length) }));
     for (const [at, algorithm] of algorithms.entries())
-      expect((await tus.append(id, at, 'x', checksumOf('x', algorithm))).status, algorithm).toBe(204);
+      expect((await tus.append(id, at, 'x', buildChecksum('x', algorithm))).status, algorithm).toBe(204);
     expect(await readSent(id)).toMatchObject({ receivedBytes: algorithms.length });
   });
 
   test('that is wrong keeps nothing of the request, nor of a creation', async () => {
     const content = Buffer.alloc(2 ** 20, 'a');
-    const id = idOf(await tus.create({ 'Upload-Length': String(2 * content.length) }));
-    expect((await tus.append(id, 0, content, checksumOf(content))).status).toBe(204);
+    const id = parseUploadId(await tus.create({ 'Upload-Length': String(2 * content.length) }));
+    expect((await tus.append(id, 0, content, buildChecksum(content))).status).toBe(204);
     const refused = { status: 460, body: { code: 'upload_checksum_mismatch' } };
-    expect(await tus.append(id, content.length, content, checksumOf('b'))).toMatchObject(refused);
+    expect(await tus.append(id, content.length, content, buildChecksum('b'))).toMatchObject(refused);
     expect(await tus.offset(id)).toBe(String(content.length));
-    expect((await tus.append(id, content.length, content, checksumOf(content))).status).toBe(204);
+    expect((await tus.append(id, content.length, content, buildChecksum(content))).status).toBe(204);
     expect(await readContent(id)).toBe('a'.repeat(2 * content.length));
     const before = await listed();
-    const headers = { 'Upload-Length': '5', ...checksumOf('world') };
+    const headers = { 'Upload-Length': '5', ...buildChecksum('world') };
     expect(await tus.create(headers, { type: 'VIDEO' }, 'hello')).toMatchObject(refused);
     expect(await listed()).toEqual(before);
   });
 
   test('that is none is 400', async () => {
-    const id = idOf(await tus.create({ 'Upload-Length': '5' }));
+    const id = parseUploadId(await tus.create({ 'Upload-Length': '5' }));
     for (const value of ['crc7 AAAA', 'sha1', 'sha1 AAAA', '__proto__ AAAA', `SHA1 ${'A'.repeat(27)}=`])
       expect(await tus.append(id, 0, 'hello', { 'Upload-Checksum': value }), value).toMatchObject({
         status: 400,

@@ -239,7 +239,7 @@ describe.each(Object.entries(FIELDS))('%s', (path, right) => {
 });
 
 describe.each(Object.entries(PARAMETERS))('%s', (path, right) => {
-  const methods = AUTH_PATHS.find((door) => door.path === path)?.methods ?? [];
+  const methods = AUTH_PATHS.find((entry) => entry.path === path)?.methods ?? [];
   const isNavigation = ['/oauth2/authorize', '/callback/oidc'].includes(path);
 
   test.each(methods)('%s reports the fault of each parameter', async (method) => {
@@ -293,7 +293,7 @@ describe('sent twice at once', () => {
     expect(names.map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 
-  test('the link of a letter changes one password', async () => {
+  test('the link of a mail changes one password', async () => {
     const { email } = await site.person('resetting');
     await post(`${site.url}/api/auth/request-password-reset`, { email });
     const { text = '' } = await smtp.mailTo(email, /Choose a new/);

@@ -25,7 +25,7 @@ import type { Operation } from '../../../src/server/operations/list.ts';
 import { isOperation, OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';
-import { streamsOf } from '../../kit/make/streams.ts';
+import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { call } from '../../kit/system/api.ts';
 
 type Headers = Record<string, string>;
@@ -133,7 +133,7 @@ describe('objects of another account', () => {
   };
 
   test('do not exist, for every operation that names them', async () => {
-    const streams = await streamsOf(site, ada);
+    const streams = await makeStreamHelpers(site, ada);
     const create = async (path: string, body: unknown) => String((await ada.call('POST', path, body)).body.id);
     const items = [{ uploadObjectID: streams.videoUploadObjectID }];
     const ids: Record<string, string> = {
@@ -216,7 +216,7 @@ describe('every root field of GraphQL', () => {
   );
 
   test('checks nested fields: a write-only credential reads nothing through its own write', async () => {
-    const streams = await streamsOf(site, ada);
+    const streams = await makeStreamHelpers(site, ada);
     const { body } = await ada.call('POST', '/v1/streams', streams.wish());
     const write = credentials.find(({ scopes }) => scopes?.length === 1 && scopes[0] === 'write');
     const query = `mutation { updateStream(id: "${body.id}", input: { name: "Ours" }) { stream { id readiness { ready } } } }`;

@@ -2,7 +2,7 @@
 import { generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLIENT, type Lies, type LyingOidc, type RealOidc, startLyingOidc, startOidc } from '../../kit/fake/oidc.ts';
-import { linkIn, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
+import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import {
   begin,
   consent,
@@ -148,7 +148,7 @@ describe('a real provider', () => {
     const [email, password] = ['squatted@example.com', 'seven lamps over water'];
     const signedUp = await post(`${site.url}/api/auth/sign-up/email`, { email, password, firstName: 'S' });
     const cookie = readCookies(signedUp).join('; ');
-    const link = linkIn(await smtp.mailTo(email, /Confirm/));
+    const link = findMailLink(await smtp.mailTo(email, /Confirm/));
     oidc.people.set('owner', { email, email_verified: true });
     const { error, session } = await signInAs('owner');
     expect([error, await fetchUser(session)]).toMatchObject([null, { email, firstName: 'squatted' }]);
@@ -172,7 +172,7 @@ describe('a real provider', () => {
       '/sign-in',
     ]);
     await post(`${site.url}/api/auth/request-password-reset`, { email });
-    const link = linkIn(await smtp.mailTo(email, /Choose a new password/));
+    const link = findMailLink(await smtp.mailTo(email, /Choose a new password/));
     const token = new URLSearchParams(new URL(link).hash.slice(1)).get('token');
     const body = { token, newPassword: 'a kettle full of stars' };
     expect((await post(`${site.url}/api/auth/reset-password`, body)).status).toBe(200);

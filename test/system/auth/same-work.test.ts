@@ -92,7 +92,7 @@ test.each([
     const statements = done.map((one) => one.statements);
     // A statement takes a thousandth of a hash; answers at even times hide two of them.
     expect(Math.max(...statements) - Math.min(...statements)).toBeLessThanOrEqual(2);
-    expect(AUTH_PATHS.find((door) => door.path === path)?.evenTiming).toBeDefined();
+    expect(AUTH_PATHS.find((entry) => entry.path === path)?.evenTiming).toBeDefined();
     // The answers are the same too, apart from random and created values.
     const shapes = done.map(({ body: answer }) =>
       JSON.stringify(answer).replace(/"(id|createdAt|updatedAt|email)":"[^"]*"/g, ''),

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RealOidc, startOidc } from '../../kit/fake/oidc.ts';
-import { linkIn, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
+import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../../kit/real/page.ts';
 import { MAIN, ROOT } from '../../kit/system/app.ts';
@@ -272,7 +272,7 @@ test('the link of a sign-up, opened on another device, asks for a password, and 
   await open('/sign-up');
   await signUp(page, { firstName: 'Stranger', email, password: OTHER_PASSWORD });
   await leave();
-  const link = linkIn(await smtp.mailTo(email, /Confirm/));
+  const link = findMailLink(await smtp.mailTo(email, /Confirm/));
   await open(link.slice(url.length));
   await button('Confirm my address').click();
   await heading('Choose your password').waitFor();
@@ -303,7 +303,7 @@ describe('a program’s request survives every way to sign in', () => {
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
     await signUp(page, { firstName: 'New', email, password: PASSWORD });
-    const link = linkIn(await smtp.mailTo(email, /Confirm/));
+    const link = findMailLink(await smtp.mailTo(email, /Confirm/));
     page = await context.newPage();
     await page.goto(link);
     await button('Confirm my address').click();
@@ -321,9 +321,9 @@ describe('a program’s request survives every way to sign in', () => {
     const allowed = await openForProgram();
     await page.getByRole('link', { name: 'Create an account' }).click();
     await signUp(page, { firstName: 'Known', email, password: PASSWORD });
-    const letter = linkIn(await smtp.mailTo(email, /already have a loopstream account/));
+    const link = findMailLink(await smtp.mailTo(email, /already have a loopstream account/));
     page = await context.newPage();
-    await page.goto(letter);
+    await page.goto(link);
     await heading('You already have an account').waitFor();
     await page.getByRole('link', { name: 'Continue' }).click();
     await page.getByText('An app wants to use your account').waitFor();
@@ -331,7 +331,7 @@ describe('a program’s request survives every way to sign in', () => {
     await allowed();
     await leave();
     // Another browser knows nothing of a program.
-    await open(letter.slice(url.length));
+    await open(link.slice(url.length));
     await typePassword(email, password);
     await isIn(email);
     await leave();
@@ -344,7 +344,7 @@ describe('a program’s request survives every way to sign in', () => {
     await page.getByLabel('E-mail address').fill(email);
     await button('Send the link').click();
     await heading('Check your mail').waitFor();
-    const link = linkIn(await smtp.mailTo(email, /Choose a new password/));
+    const link = findMailLink(await smtp.mailTo(email, /Choose a new password/));
     page = await context.newPage();
     await page.goto(link);
     await page.getByRole('textbox', { name: 'New password' }).fill(OTHER_PASSWORD);
@@ -363,7 +363,7 @@ describe('a program’s request survives every way to sign in', () => {
     await page.getByRole('link', { name: 'Create an account' }).waitFor();
     await page.goto(`${url}/sign-up`);
     await signUp(page, { firstName: 'Alone', email, password: PASSWORD });
-    await page.goto(linkIn(await smtp.mailTo(email, /Confirm/)));
+    await page.goto(findMailLink(await smtp.mailTo(email, /Confirm/)));
     await button('Confirm my address').click();
     await page.getByText('Manage your streams and see what is on air').waitFor();
     await typePassword(email);

@@ -10,15 +10,15 @@ import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.
 import { MEDIA } from '../../kit/make/operator.ts';
 import { call } from '../../kit/system/api.ts';
 import {
-  answer,
   aroundEachTest,
   cluster,
+  finishJob,
   getPod,
   kubelet,
   MADE,
   NS,
-  phase,
-  pod,
+  waitForPhase,
+  waitForPod,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -46,10 +46,10 @@ async function create(path: string, body: unknown): Promise<string> {
 }
 
 async function onAir(id: string): Promise<void> {
-  await pod(`${id}-onair`);
+  await waitForPod(`${id}-onair`);
   await kubelet.bind(`${id}-onair`);
   await kubelet.run(`${id}-onair`, true);
-  await phase('live', id);
+  await waitForPhase('live', id);
 }
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -70,8 +70,8 @@ test('a suspended account is off air through every API until the suspension ends
       framerate: 'f_30',
     });
   const [running, scheduled, stopped] = [await stream('Running'), await stream('Scheduled'), await stream('Stopped')];
-  await answer(`${video}-import`, { action: 'import', media: MEDIA });
-  await answer(`${video}-720p30`, MADE);
+  await finishJob(`${video}-import`, { action: 'import', media: MEDIA });
+  await finishJob(`${video}-720p30`, MADE);
   const start = `/v1/streams/${running}/start`;
   await until('it is ready', async () => (await ada.call('POST', start)).status < 300);
   await onAir(running);
@@ -87,7 +87,7 @@ test('a suspended account is off air through every API until the suspension ends
   expect(await admin('suspend', 'ada@example.com', '--reason', 'case 4711')).toBe(0);
   await until('it leaves the air', async () => (await getPod(`${running}-onair`))?.metadata.deletionTimestamp);
   await kubelet.remove(`${running}-onair`);
-  expect((await phase('stopped', running)).status?.conditions).toEqual(
+  expect((await waitForPhase('stopped', running)).status?.conditions).toEqual(
     expect.arrayContaining([expect.objectContaining({ type: 'Progressing', reason: 'Suspended' })]),
   );
   const refused = { status: 403, body: { code: 'account_suspended' } };
@@ -100,13 +100,13 @@ test('a suspended account is off air through every API until the suspension ends
   expect(JSON.stringify(body)).toContain('account_suspended');
   // The scheduled time passes without a start.
   await until('the time has come', () => Date.now() > Date.parse(comesAt.scheduleStartAt) + 500);
-  expect((await phase('idle', scheduled)).status?.replicas ?? 0).toBe(0);
+  expect((await waitForPhase('idle', scheduled)).status?.replicas ?? 0).toBe(0);
 
   expect(await admin('resume', ada.accountId, '--reason', 'case 4711 is closed')).toBe(0);
   await onAir(running);
   // The window is still open.
   await onAir(scheduled);
-  expect((await phase('idle', stopped)).spec.replicas).toBe(0);
+  expect((await waitForPhase('idle', stopped)).spec.replicas).toBe(0);
   await expect.poll(async () => (await agent.call('get_stream', { id: running })).output.status).toBe('live');
   expect((await bearer('GET', '/v1/streams')).status).toBe(200);
   await agent.close();

@@ -19,7 +19,7 @@ import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { apiConfig } from '../../../src/server/settings.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
-import { textsOfPdf } from '../../kit/make/pdf-text.ts';
+import { readPdfTexts } from '../../kit/make/pdf-text.ts';
 import { type Anvil, startAnvil, whyNoAnvil } from '../../kit/real/anvil.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../../kit/real/page.ts';
@@ -102,7 +102,7 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
     await line.filter({ hasText: '1 of 3 confirmations' }).waitFor();
     await page.getByRole('progressbar', { name: /^Confirmations of .* ETH$/ }).waitFor();
     expect(await page.getByTestId('qr').count()).toBe(0);
-    const raw = await anvil.rawOf(txid);
+    const raw = await anvil.readRaw(txid);
     await anvil.reorg(1);
     await scan();
     await line.filter({ hasText: 'reorganized its blocks' }).waitFor();
@@ -156,7 +156,7 @@ describe.skipIf(whyNot)(`the pages of money${whyNot ? ` (${whyNot})` : ''}`, () 
     expect(file.suggestedFilename()).toBe(`${number}.pdf`);
     const pdf = await readFile(await file.path());
     expect(pdf.subarray(0, 5).toString()).toBe('%PDF-');
-    expect(textsOfPdf(pdf)).toEqual(expect.arrayContaining([number, 'Night fire', '1.23 USD']));
+    expect(readPdfTexts(pdf)).toEqual(expect.arrayContaining([number, 'Night fire', '1.23 USD']));
     expect(at.complaints).toEqual([]);
   });
 });

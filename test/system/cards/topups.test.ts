@@ -9,7 +9,7 @@ import type { Payments } from '../../../src/billing/cards/stripe.ts';
 import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { createLogger } from '../../../src/lib/log.ts';
-import { type StripeStub, signed, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
+import { type StripeStub, signEvent, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';
 
@@ -82,8 +82,8 @@ const begin = async (amountMinor = '1000'): Promise<{ id: string; session: strin
   const session = String(new URL(body.checkoutUrl).pathname.split('/').at(-1));
   return { id: body.id, session };
 };
-const deliver = async (event: object, options?: Parameters<typeof signed>[1], payload?: string) => {
-  const made = signed(event, options);
+const deliver = async (event: object, options?: Parameters<typeof signEvent>[1], payload?: string) => {
+  const made = signEvent(event, options);
   const { headers } = made;
   const { statusCode, body } = await server.app.inject({
     method: 'POST',
@@ -295,7 +295,7 @@ describe('an event', () => {
   test('that is forged, changed on its way, unsigned or old is refused', async () => {
     const { session } = await begin();
     const event = stripe.pay(session);
-    const { payload } = signed(event);
+    const { payload } = signEvent(event);
     const old = Math.floor(Date.now() / 1000) - 301;
     const forged = { status: 400, body: { code: 'webhook_forged' } };
     expect(await deliver(event, { secret: 'whsec_of_another' })).toMatchObject(forged);

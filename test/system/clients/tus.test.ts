@@ -72,7 +72,7 @@ afterAll(async () => {
 });
 
 const origin = () => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-const hashOf = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
+const hashBytes = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** Expects the whole file, as a film, from any sender. */
 async function expectWhole(url: string | null | undefined): Promise<void> {
@@ -86,7 +86,7 @@ async function expectWhole(url: string | null | undefined): Promise<void> {
   const hash = createHash('sha256');
   for (const key of incomingKeys(made))
     for await (const chunk of joinedPieces(storage, key, new AbortController().signal)) hash.update(chunk);
-  expect(hash.digest('hex')).toBe(hashOf(content));
+  expect(hash.digest('hex')).toBe(hashBytes(content));
   expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
 }
 

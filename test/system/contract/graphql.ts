@@ -56,13 +56,13 @@ function surface(scene: () => Scene, query: Query): void {
     expect(body.data.__schema.types).toContainEqual({ kind: 'SCALAR', name: 'Cursor' });
     for (const [list, noun] of Object.entries({ streams: 'Stream', playlists: 'Playlist' })) {
       const { args } = body.data.__type.fields.find(({ name }: Body) => name === list);
-      const typeOf = Object.fromEntries(args.map(({ name, type }: Body) => [name, type]));
-      expect(typeOf).toMatchObject({
+      const types = Object.fromEntries(args.map(({ name, type }: Body) => [name, type]));
+      expect(types).toMatchObject({
         first: { kind: 'SCALAR', name: 'Int' },
         after: { kind: 'SCALAR', name: 'Cursor' },
         where: { kind: 'INPUT_OBJECT', name: `${noun}WhereInput` },
       });
-      expect(typeOf.orderBy).toBeDefined();
+      expect(types.orderBy).toBeDefined();
     }
   });
 }

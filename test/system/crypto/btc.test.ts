@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Esplora, startEsplora } from '../../kit/fake/esplora.ts';
 import { startTestDeposits, type TestCrypto } from '../../kit/make/crypto.ts';
-import { publicKeyOf } from '../../kit/make/crypto-settings.ts';
+import { derivePublicKey } from '../../kit/make/crypto-settings.ts';
 
 /** 60,000 dollars at 10,000 credits each, over 10⁸ satoshi. */
 const CREDITS_OF_SATOSHI = 6n;
@@ -20,7 +20,7 @@ beforeAll(async () => {
     esploraUrl: esplora.url,
     confirmations: 2,
     minimum: '1000',
-    xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
+    xpub: derivePublicKey("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   await it.scan();
 });
@@ -119,16 +119,16 @@ test('a reorganisation before the credit puts the payment into another block; on
 test('a server that is away, or whose height goes back or ahead, loses nothing; an address with many payments is read to its end', async () => {
   const who = account();
   const deposit = await it.deposit(who);
-  esplora.door.shut = true;
+  esplora.faults.shut = true;
   await expect(it.scan()).rejects.toThrow('The Esplora server of bitcoin does not respond.');
   for (let i = 0; i < 60; i += 1) esplora.pay({ address: deposit.address, value: 1_000 });
   esplora.mine(30);
-  esplora.door.shut = false;
+  esplora.faults.shut = false;
   for (const lie of [() => 0, () => 9_000_000]) {
-    esplora.door.height = lie;
+    esplora.faults.height = lie;
     await it.scan();
   }
-  esplora.door.height = undefined;
+  esplora.faults.height = undefined;
   await mineAndScan();
   expect((await it.get(who, deposit)).payments).toHaveLength(60);
   expect(await it.ledger.balance(who)).toBe(60n * 1_000n * CREDITS_OF_SATOSHI);

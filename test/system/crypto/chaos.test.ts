@@ -45,7 +45,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const txid = await it.anvil.send(deposit.address, ETH);
       await mineAndScan(2);
       expect((await it.get(who, deposit)).state).toBe('confirming');
-      const raw = await it.anvil.rawOf(txid);
+      const raw = await it.anvil.readRaw(txid);
       await it.anvil.reorg(2);
       await it.scan();
       expect(await it.get(who, deposit)).toMatchObject({ state: 'reorged', payments: [{ confirmations: null }] });
@@ -93,7 +93,7 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       const spent = 10_000_000n;
       const entries = [{ account: `customer:${who}`, credits: -spent }].concat({ account: 'refunds', credits: spent });
       await it.ledger.post({ key: `spent:${who}`, kind: 'refund', accountId: who, entries, at: new Date() });
-      const raw = await it.anvil.rawOf(txid);
+      const raw = await it.anvil.readRaw(txid);
       await it.anvil.reorg(3);
       await it.scan();
       // A transaction usually returns within a block or two; the ledger waits for that.
@@ -128,14 +128,14 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
     test('that is away for an hour loses no payment, and those that came in time keep their rate', async () => {
       const who = account();
       const deposit = await it.deposit(who);
-      it.anvil.door.shut = true;
+      it.anvil.faults.shut = true;
       await it.anvil.send(deposit.address, ETH);
       await it.anvil.mine(30);
       await expect(it.scan()).rejects.toThrow(/^The node of ethereum did not respond to eth_/);
       it.clock.pass(3_600_000);
       await expect(it.scan()).rejects.toThrow(/^(?!.*127\.0\.0\.1)/);
       expect(await it.metrics.metrics()).toMatch(/crypto_scan_lag_seconds\{network="ethereum"\} 3600/);
-      it.anvil.door.shut = false;
+      it.anvil.faults.shut = false;
       it.rates.prices.ETH = 1n;
       await it.scan();
       it.rates.prices.ETH = 3000n * 10n ** 8n;
@@ -150,29 +150,29 @@ describe.skipIf(whyNot)(`deposits when things go wrong${whyNot ? ` (${whyNot})` 
       await mineAndScan(2);
       const before = await scanned();
       for (const lie of [(real: number) => real - 50, () => 0]) {
-        it.anvil.door.height = lie;
+        it.anvil.faults.height = lie;
         await it.scan();
         expect(await scanned()).toBe(before);
         expect((await it.get(who, deposit)).state).toBe('confirming');
       }
-      it.anvil.door.height = () => 1_000_000_000;
+      it.anvil.faults.height = () => 1_000_000_000;
       await it.scan();
       expect(await scanned()).toBe(before);
       expect(await it.ledger.balance(who)).toBe(0n);
       const late = await it.anvil.send(deposit.address, ETH);
       await mineAndScan(3);
-      it.anvil.door.height = undefined;
+      it.anvil.faults.height = undefined;
       expect(await scanned()).toBe(Number(before) + 3);
       expect(await it.ledger.balance(who)).toBe(2n * CREDITS_OF_ETH);
       expect(await listPostings(late, who)).toEqual([['deposit:value', CREDITS_OF_ETH]]);
     });
 
     test('of another chain is not believed', async () => {
-      it.anvil.door.chainId = 56;
+      it.anvil.faults.chainId = 56;
       const before = await scanned();
       await it.anvil.mine(2);
       await expect(it.scan()).rejects.toThrow('The node of ethereum belongs to another chain (id 56).');
-      it.anvil.door.chainId = undefined;
+      it.anvil.faults.chainId = undefined;
       expect(await scanned()).toBe(before);
     });
 

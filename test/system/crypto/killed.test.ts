@@ -122,13 +122,13 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
       const process = start();
       running = process;
       let heard = 0;
-      anvil.door.heard = () => {
+      anvil.faults.onRequest = () => {
         heard += 1;
         if (heard === 2) void change();
         if (heard === 2 + request) setTimeout(() => void process.kill(), ms);
       };
       await until('it is killed', () => process.isOver(), 90_000);
-      anvil.door.heard = undefined;
+      anvil.faults.onRequest = undefined;
       expect(process.signal(), process.logs()).toBe('SIGKILL');
       await process.kill();
       killedAt.push(`${request}+${ms} ms: ${await creditsOfAll()} of ${credits}`);

@@ -8,7 +8,7 @@ import type { BtcPlan } from '../../../src/billing/crypto/sweep-btc.ts';
 import type { EvmPlan } from '../../../src/billing/crypto/sweep-evm.ts';
 import { startEsplora } from '../../kit/fake/esplora.ts';
 import { startTestDeposits, startTestEvm } from '../../kit/make/crypto.ts';
-import { publicKeyOf, walletOf } from '../../kit/make/crypto-settings.ts';
+import { derivePublicKey, deriveWallet } from '../../kit/make/crypto-settings.ts';
 import { transferData } from '../../kit/make/evm-token.ts';
 import { whyNoAnvil } from '../../kit/real/anvil.ts';
 
@@ -45,7 +45,7 @@ describe.skipIf(whyNot)(`of an EVM network${whyNot ? ` (${whyNot})` : ''}`, () =
     await it.anvil.send(poor.address, missing[3] ?? 0n);
     await it.anvil.mine();
     for (const { path, from, transaction } of plan.transactions) {
-      const wallet = privateKeyToAccount(toHex(walletOf(`m/44'/60'/0'/${path}`).privateKey as Uint8Array));
+      const wallet = privateKeyToAccount(toHex(deriveWallet(`m/44'/60'/0'/${path}`).privateKey as Uint8Array));
       expect(wallet.address).toBe(from);
       const { value, gas, maxFeePerGas, maxPriorityFeePerGas, to, data, ...rest } = transaction;
       const big = { value: BigInt(value), gas: BigInt(gas), maxFeePerGas: BigInt(maxFeePerGas) };
@@ -75,7 +75,7 @@ test('of Bitcoin is a PSBT that the wallet can sign as it is', async () => {
     chain: 'regtest',
     esploraUrl: esplora.url,
     confirmations: 2,
-    xpub: publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
+    xpub: derivePublicKey("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 }),
   });
   onTestFinished(async () => {
     await it.stop();
@@ -99,7 +99,7 @@ test('of Bitcoin is a PSBT that the wallet can sign as it is', async () => {
   const transaction = Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
   for (let n = 0; n < transaction.inputsLength; n += 1) {
     const [, { path }] = transaction.getInput(n).bip32Derivation?.[0] ?? [new Uint8Array(), { path: [] as number[] }];
-    const key = walletOf(`m/84'/1'/0'/${path.join('/')}`).privateKey as Uint8Array;
+    const key = deriveWallet(`m/84'/1'/0'/${path.join('/')}`).privateKey as Uint8Array;
     expect(transaction.signIdx(key, n)).toBe(true);
   }
   transaction.finalize();

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { environment } from '../../../src/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
-import { answers } from '../../kit/real/engine/api.ts';
+import { isReachable } from '../../kit/real/engine/api.ts';
 import { engineLayout } from '../../kit/real/engine/layout.ts';
 import { whatIsMissing, whyNoEngine } from '../../kit/real/engine/programs.ts';
 import { until } from '../../kit/wait.ts';
@@ -76,7 +76,7 @@ test('ended, it is gone with its sockets; while it was there it changed nothing 
   if (whyNot !== undefined) skip(whyNot);
   const [network, hadSettings] = [await ofTheNetwork(), existsSync('/etc/docker')];
   const { child, exited, socket } = await keeper();
-  expect(await answers(socket)).toBe(true);
+  expect(await isReachable(socket)).toBe(true);
   expect(traces().length).toBeGreaterThan(0);
   expect(await ofTheNetwork()).toEqual(network);
   child.stdin.end();
@@ -91,15 +91,15 @@ test('a second run learns which one has it; a kill ends all of it at once, and t
 }) => {
   if (whyNot !== undefined) skip(whyNot);
   const first = await keeper();
-  expect(await answers(first.socket)).toBe(true);
+  expect(await isReachable(first.socket)).toBe(true);
   const second = await keeper();
   await second.exited;
   expect(second.complaint()).toContain(`the process ${first.child.pid} has the engine of this cache`);
-  expect(await answers(first.socket)).toBe(true);
+  expect(await isReachable(first.socket)).toBe(true);
   first.child.kill('SIGKILL');
   await until('nothing of it runs or is mounted', () => traces().length === 0);
   const third = await keeper();
-  expect(await answers(third.socket)).toBe(true);
+  expect(await isReachable(third.socket)).toBe(true);
   third.child.stdin.end();
   expect(await third.exited).toEqual([0, null]);
   expect(traces()).toEqual([]);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker, type Result } from '../../kit/make/graphql.ts';
+import { createQuery, type Result } from '../../kit/make/graphql.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 const KEY = 'k3y-that-nobody-may-see-4711';
@@ -11,12 +11,12 @@ const target = { name: 'Home', rtmpUrl: 'rtmp://a.example.com/live', rtmpKey: KE
 
 let api: TestApi;
 let ada: Client;
-let ask: ReturnType<typeof asker>;
+let ask: ReturnType<typeof createQuery>;
 
 beforeAll(async () => {
   api = await startTestApi();
   ada = await api.client('ada');
-  ask = asker(ada);
+  ask = createQuery(ada);
 });
 afterAll(() => api?.stop());
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 const STREAMS = 60;
@@ -9,7 +9,7 @@ const STREAMS = 60;
 let api: TestApi;
 let ada: Client;
 let eve: Client;
-let ask: ReturnType<typeof asker>;
+let ask: ReturnType<typeof createQuery>;
 /** The ids of the streams, oldest first; their names are `Stream 00` and so on. */
 const ids: string[] = [];
 let destinationID: string;
@@ -27,7 +27,7 @@ const makeStream = (name: string) =>
 beforeAll(async () => {
   api = await startTestApi();
   [ada, eve] = await Promise.all([api.client('ada'), api.client('eve')]);
-  ask = asker(ada);
+  ask = createQuery(ada);
   destinationID = await make('/v1/destinations', { name: 'b', rtmpUrl: 'rtmp://a.example.com/x', rtmpKey: 'abcd1234' });
   videoUploadObjectID = await make('/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/a.mp4' });
   playlistID = await make('/v1/playlists', {
@@ -122,7 +122,7 @@ describe('one thing by its id', () => {
   test('node finds every kind, and nothing of another account', async () => {
     const query =
       'query($id: ID!) { node(id: $id) { __typename id ... on Stream { state } ... on Playlist { version } } }';
-    const readNode = async (id: string, client = ada) => (await asker(client)(query, { id })).data?.node;
+    const readNode = async (id: string, client = ada) => (await createQuery(client)(query, { id })).data?.node;
     const stream = ids[0] ?? '';
     for (const [id, __typename] of [
       [stream, 'Stream'],

@@ -4,7 +4,7 @@ import { buildContent } from '../../../src/billing/invoices/document.ts';
 import { insertInvoice } from '../../../src/billing/invoices/store.ts';
 import { createLedger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { give } from '../../kit/make/grant.ts';
+import { adjustCredit } from '../../kit/make/grant.ts';
 import { query } from '../../kit/real/postgres.ts';
 
 async function fillInvoices(db: Db, accountId: string, rows: number): Promise<void> {
@@ -45,7 +45,7 @@ export async function fillMoney(databaseUrl: string, accountId: string, rows: nu
   const db = createDb(createPool(databaseUrl, { searchPath: 'loopstream', max: 1 }));
   try {
     const ledger = createLedger(db);
-    for (let row = 0; row < rows; row += 1) await give(ledger, accountId, 100n);
+    for (let row = 0; row < rows; row += 1) await adjustCredit(ledger, accountId, 100n);
     await fillInvoices(db, accountId, rows);
   } finally {
     await db.destroy();

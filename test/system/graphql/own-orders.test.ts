@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENTS } from '../../../src/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 
 const VERSIONS = 5;
@@ -15,13 +15,13 @@ const STORY = [
 ];
 
 let started: StreamsApi;
-let ask: ReturnType<typeof asker>;
+let ask: ReturnType<typeof createQuery>;
 let stream: string;
 let playlist: string;
 beforeAll(async () => {
   started = await startStreamsApi();
   const { api, ada, create, videoList } = started;
-  ask = asker(ada);
+  ask = createQuery(ada);
   stream = (await create()).id;
   playlist = videoList;
   const { metadata, apiVersion, kind } = await api.kube.get(LOOPSTREAMS, NAMESPACE, stream);

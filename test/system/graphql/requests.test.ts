@@ -23,7 +23,7 @@ import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
 import type { Result } from '../../kit/make/graphql.ts';
-import { streamsOf } from '../../kit/make/streams.ts';
+import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';
@@ -76,7 +76,7 @@ const buildQuery = (field: GraphQLField) => {
 
 async function fill(rows: number) {
   const client = await api.client(`rows-${rows}`);
-  const streams = await streamsOf(api, client);
+  const streams = await makeStreamHelpers(api, client);
   const { videoUploadObjectID, wish, create } = streams;
   const items = [{ uploadObjectID: videoUploadObjectID }];
   const list = { kind: 'video', mode: 'shuffle', items };

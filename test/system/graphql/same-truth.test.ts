@@ -17,7 +17,7 @@ import {
   READINESS_ISSUES,
 } from '../../../src/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 const STREAMS = 200;
@@ -197,7 +197,7 @@ const throughGraphqlList = (shown: string): Promise<Node[]> =>
   pages(async (after) => {
     const query = `query($after: Cursor) { streams(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor } edges { node { ${shown} } } } }`;
-    const { data, errors } = await asker(ada)(query, { after });
+    const { data, errors } = await createQuery(ada)(query, { after });
     expect(errors).toBeUndefined();
     const { pageInfo, edges } = (
       data as { streams: { pageInfo: { hasNextPage: boolean; endCursor: string }; edges: { node: Node }[] } }
@@ -207,7 +207,7 @@ const throughGraphqlList = (shown: string): Promise<Node[]> =>
 
 async function throughGraphqlNode(ids: string[]): Promise<Node[]> {
   const nodes = ids.map((id, i) => `n${i}: node(id: "${id}") { ... on Stream { ${SHOWN} } }`);
-  const { data, errors } = await asker(ada)(`{ ${nodes.join(' ')} }`);
+  const { data, errors } = await createQuery(ada)(`{ ${nodes.join(' ')} }`);
   expect(errors).toBeUndefined();
   return Object.values(data ?? {}) as Node[];
 }

@@ -8,7 +8,7 @@ import { createInvoiceService } from '../../../src/billing/invoices/service.ts';
 import type { Seller } from '../../../src/billing/invoices/settings.ts';
 import { createLedger, customer, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { give } from '../../kit/make/grant.ts';
+import { adjustCredit } from '../../kit/make/grant.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';
 
@@ -97,7 +97,7 @@ const total = (list: { totalCredits: string }[]) =>
 
 describe('months', () => {
   test('that were missed are billed one by one, in the seller’s zone, to the unit of the ledger, and once', async () => {
-    await give(ledger, account, 10_000n, { at: at('2027-01-01T00:00') });
+    await adjustCredit(ledger, account, 10_000n, { at: at('2027-01-01T00:00') });
     // The last hour of January in Berlin is not the one in UTC.
     await charge('2027-01-31T22:59', 1_250n);
     await charge('2027-01-05T12:00', 1_250n, { streamName: 'Old name' });

@@ -18,7 +18,7 @@ import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { silent, THINGS, thing, writeKubeconfig } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
-import { own } from '../../kit/system/operator-system.ts';
+import { buildObject } from '../../kit/system/operator-system.ts';
 
 const NS = 'leases';
 const TIMES = { durationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 400 };
@@ -220,7 +220,7 @@ test('of two operators one acts; the other takes over with its knowledge when th
   const readReason = async (name: string) =>
     (await direct.get(DESTINATIONS, NS, name)).status?.conditions?.[0]?.reason ?? 'nothing';
   const create = (name: string) =>
-    direct.create(DESTINATIONS, NS, own('Destination', name, { secretName: 'none' }) as never);
+    direct.create(DESTINATIONS, NS, buildObject('Destination', name, { secretName: 'none' }) as never);
 
   const first = await start(0);
   await vi.waitFor(async () => expect(await first.metric(leads)).toBe(1), 60_000);

@@ -26,7 +26,7 @@ let kube: Kube;
 let folder: string;
 let namespace = '';
 let number = 0;
-let writesOf: ReturnType<typeof createEtcdReader>;
+let countWrites: ReturnType<typeof createEtcdReader>;
 const stops: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loopstream-kube-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);
-  writesOf = createEtcdReader(kubernetes);
+  countWrites = createEtcdReader(kubernetes);
   proxy = await startFaultyProxy(kubernetes);
   kube = createKube({ kubeconfig: await writeKubeconfig(join(folder, 'kubeconfig'), proxy.url, {}) });
 });
@@ -196,7 +196,7 @@ async function writeThrough(over: Kube, name: string): Promise<number> {
 }
 /** Expects one creation and one write of the status, as etcd counts them, whatever the number of tries. */
 const writtenOnce = async (name: string) =>
-  expect(await writesOf(`/registry/loopstream.dev/loopstreams/${namespace}/${name}`)).toBe(2);
+  expect(await countWrites(`/registry/loopstream.dev/loopstreams/${namespace}/${name}`)).toBe(2);
 
 describe('after a fault the cache equals the server within 10 s, and nothing was written twice', () => {
   const faults: Record<Exclude<Fault, 'none'>, { seen: boolean; written: boolean }> = {

@@ -1,7 +1,7 @@
 /** Tests Jobs on the node agent: init containers, sidecars, parts of volumes and their ends, on the real control plane. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOBS, type Job, PODS } from '../../../src/kube/core.ts';
-import { NS, podSpec, processesOf, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
+import { listProcesses, NS, podSpec, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 
 let node: TestNode;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ describe('a Job', () => {
       reason: 'Completed',
       message: 'done',
     });
-    expect(await node.logOf(pod?.metadata.name ?? '')).toBe('made\n');
+    expect(await node.readLog(pod?.metadata.name ?? '')).toBe('made\n');
   });
 
   it('has its sidecar beside it, which is started again when it falls over and ends with it', async () => {
@@ -68,7 +68,7 @@ describe('a Job', () => {
     await finished('pair', 'Complete');
     const pod = await findPod('pair');
     expect(pod?.status?.phase).toBe('Succeeded');
-    expect(processesOf(pod?.metadata.uid ?? '')).toEqual([]);
+    expect(listProcesses(pod?.metadata.uid ?? '')).toEqual([]);
     await node.kube.delete(JOBS, NS, 'pair', { propagationPolicy: 'Background' });
   });
 
@@ -94,7 +94,7 @@ describe('a Job', () => {
       volumes: [{ name: 'work', emptyDir: {} }],
     });
     await finished('part', 'Complete');
-    expect(await node.logOf((await findPod('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
+    expect(await node.readLog((await findPod('part'))?.metadata.name ?? '')).toBe('new,own\nmine\nend\n');
     await node.kube.delete(JOBS, NS, 'part', { propagationPolicy: 'Background' });
   });
 

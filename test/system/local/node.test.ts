@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../../src/kube/core.ts';
 import type { KubeObject } from '../../../src/kube/types.ts';
 import {
+  listProcesses,
   main,
   NS,
   podSpec,
-  processesOf,
   ready,
   SERVER,
   startTestNode,
@@ -26,7 +26,7 @@ const IP = { name: 'IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } 
 const WAIT = 'setInterval(() => {}, 1000);';
 const DEAF = `process.on('SIGTERM', () => {}); console.log('up'); ${WAIT}`;
 /** A process ignores the signal only after it has printed. */
-const up = (name: string) => until(`${name} to say so`, async () => (await node.logOf(name)).startsWith('up'));
+const up = (name: string) => until(`${name} to say so`, async () => (await node.readLog(name)).startsWith('up'));
 
 describe('the node', () => {
   it('is Ready, has a lease, and schedulable pods find it', async () => {
@@ -68,13 +68,13 @@ describe('a pod', () => {
     // The delay is less than a period of the probe, so the file existed at the probe; measured: below 100 ms.
     const seen = Date.now();
     // The agent may receive the answer before it has read the earlier output.
-    const answered = await until('its log', async () => /unready at (\d+)/.exec(await node.logOf('server-1'))?.[1]);
+    const answered = await until('its log', async () => /unready at (\d+)/.exec(await node.readLog('server-1'))?.[1]);
     expect(seen - Number(answered)).toBeLessThan(7500);
     await fetch(`http://${one.podIP}:8000/flip`);
     await node.untilReady('server-1');
     expect(main(await node.status('server-1'))?.restartCount).toBe(0);
     await until('the event', async () =>
-      (await node.eventsOf('server-1')).some(({ reason }) => reason === 'Unhealthy'),
+      (await node.listEvents('server-1')).some(({ reason }) => reason === 'Unhealthy'),
     );
     for (const name of ['server-1', 'server-2']) await node.kube.delete(PODS, NS, name, { gracePeriodSeconds: 1 });
     await node.untilGone(PODS, 'server-1');
@@ -114,7 +114,7 @@ describe('a pod', () => {
       },
     });
     const failed = await until('the failed mount', async () =>
-      (await node.eventsOf('files')).find(({ reason }) => reason === 'FailedMount'),
+      (await node.listEvents('files')).find(({ reason }) => reason === 'FailedMount'),
     );
     expect(failed.message).toContain('secret "late" not found');
     expect(main(await node.status('files'))?.state?.waiting?.reason).toBe('ContainerCreating');
@@ -122,10 +122,10 @@ describe('a pod', () => {
       metadata: { name: 'late' },
       stringData: { token: 'old', name: 'n' },
     } as never);
-    await until('the first files', async () => (await node.logOf('files')).includes('old false n'));
+    await until('the first files', async () => (await node.readLog('files')).includes('old false n'));
     await node.kube.mergePatch(SECRETS, NS, 'late', { stringData: { token: 'new' } });
     await node.kube.mergePatch(PODS, NS, 'files', { metadata: { annotations: { note: 'two' } } });
-    await until('the new files', async () => (await node.logOf('files', '?tailLines=1')).includes('new true n'));
+    await until('the new files', async () => (await node.readLog('files', '?tailLines=1')).includes('new true n'));
     await node.kube.delete(PODS, NS, 'files');
     await node.untilGone(PODS, 'files');
   });
@@ -143,9 +143,9 @@ describe('a pod', () => {
     });
     expect(backedOff.phase).toBe('Running');
     expect(main(backedOff)?.lastState?.terminated).toMatchObject({ exitCode: 3, reason: 'Error', message: 'oh no\n' });
-    expect(await node.logOf('crash', '?previous=true')).toBe('oh no\n');
+    expect(await node.readLog('crash', '?previous=true')).toBe('oh no\n');
     await until('the event', async () =>
-      (await node.eventsOf('crash')).some((event) => event.reason === 'Started' && event.count === 3),
+      (await node.listEvents('crash')).some((event) => event.reason === 'Started' && event.count === 3),
     );
     await node.kube.delete(PODS, NS, 'crash');
     await node.untilGone(PODS, 'crash');
@@ -199,22 +199,22 @@ describe('deletion', () => {
       ${WAIT}`;
     const { uid } = (await node.createPod('stubborn', { script })).metadata;
     await up('stubborn');
-    expect(processesOf(uid)).toHaveLength(2);
-    const lines = until('the request', async () => (await node.logOf('stubborn')).includes('asked'), 5000);
+    expect(listProcesses(uid)).toHaveLength(2);
+    const lines = until('the request', async () => (await node.readLog('stubborn')).includes('asked'), 5000);
     const began = performance.now();
     await node.kube.delete(PODS, NS, 'stubborn', { gracePeriodSeconds: 2 });
     await lines;
     await node.untilGone(PODS, 'stubborn');
     expect(performance.now() - began).toBeGreaterThan(1900);
     expect(performance.now() - began).toBeLessThan(10_000);
-    await until('no process left', async () => processesOf(uid).length === 0, 1000);
+    await until('no process left', async () => listProcesses(uid).length === 0, 1000);
   });
 
   it('by force kills at once', async () => {
     const { uid } = (await node.createPod('forced', { script: DEAF })).metadata;
     await up('forced');
     await node.kube.delete(PODS, NS, 'forced', { gracePeriodSeconds: 0 });
-    await until('no process left', async () => processesOf(uid).length === 0, 2000);
+    await until('no process left', async () => listProcesses(uid).length === 0, 2000);
   });
 
   it('of a pod whose name is taken again: the new one starts when the old one is gone', async () => {
@@ -224,8 +224,8 @@ describe('deletion', () => {
     await node.untilGone(PODS, 'again');
     const second = await node.createPod('again', { script: WAIT });
     await node.untilReady('again');
-    expect(processesOf(first.metadata.uid)).toEqual([]);
-    expect(processesOf(second.metadata.uid)).toHaveLength(1);
+    expect(listProcesses(first.metadata.uid)).toEqual([]);
+    expect(listProcesses(second.metadata.uid)).toHaveLength(1);
     await node.kube.delete(PODS, NS, 'again', { gracePeriodSeconds: 0 });
   });
 });
@@ -237,9 +237,9 @@ describe('logs through the API server', () => {
       setInterval(() => lines.length ? console.log(lines.shift()) : process.exit(), 300);`;
     await node.createPod('talker', { script, spec: { restartPolicy: 'Never' } });
     await until('its start', async () => main(await node.status('talker'))?.state?.running !== undefined);
-    expect(await node.logOf('talker', '?follow=true')).toBe('one\ntwo\nthree\n');
-    expect(await node.logOf('talker', '?tailLines=1')).toBe('three\n');
-    expect(await node.logOf('talker', '?timestamps=true&tailLines=1')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z three\n$/);
+    expect(await node.readLog('talker', '?follow=true')).toBe('one\ntwo\nthree\n');
+    expect(await node.readLog('talker', '?tailLines=1')).toBe('three\n');
+    expect(await node.readLog('talker', '?timestamps=true&tailLines=1')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z three\n$/);
     await node.kube.delete(PODS, NS, 'talker');
   });
 
@@ -269,17 +269,17 @@ describe('an agent', () => {
     const pod = await node.createPod('survivor', { script, container, spec: { nodeName: 'node-b' } });
     const before = await node.untilReady('survivor');
     await up('survivor');
-    const [old] = processesOf(pod.metadata.uid);
+    const [old] = listProcesses(pod.metadata.uid);
     first.kill('SIGKILL');
     await once(first, 'exit');
-    expect(processesOf(pod.metadata.uid)).toEqual([old]);
+    expect(listProcesses(pod.metadata.uid)).toEqual([old]);
 
     const second = await startAgent();
     const after = await until('the restart', async () => {
       const status = await node.status('survivor');
       return main(status)?.restartCount === 1 && ready(status) && status;
     });
-    const [now, ...others] = processesOf(pod.metadata.uid);
+    const [now, ...others] = listProcesses(pod.metadata.uid);
     expect(others).toEqual([]);
     expect(now).not.toBe(old);
     expect(after.podIP).toBe(before.podIP);
@@ -288,7 +288,7 @@ describe('an agent', () => {
 
     second.kill('SIGTERM');
     await once(second, 'exit');
-    expect(processesOf(pod.metadata.uid)).toEqual([]);
+    expect(listProcesses(pod.metadata.uid)).toEqual([]);
     expect((await node.status('survivor')).phase).toBe('Running');
 
     const third = await startAgent();

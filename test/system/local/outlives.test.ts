@@ -11,7 +11,7 @@ import { identify, isAlive } from '../../../tools/process/identity.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
 import { ensureApp } from '../../kit/system/app.ts';
 import { ROOT, type System, startSystem, streamLikeDemo } from '../../kit/system/system.ts';
-import { settingOf } from '../../kit/system/traces.ts';
+import { readSetting } from '../../kit/system/traces.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
 const CHAIN = anvilProgram() === undefined ? [] : ['anvil'];
@@ -66,7 +66,7 @@ async function kill(name: string): Promise<void> {
 
 async function serves(): Promise<boolean> {
   const ready = ROLES.map(async (role) => {
-    const response = await fetch(`http://127.0.0.1:${settingOf(system, role, 'LOOPSTREAM_OPS_PORT')}/readyz`);
+    const response = await fetch(`http://127.0.0.1:${readSetting(system, role, 'LOOPSTREAM_OPS_PORT')}/readyz`);
     return response.ok;
   });
   try {

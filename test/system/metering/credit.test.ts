@@ -29,10 +29,10 @@ import {
   kube,
   kubelet,
   NS,
-  phase,
-  pod,
-  prepare,
+  prepareUpload,
   setSpec,
+  waitForPhase,
+  waitForPod,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -100,7 +100,7 @@ async function prepareStream(spec: Parameters<typeof createStream>[0] = {}): Pro
   await createUpload();
   await createStream(spec);
   await owned();
-  await prepare();
+  await prepareUpload();
 }
 
 /** Puts a stream of the account on air. */
@@ -110,10 +110,10 @@ async function onAir(): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  await pod();
+  await waitForPod();
   await kubelet.bind('bunny-onair');
   await kubelet.run('bunny-onair', true);
-  await phase('live');
+  await waitForPhase('live');
 }
 
 /** Ends the container, which leaves its time on air. */
@@ -151,7 +151,7 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   expect(stopping).toBeTypeOf('string');
   expect((await warnings()).map(({ count }) => count)).toEqual([1]);
   await end(7);
-  const waiting = await phase('waiting');
+  const waiting = await waitForPhase('waiting');
   expect(toReadiness(waiting).issues).toEqual([
     expect.objectContaining({ code: 'insufficient_credits', message: 'The credit of the account is used up.' }),
   ]);
@@ -199,8 +199,8 @@ it('in its grace a stream stays on air, its usage is owed, and no other stream s
   // After a top-up, streams that should run go on air; a stopped one stays off.
   await setSpec({ replicas: 0 });
   await test.give(account, 1_000_000n);
-  await pod('second-onair');
-  expect((await phase('stopped')).status?.replicas).toBe(0);
+  await waitForPod('second-onair');
+  expect((await waitForPhase('stopped')).status?.replicas).toBe(0);
   expect(await credit()).toMatchObject({ status: 'True' });
 });
 
@@ -248,25 +248,25 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await createDestination();
   await createUpload();
   await createStream({ schedule: { startAt: inMs(3_600_000) } });
-  await prepare();
+  await prepareUpload();
   await owned();
-  await phase('scheduled');
+  await waitForPhase('scheduled');
   await creditIs('False');
 
   // A whole window passes without credit.
   await setSpec({ schedule: { startAt: inMs(500), endAt: inMs(3_000) } });
-  const waiting = await phase('waiting');
+  const waiting = await waitForPhase('waiting');
   expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
   const event = await until('an Event says so', async () =>
     (await listEvents('NotReady')).find(({ message }) => message?.includes('used up')),
   );
   expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
-  expect(findCondition((await phase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
+  expect(findCondition((await waitForPhase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
 
   // A top-up comes in the middle of a window: the rest of it is on air.
   const startAt = inMs(500);
   await setSpec({ schedule: { startAt, endAt: null } } as never);
-  await phase('waiting');
+  await waitForPhase('waiting');
   expect(await getPod()).toBeUndefined();
   await test.give(account, 100_000_000n);
   await run();
@@ -276,8 +276,8 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   await setSpec({ schedule: { startAt, endAt: inMs(0) } });
   await until('it stops', async () => (await getPod())?.metadata.deletionTimestamp);
   await end(1);
-  await phase('ended');
+  await waitForPhase('ended');
   await setSpec({ schedule: { startAt: inMs(1_000), endAt: null } } as never);
-  await phase('scheduled');
+  await waitForPhase('scheduled');
   await run();
 });

@@ -12,18 +12,18 @@ import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { sourceKey } from '../../../src/resources/upload/spec.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
-  answer,
   aroundEachTest,
+  buildObject,
   createDestination,
   createStream,
   createUpload,
-  jobPod,
+  finishJob,
   kube,
   kubelet,
   MADE,
   NS,
-  own,
-  settled,
+  waitForJobPod,
+  waitUntilIdle,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -39,7 +39,7 @@ const jobsAre = (...names: string[]) =>
   until(`${names.join(' ')} work`, async () => (await active()).join() === names.sort().join(), 60_000);
 const readReason = async (name: string, type: string) =>
   findCondition((await kube.get(UPLOADS, NS, name)).status?.conditions, type)?.reason;
-const finishImport = (job: string) => answer(job, { action: 'import', media: MEDIA });
+const finishImport = (job: string) => finishJob(job, { action: 'import', media: MEDIA });
 
 it('only the allowed number of Jobs run; the rest report it and follow, started streams’ media first', async () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -50,7 +50,7 @@ it('only the allowed number of Jobs run; the rest report it and follow, started 
   );
   await createDestination();
   await createStream({ uploadRef: 'f' });
-  await settled();
+  await waitUntilIdle();
   expect(await active()).toHaveLength(4);
   await finishImport('b-import');
   await jobsAre('a-import', 'c-import', 'd-import', 'f-import');
@@ -63,21 +63,21 @@ it('a rendition of the same content is made by one Job; the next one finds it', 
   for (const name of ['one', 'two']) await createUpload(name);
   await Promise.all(['one-import', 'two-import'].map(finishImport));
   const items = [{ uploadRef: 'one' }, { uploadRef: 'two' }];
-  await kube.create(PLAYLISTS, NS, own('Playlist', 'both', { items }) as never);
+  await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'both', { items }) as never);
   const spec = { quality: '720p', playlistRefs: ['both'], destinationRefs: ['tv'], replicas: 0 };
-  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
+  await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
   const first = await until('one Job makes it', async () => {
     const [name = '', ...others] = await active();
     return others.length === 0 && name.endsWith('-720p30') && name;
   });
-  await settled();
+  await waitUntilIdle();
   expect(await active()).toEqual([first]);
   expect(await readReason('one', 'Prepared')).toBe('Preparing');
   expect(await readReason('two', 'Prepared')).toBe('Preparing');
-  await answer(first, MADE);
+  await finishJob(first, MADE);
   const second = first === 'one-720p30' ? 'two-720p30' : 'one-720p30';
   await jobsAre(second);
-  await answer(second, MADE);
+  await finishJob(second, MADE);
   for (const name of ['one', 'two']) {
     await until(`${name} is ready`, async () => (await kube.get(UPLOADS, NS, name)).status?.state === 'ready');
   }
@@ -96,7 +96,7 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
 
 it('a failed try is followed by another; a finished Job is removed, and its result is not made again', async () => {
   await createUpload();
-  const first = (await jobPod('film-import')).metadata.name;
+  const first = (await waitForJobPod('film-import')).metadata.name;
   await kubelet.bind(first);
   await kubelet.end(
     first,
@@ -107,7 +107,7 @@ it('a failed try is followed by another; a finished Job is removed, and its resu
   const second = await until(
     'another try',
     async () => {
-      const { name } = (await jobPod('film-import')).metadata;
+      const { name } = (await waitForJobPod('film-import')).metadata;
       return name !== first && name;
     },
     60_000,
@@ -120,7 +120,7 @@ it('a failed try is followed by another; a finished Job is removed, and its resu
   expect(spec).toMatchObject({ backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
   await kube.mergePatch(JOBS, NS, 'film-import', { spec: { ttlSecondsAfterFinished: 1 } });
   await until('the Job is cleared away', async () => (await kube.list(JOBS, { namespace: NS })).length === 0, 60_000);
-  await settled();
+  await waitUntilIdle();
   expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
   expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
 });
@@ -130,7 +130,7 @@ it('a sweep gets the list of files to keep, and no Job begins whose rendition it
   await finishImport('film-import');
   await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.media !== undefined);
   await withoutOperator(async () => undefined, { sweep: { firstMs: 0 } });
-  await jobPod(SWEEP_JOB);
+  await waitForJobPod(SWEEP_JOB);
   const task = readTask((await kube.get(JOBS, NS, SWEEP_JOB)) as Job);
   if (task?.action !== 'sweep') throw new Error('no sweep');
   const { uid } = (await kube.get(UPLOADS, NS, 'film')).metadata;
@@ -139,8 +139,8 @@ it('a sweep gets the list of files to keep, and no Job begins whose rendition it
   await createDestination();
   await createStream();
   await until('the rendition waits', async () => (await readReason('film', 'Prepared')) === 'Queued');
-  await settled();
+  await waitUntilIdle();
   expect((await active()).filter((name) => name.startsWith('film-'))).not.toContain('film-720p30');
-  await answer(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 0 });
-  await jobPod('film-720p30');
+  await finishJob(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 0 });
+  await waitForJobPod('film-720p30');
 });

@@ -14,7 +14,7 @@ import {
   kubelet,
   NS,
   operator,
-  settled,
+  waitUntilIdle,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -75,7 +75,7 @@ it('without an operator, finalizers are removed on demand; streams on air stay, 
     expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(0);
   });
   await until('held again', async () => JSON.stringify(await finalizers()) === JSON.stringify(held));
-  await settled();
+  await waitUntilIdle();
   expect((await getPod())?.metadata.uid).toBe(status?.podUID);
   expect((await getStream()).status).toMatchObject({ phase: 'live', podUID: status?.podUID });
   await operator.lifecycle.stop();

@@ -23,7 +23,7 @@ import { makeRendition } from '../../kit/make/streamer.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { NS, startTestNode, type TestNode } from '../../kit/real/node.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { own } from '../../kit/system/operator-system.ts';
+import { buildObject } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
 /** The limit is 5 s; a machine that is busy with other tests may take three times as long. Without a warm pod it is a minute. */
@@ -91,15 +91,15 @@ async function goOnAir(): Promise<void> {
   const { kube } = cluster;
   const secret = { metadata: { name: 'tv-secret' }, stringData: { rtmpUrl: studio.rtmp.url, rtmpKey: 'bunny' } };
   await kube.create(SECRETS, NS, secret as never);
-  await kube.create(DESTINATIONS, NS, own('Destination', 'tv', { secretName: 'tv-secret' }) as never);
+  await kube.create(DESTINATIONS, NS, buildObject('Destination', 'tv', { secretName: 'tv-secret' }) as never);
   const source = { url: 'https://media.example/film' };
-  const upload = await kube.create(UPLOADS, NS, own('Upload', 'film', { type: 'video', source }) as never);
+  const upload = await kube.create(UPLOADS, NS, buildObject('Upload', 'film', { type: 'video', source }) as never);
   const rendition = { profile: '720p30', state: 'ready', key: renditionKey(MEDIA.sha256, 'video', '720p30') };
   const status = { state: 'ready', observedGeneration: 1, sourceKey: `sources/${upload.metadata.uid}`, media: MEDIA };
   const prepared = { ...status, renditions: [rendition] };
   await kube.mergePatch(UPLOADS, NS, 'film', { status: prepared }, { subresource: 'status' });
   const spec = { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] };
-  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
+  await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
   await until('live', async () => (await stream()).status?.phase === 'live', PATIENCE_MS);
 }
 

@@ -17,7 +17,7 @@ import {
   kube,
   kubelet,
   NS,
-  phase,
+  waitForPhase,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -67,7 +67,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   const refused = await kubectl('scale', 'loopstream/bunny', '--replicas=2');
   expect(refused).toMatch(/spec\.replicas: Invalid value: 2: .*should be less than or equal to 1/);
   expect(await kubectl('scale', 'loopstream/bunny', '--replicas=0')).toContain('bunny scaled');
-  await phase('stopping');
+  await waitForPhase('stopping');
   expect((await getPod())?.metadata.deletionTimestamp).toBeDefined();
   await kubelet.remove('bunny-onair');
   await kubectl('wait', '--for=jsonpath={.status.phase}=stopped', 'loopstream/bunny', '--timeout=60s');
@@ -87,12 +87,12 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   expect(story).not.toContain(KEY);
 
   await kubectl('scale', 'loopstream/bunny', '--replicas=1');
-  await phase('starting');
+  await waitForPhase('starting');
 });
 
 test('the reason why a stream is off air is in -o wide and in describe, there with the next step', async () => {
   await createStream();
-  await phase('waiting');
+  await waitForPhase('waiting');
   const missing = 'Destination "tv" does not exist.';
   const [, row] = table(await kubectl('get', 'loop', '-o', 'wide'));
   expect(row?.at(-1)).toBe(missing);

@@ -13,20 +13,20 @@ import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { makeRendition } from '../../kit/make/streamer.ts';
 import {
-  answer,
   aroundEachTest,
-  atRest,
+  buildObject,
   createDestination,
   createUpload,
+  finishJob,
   getPod,
   getStream,
   kube,
   kubelet,
   MADE,
   NS,
-  own,
-  phase,
-  pod,
+  waitForPhase,
+  waitForPod,
+  waitUntilAtRest,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -54,28 +54,28 @@ afterAll(async () => {
 });
 
 const startPod = async (name = 'bunny-onair') => {
-  await pod(name);
+  await waitForPod(name);
   await kubelet.bind(name);
   streamer = await startStreamerPod(kube, NS, name, studio.root, { tv: [studio.rtmp.url, 'bunny'] });
   await until('the destination takes it', async () => (await streamer.stats()).live);
   await kubelet.run(name, true, 0, streamer.ip);
-  return phase('live');
+  return waitForPhase('live');
 };
 
 async function goOnAir() {
   await createDestination();
   for (const name of NAMES) {
     await createUpload(name);
-    await answer(`${name}-import`, {
+    await finishJob(`${name}-import`, {
       action: 'import',
       media: { ...MEDIA, sha256: buildSha(name), durationSeconds: SECONDS },
     });
   }
   const items = NAMES.map((uploadRef) => ({ uploadRef }));
-  await kube.create(PLAYLISTS, NS, own('Playlist', 'mix', { items }) as never);
+  await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'mix', { items }) as never);
   const spec = { quality: '720p', playlistRefs: ['mix'], destinationRefs: ['tv'] };
-  await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'bunny', spec) as never);
-  for (const name of NAMES) await answer(`${name}-720p30`, MADE);
+  await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
+  for (const name of NAMES) await finishJob(`${name}-720p30`, MADE);
   await startPod();
   return untilWhole();
 }
@@ -194,7 +194,7 @@ it('a steady stream writes nothing; an unplayable item is reported once, and the
   await goOnAir();
   const condition = async () => findCondition((await getStream()).status?.conditions, 'Degraded');
   expect(await condition()).toMatchObject({ status: 'False', reason: 'Healthy' });
-  await atRest();
+  await waitUntilAtRest();
   const before = await writes();
   const { seam } = await streamer.stats();
   await until(

@@ -7,12 +7,13 @@ import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
-  answer,
   aroundEachTest,
-  atRest,
+  buildObject,
+  countReconciles,
   createDestination,
   createStream,
   createUpload,
+  finishJob,
   getPod,
   goLive,
   kube,
@@ -20,11 +21,10 @@ import {
   MADE,
   NS,
   operator,
-  own,
-  phase,
-  reconciles,
-  settled,
-  versions,
+  readVersions,
+  waitForPhase,
+  waitUntilAtRest,
+  waitUntilIdle,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -36,14 +36,14 @@ describe('an upload', () => {
     await createDestination();
     await createUpload();
     await createStream();
-    await answer('film-import', { action: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
+    await finishJob('film-import', { action: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
     const upload = await until('it failed', async () => {
       const found = await kube.get(UPLOADS, NS, 'film');
       return found.status?.state === 'failed' && found;
     });
     expect(upload.status?.error).toEqual({ code: 'media_unreadable', message: 'Cut off.' });
     const waiting = await until('the stream says so', async () => {
-      const found = await phase('waiting');
+      const found = await waitForPhase('waiting');
       return findCondition(found.status?.conditions, 'MediaReady')?.reason === 'MediaFailed' && found;
     });
     expect(findCondition(waiting.status?.conditions, 'MediaReady')?.message).toBe(
@@ -51,13 +51,13 @@ describe('an upload', () => {
     );
     await kube.delete(JOBS, NS, 'film-import', { propagationPolicy: 'Background' });
     await until('the Job is gone', async () => (await kube.list(JOBS, { namespace: NS })).length === 0);
-    await settled();
+    await waitUntilIdle();
     expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
   });
 
   it('is prepared for the profile of each stream that plays it, also through a playlist', async () => {
     await createUpload();
-    await kube.create(PLAYLISTS, NS, own('Playlist', 'mix', { items: [{ uploadRef: 'film' }] }) as never);
+    await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'mix', { items: [{ uploadRef: 'film' }] }) as never);
     await createStream({ replicas: 0 });
     const { uploadRef: _, ...spec } = {
       quality: '1080p',
@@ -66,10 +66,10 @@ describe('an upload', () => {
       replicas: 0,
       uploadRef: '',
     };
-    await kube.create(LOOPSTREAMS, NS, own('LoopStream', 'mixed', spec) as never);
-    await answer('film-import', { action: 'import', media: MEDIA });
-    await answer('film-720p30', MADE);
-    await answer('film-1080p30', { ...MADE, rendition: { ...MADE.rendition, profile: '1080p30' } });
+    await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'mixed', spec) as never);
+    await finishJob('film-import', { action: 'import', media: MEDIA });
+    await finishJob('film-720p30', MADE);
+    await finishJob('film-1080p30', { ...MADE, rendition: { ...MADE.rendition, profile: '1080p30' } });
     const ready = await until('it is ready', async () => {
       const found = await kube.get(UPLOADS, NS, 'film');
       return found.status?.state === 'ready' && found;
@@ -89,12 +89,12 @@ describe('the operator', () => {
   it('writes nothing when it is started again, and nothing while nothing changes', async () => {
     await goLive();
     await createStream({ replicas: 0 }, 'idle');
-    await phase('idle', 'idle');
-    await atRest();
-    const before = await withoutOperator(versions);
-    await until('it has looked at everything', async () => (await reconciles()) >= 4);
-    await settled();
-    expect(await versions()).toEqual(before);
+    await waitForPhase('idle', 'idle');
+    await waitUntilAtRest();
+    const before = await withoutOperator(readVersions);
+    await until('it has looked at everything', async () => (await countReconciles()) >= 4);
+    await waitUntilIdle();
+    expect(await readVersions()).toEqual(before);
   });
 
   it('leaves the streams on air when it stops, and catches up on missed changes', async () => {
@@ -103,7 +103,7 @@ describe('the operator', () => {
       expect((await getPod())?.metadata.deletionTimestamp).toBeUndefined();
       await kubelet.run('bunny-onair', false);
     });
-    await phase('reconnecting');
+    await waitForPhase('reconnecting');
   });
 
   it('is ready when it works, and shows its work', async () => {

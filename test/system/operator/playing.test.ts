@@ -6,9 +6,9 @@ import { podNames } from '../../../src/resources/common/names.ts';
 import { readPodProgram, toPlaying } from '../../../src/resources/stream/program.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
-  answer,
   aroundEachTest,
   createUpload,
+  finishJob,
   getPod,
   getStream,
   goLive,
@@ -16,8 +16,8 @@ import {
   kubelet,
   MADE,
   NS,
-  phase,
   setSpec,
+  waitForPhase,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -50,12 +50,12 @@ it('a pod lost during the preparation of another upload is replaced with its old
   expect(readPodProgram(other)).toEqual(program);
   await kubelet.bind(other.metadata.name);
   await kubelet.run(other.metadata.name, true);
-  const back = await phase('live');
+  const back = await waitForPhase('live');
   expect(back.status).toMatchObject({ ready: false, epoch: program.epoch, playing: status?.playing });
   expect(findCondition(back.status?.conditions, 'MediaReady')?.message).toContain('"next"');
 
-  await answer('next-import', { action: 'import', media: MEDIA });
-  await answer('next-720p30', MADE);
+  await finishJob('next-import', { action: 'import', media: MEDIA });
+  await finishJob('next-720p30', MADE);
   await until('nothing is kept', async () => (await getStream()).status?.playing === undefined);
   const next = readPodProgram((await getPod(other.metadata.name)) as Pod);
   expect(next).toMatchObject({

@@ -5,7 +5,15 @@ import { expect, it } from 'vitest';
 import { PREPARE_PORT } from '../../../src/resources/common/names.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
-import { aroundEachTest, createUpload, jobPod, kube, kubelet, NS, settled } from '../../kit/system/operator-system.ts';
+import {
+  aroundEachTest,
+  createUpload,
+  kube,
+  kubelet,
+  NS,
+  waitForJobPod,
+  waitUntilIdle,
+} from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
@@ -37,11 +45,11 @@ it('an upload shows its Job’s progress in steps, and a wrong or missing report
     until(`the upload shows ${progress}`, async () => (await film()).status?.progress === progress);
   pod.at(0.42);
   await createUpload();
-  const { name } = (await jobPod('film-import')).metadata;
+  const { name } = (await waitForJobPod('film-import')).metadata;
   await kubelet.bind(name);
   await kubelet.run(name, true, 0, pod.ip);
   await shows(0.42);
-  await settled();
+  await waitUntilIdle();
   const { resourceVersion } = (await film()).metadata;
 
   const wrong: ((response: ServerResponse) => unknown)[] = [
@@ -56,7 +64,7 @@ it('an upload shows its Job’s progress in steps, and a wrong or missing report
   pod.say = (response) => (wrong.shift() ?? ((last) => last.end('{"progress":0.42}')))(response);
   const before = pod.asked + wrong.length;
   await until('the last wrong answer was taken in', () => pod.asked > before);
-  await settled();
+  await waitUntilIdle();
   expect((await film()).metadata.resourceVersion).toBe(resourceVersion);
 
   pod.at(0.9);
@@ -65,7 +73,7 @@ it('an upload shows its Job’s progress in steps, and a wrong or missing report
   await shows(1);
   const { asked } = pod;
   await createUpload('other');
-  const other = (await jobPod('other-import')).metadata.name;
+  const other = (await waitForJobPod('other-import')).metadata.name;
   await kubelet.bind(other);
   await kubelet.run(other, true, 0, pod.ip);
   await until('the other is asked', () => pod.asked > asked);

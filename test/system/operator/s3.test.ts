@@ -26,7 +26,7 @@ import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { ffmpeg } from '../../kit/make/prepare.ts';
 import { silent } from '../../kit/real/kube.ts';
-import { processesOf, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
+import { listProcesses, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 import { MAIN } from '../../kit/system/app.ts';
@@ -111,7 +111,7 @@ test('an upload and a stream need a bucket and a Secret, no volume; and no proce
   expect(new Set(keys)).toEqual(new Set(['renditions', 'sources']));
 
   const pod = await node.kube.get(PODS, NAMESPACE, 'loop-onair');
-  const processes = processesOf(pod.metadata.uid);
+  const processes = listProcesses(pod.metadata.uid);
   // The streamer and its ffmpeg.
   expect(processes.length).toBeGreaterThanOrEqual(2);
   for (const pid of processes) {

@@ -6,16 +6,16 @@ import { API_VERSION, POD_FINALIZER } from '../../../src/resources/common/names.
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import {
   aroundEachTest,
-  atRest,
   getPod,
   getStream,
   goLive,
   kube,
   NS,
-  phase,
+  readVersions,
   setSpec,
-  settled,
-  versions,
+  waitForPhase,
+  waitUntilAtRest,
+  waitUntilIdle,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -66,13 +66,13 @@ it('each process is a session; the last words of a pod wait for an operator that
   await until('another one is open', async () => (await sessions()).length === 2);
 
   // A meter acknowledges under a field manager of its own; the operator's writes leave its fields alone.
-  await atRest();
+  await waitUntilAtRest();
   const meter = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: 'bunny', namespace: NS } };
   const status = { acknowledgedSession: 1 };
   await kube.apply(LOOPSTREAMS, NS, { ...meter, status }, { fieldManager: 'meter', subresource: 'status' });
-  const acknowledged = await versions();
-  await settled();
-  expect(await versions()).toEqual(acknowledged);
+  const acknowledged = await readVersions();
+  await waitUntilIdle();
+  expect(await readVersions()).toEqual(acknowledged);
 
   // All of this happens while there is no operator: the pod is deleted, and ends.
   await withoutOperator(async () => {
@@ -84,7 +84,7 @@ it('each process is a session; the last words of a pod wait for an operator that
   });
   expect(await closed(2)).toMatchObject({ number: 2, run: 2, onAirSeconds: 0.7 });
   await until('the pod is let go', async () => (await getPod()) === undefined);
-  const stopped = await phase('stopped');
+  const stopped = await waitForPhase('stopped');
   expect(stopped.status?.sessions?.map(({ onAirSeconds }) => onAirSeconds)).toEqual([1.5, 0.7]);
   expect(stopped.status?.acknowledgedSession).toBe(1);
 });

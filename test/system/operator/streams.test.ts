@@ -9,27 +9,27 @@ import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
-  answer,
   aroundEachTest,
+  buildObject,
   createDestination,
   createSecret,
   createStream,
   createUpload,
+  finishJob,
   getPod,
   getStream,
   goLive,
-  jobPod,
   KEY,
   kube,
   kubelet,
   MADE,
   NS,
-  own,
-  phase,
-  pod,
-  prepare,
+  prepareUpload,
   setSpec,
-  settled,
+  waitForJobPod,
+  waitForPhase,
+  waitForPod,
+  waitUntilIdle,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -51,22 +51,22 @@ describe('a stream', () => {
     expect(program).toMatchObject({ epoch: live.status?.epoch, profile: '720p30', destinations: ['tv'] });
 
     await kubelet.run('bunny-onair', false, 1);
-    const lost = await phase('reconnecting');
+    const lost = await waitForPhase('reconnecting');
     expect(lost.status).toMatchObject({ restarts: 1, epoch: live.status?.epoch });
     expect(lost.status?.liveSince).toBeUndefined();
     await kubelet.run('bunny-onair', true, 1);
-    await phase('live');
+    await waitForPhase('live');
 
     await setSpec({ replicas: 0 });
-    await phase('stopping');
+    await waitForPhase('stopping');
     expect((await getPod())?.metadata.deletionTimestamp).toBeDefined();
     await kubelet.remove('bunny-onair');
-    expect((await phase('stopped')).status).toMatchObject({ replicas: 0, ready: true });
+    expect((await waitForPhase('stopped')).status).toMatchObject({ replicas: 0, ready: true });
 
     await setSpec({ replicas: 1 });
-    const again = await pod();
+    const again = await waitForPod();
     expect(again.metadata.uid).not.toBe(live.status?.podUID);
-    await phase('starting');
+    await waitForPhase('starting');
     const ofStream = ['NotReady', 'Live', 'Reconnecting', 'Stopping', 'Stopped'].map((reason) => `bunny ${reason}`);
     const expected = [...ofStream, 'film MediaImported', 'film MediaPrepared', 'tv Ready'];
     const events = () => kube.list(EVENTS, { namespace: NS });
@@ -79,7 +79,7 @@ describe('a stream', () => {
 
   it('reports its gaps, one after the other, also while it is stopped', async () => {
     await createStream({ replicas: 0 });
-    const idle = await phase('idle');
+    const idle = await waitForPhase('idle');
     expect(idle.status?.ready).toBe(false);
     expect(findCondition(idle.status?.conditions, 'DestinationReady')).toMatchObject({
       status: 'False',
@@ -94,7 +94,7 @@ describe('a stream', () => {
         `${type} is ${wanted}`,
         async () => findCondition((await getStream()).status?.conditions, type)?.reason === wanted,
       );
-    await kube.create(DESTINATIONS, NS, own('Destination', 'tv', { secretName: 'tv-secret' }) as never);
+    await kube.create(DESTINATIONS, NS, buildObject('Destination', 'tv', { secretName: 'tv-secret' }) as never);
     await reason('DestinationReady', 'DestinationSecretMissing');
     await createSecret('tv-secret', 'https://not.an/ingest');
     // The API server does the same when it writes a Secret.
@@ -114,11 +114,11 @@ describe('a stream', () => {
 
     await createUpload();
     await reason('MediaReady', 'MediaImporting');
-    await answer('film-import', { action: 'import', media: MEDIA });
+    await finishJob('film-import', { action: 'import', media: MEDIA });
     await reason('MediaReady', 'MediaPreparing');
-    await answer('film-720p30', MADE);
+    await finishJob('film-720p30', MADE);
     await reason('MediaReady', 'MediaReady');
-    expect(await phase('idle')).toMatchObject({ status: { ready: true } });
+    expect(await waitForPhase('idle')).toMatchObject({ status: { ready: true } });
     expect(await getPod()).toBeUndefined();
   });
 
@@ -126,14 +126,14 @@ describe('a stream', () => {
     const live = await goLive();
     await createUpload('sequel');
     await setSpec({ uploadRef: 'sequel' });
-    await prepare('sequel');
+    await prepareUpload('sequel');
     await until('the program is another', async () =>
       (await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes('"id":"sequel"'),
     );
     expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
 
     await setSpec({ framerate: 60 });
-    await answer('sequel-720p60', { ...MADE, rendition: { ...MADE.rendition, profile: '720p60' } });
+    await finishJob('sequel-720p60', { ...MADE, rendition: { ...MADE.rendition, profile: '720p60' } });
     const program = async () => JSON.parse((await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '{}');
     const faster = await until('the program is faster', async () => {
       const now = await program();
@@ -170,8 +170,8 @@ describe('a stream', () => {
     await goLive();
     await kube.delete(LOOPSTREAMS, NS, 'bunny');
     await until('the pod is going', async () => (await getPod())?.metadata.deletionTimestamp);
-    expect((await phase('stopping')).metadata.deletionTimestamp).toBeDefined();
-    await settled();
+    expect((await waitForPhase('stopping')).metadata.deletionTimestamp).toBeDefined();
+    await waitUntilIdle();
     expect((await getStream()).metadata.finalizers).toContain(FINALIZER);
     await kubelet.remove('bunny-onair');
     await until('the stream is gone', async () => (await kube.list(LOOPSTREAMS, { namespace: NS })).length === 0);
@@ -191,8 +191,8 @@ describe('a stream', () => {
       spec: { containers: [container], securityContext },
     });
     await createStream();
-    await prepare();
-    const failed = await phase('failed');
+    await prepareUpload();
+    const failed = await waitForPhase('failed');
     expect(findCondition(failed.status?.conditions, 'Progressing')).toMatchObject({
       status: 'False',
       reason: 'PodNameTaken',
@@ -202,7 +202,7 @@ describe('a stream', () => {
     expect((await getPod())?.metadata.uid).toBe(foreign.metadata.uid);
     await kubelet.remove('bunny-onair');
     await setSpec({ displayName: 'look again' });
-    await phase('starting');
+    await waitForPhase('starting');
   });
 
   it('that a quota refuses a pod waits with its words, and is tried again', async () => {
@@ -216,8 +216,8 @@ describe('a stream', () => {
       namespaced: true,
     };
     await createStream();
-    await answer('film-import', { action: 'import', media: MEDIA });
-    const { name } = (await jobPod('film-720p30')).metadata;
+    await finishJob('film-import', { action: 'import', media: MEDIA });
+    const { name } = (await waitForJobPod('film-720p30')).metadata;
     await kube.create(QUOTAS, NS, { metadata: { name: 'none' }, spec: { hard: { 'requests.cpu': '1m' } } });
     await until('the quota counts', async () => (await kube.get(QUOTAS, NS, 'none')).status);
     await kubelet.bind(name);
@@ -230,7 +230,7 @@ describe('a stream', () => {
     const progressing = findCondition(refused.conditions, 'Progressing');
     expect(progressing).toMatchObject({ status: 'False', observedGeneration: 1 });
     expect(progressing?.message).toContain('exceeded quota');
-    await settled();
+    await waitUntilIdle();
     await kube.delete(QUOTAS, NS, 'none');
     await setSpec({ displayName: 'look again' });
     await until('the pod', getPod);
@@ -241,13 +241,13 @@ describe('a stream', () => {
     const named = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid))).publisher;
     expect(await named()).toBe(live.status?.podUID);
     await kube.delete(PODS, NS, 'bunny-onair');
-    const next = await pod('bunny-onair-b');
+    const next = await waitForPod('bunny-onair-b');
     expect(JSON.parse(next.metadata.annotations?.[PROGRAM_ANNOTATION] ?? '').epoch).toBe(live.status?.epoch);
     await kubelet.bind('bunny-onair-b');
     await kubelet.run('bunny-onair-b', false, 0, '10.0.0.2');
     // A forced deletion only makes the API server forget the pod: it may still publish.
     await kube.delete(PODS, NS, 'bunny-onair', { gracePeriodSeconds: 0 });
-    await settled();
+    await waitUntilIdle();
     expect(await named()).toBe(live.status?.podUID);
     expect((await getStream()).status?.podUID).toBe(live.status?.podUID);
     await kubelet.remove('bunny-onair');
@@ -264,7 +264,7 @@ describe('a stream', () => {
   it('whose template is edited continues in another pod; an unneeded pod goes away', async () => {
     const live = await goLive();
     await setSpec({ template: { labels: { edition: '2' } } });
-    await pod('bunny-onair-b');
+    await waitForPod('bunny-onair-b');
     await setSpec({ template: {} });
     await setSpec({ template: null as never });
     await kubelet.bind('bunny-onair-b');
@@ -279,7 +279,7 @@ describe('a stream', () => {
     await createUpload();
     const at = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString();
     await createStream({ schedule: { startAt: at(3600) } });
-    await prepare();
+    await prepareUpload();
     const scheduled = await until('ready', async () => {
       const stream = await getStream();
       return stream.status?.ready && stream;
@@ -295,10 +295,10 @@ describe('a stream', () => {
       'destinations.json': expect.stringContaining(KEY),
     });
     await setSpec({ schedule: { startAt: at(1), endAt: at(600) } });
-    const { uid } = (await pod()).metadata;
+    const { uid } = (await waitForPod()).metadata;
     await until('it may publish', async () => (await readSecret()).publisher === uid);
     await setSpec({ schedule: { endAt: at(1) } });
     await until('its end', async () => !(await getPod()));
-    await phase('ended');
+    await waitForPhase('ended');
   });
 });

@@ -8,7 +8,7 @@ import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import type { Playing, Program, ProgramItem } from '../../../src/resources/stream/program.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import type { Client, TestApi } from '../../kit/system/api.ts';
 
@@ -86,7 +86,7 @@ describe('an upload that is on air', () => {
     await ada.call('POST', `/v1/playlists/${list.id}/publish`, { version: 2 });
     // No list refers to it now, neither as it is nor as it is published.
     expect(await deleteUpload(a)).toMatchObject(inUse([id]));
-    const { errors } = await asker(ada)(`mutation { deleteUpload(id: "${a}") { done } }`);
+    const { errors } = await createQuery(ada)(`mutation { deleteUpload(id: "${a}") { done } }`);
     expect(errors).toMatchObject([{ extensions: { code: 'upload_in_use', streamIDs: [id], playlistIDs: [] } }]);
     await patchPod(id, playing([b]));
     await untilDeleted(a);

@@ -9,7 +9,7 @@ import { CONTROLLER_REVISIONS } from '../../../src/kube/core.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { asker } from '../../kit/make/graphql.ts';
+import { createQuery } from '../../kit/make/graphql.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 type List = { data: PlaylistVersionSummary[]; page: { hasMore: boolean; nextCursor: string | null } };
@@ -265,7 +265,7 @@ describe('a published version', () => {
 
 describe('GraphQL', () => {
   test('makes, publishes and lists versions as REST does, and names the field of an impossible change', async () => {
-    const ask = asker(ada);
+    const ask = createQuery(ada);
     const [a = '', b = ''] = videos;
     const { id } = await make(a);
     const change = `mutation ($id: ID!, $input: PlaylistChangesInput!) {

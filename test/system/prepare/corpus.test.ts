@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { PrepareError } from '../../../src/media/prepare/failure.ts';
 import { ensureCorpus } from '../../kit/make/corpus/files.ts';
-import { importOf } from '../../kit/make/imports.ts';
+import { importMedia } from '../../kit/make/imports.ts';
 import { room } from '../../kit/make/prepare.ts';
 import { rendition } from '../../kit/make/rendition.ts';
 
@@ -39,7 +39,7 @@ async function findFault(path: string): Promise<string | undefined> {
   const decoded = await decodedSeconds(path);
   await using place = await room();
   try {
-    const { durationSeconds: told } = await importOf(path, { type: 'audio' });
+    const { durationSeconds: told } = await importMedia(path, { type: 'audio' });
     const { index } = await rendition(place, path, 'audio');
     const made = index.durationSeconds;
     if (isAsLong(told, decoded) && isAsLong(made, decoded, FRAME_SECONDS)) return undefined;

@@ -9,7 +9,7 @@ import { CreateBucketCommand, HeadObjectCommand, ListMultipartUploadsCommand } f
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { Storage, StorageCredentials } from '../../../src/media/storage/storage.ts';
-import { describeKeeper, keysOf } from '../../kit/make/storage-suite.ts';
+import { describeKeeper, listKeys } from '../../kit/make/storage-suite.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 
 const LARGE_BYTES = 20 * 2 ** 20;
@@ -58,7 +58,7 @@ const uses: [string, (storage: Storage) => Promise<unknown>][] = [
   ['publish', (keeper) => keeper.publish('a', async () => undefined)],
   ['withLocalFile', (keeper) => keeper.withLocalFile('a', async () => 1)],
   ['delete', (keeper) => keeper.delete('a')],
-  ['list', (keeper) => keysOf(keeper, '')],
+  ['list', (keeper) => listKeys(keeper, '')],
 ];
 
 describeKeeper('S3', { storage: () => storage, leftovers });
@@ -68,10 +68,10 @@ describe('S3', () => {
     const other = await open(bucket, server.credentials, '/loop/media-2');
     await storage.write('a', Buffer.from('x'));
     await other.write('b', Buffer.from('x'));
-    expect(await keysOf(storage, '')).toEqual(['a']);
-    expect(await keysOf(other, '')).toEqual(['b']);
+    expect(await listKeys(storage, '')).toEqual(['a']);
+    expect(await listKeys(other, '')).toEqual(['b']);
     const whole = await open(bucket, server.credentials, '');
-    expect(await keysOf(whole, '')).toEqual(['loop/media-2/b', 'loop/media/a']);
+    expect(await listKeys(whole, '')).toEqual(['loop/media-2/b', 'loop/media/a']);
   });
 
   test('a large object goes up in parts and is read back completely and by ranges across them', async () => {
@@ -92,7 +92,7 @@ describe('S3', () => {
     for (let at = 0; at < names.length; at += 50) {
       await Promise.all(names.slice(at, at + 50).map((name) => storage.write(name, Buffer.from('x'))));
     }
-    expect(await keysOf(storage, 'many/')).toEqual(names);
+    expect(await listKeys(storage, 'many/')).toEqual(names);
   });
 });
 

@@ -13,8 +13,8 @@ import {
   destination,
   expectUntouched,
   failed,
-  picturesOf,
   processWith,
+  readPictures,
 } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { makeRendition, programOf } from '../../kit/make/streamer.ts';
@@ -103,8 +103,8 @@ test('of five destinations four fail, each in its own way and with its own code,
   await stream.stop();
   await expectUntouched(rtmp, 'steady');
   // The new connection begins at a keyframe, close to the cut and not at the item's beginning.
-  const whole = (await picturesOf((await rtmp.recordings('steady'))[0] ?? '')).map((p) => p.content);
-  const [before = [], after = []] = await Promise.all((await rtmp.recordings('torn')).map(picturesOf));
+  const whole = (await readPictures((await rtmp.recordings('steady'))[0] ?? '')).map((p) => p.content);
+  const [before = [], after = []] = await Promise.all((await rtmp.recordings('torn')).map(readPictures));
   expect(after[0]?.keyframe).toBe(true);
   const again = whole.indexOf(after[0]?.content ?? '');
   expect(again).toBeGreaterThan(0);

@@ -60,9 +60,9 @@ describe('security headers', () => {
   };
 
   test('an answer of the API is nothing that a browser runs, frames, loads from elsewhere or guesses the type of', async () => {
-    const headersOf = await servedAt('http://127.0.0.1:8080');
+    const getHeaders = await servedAt('http://127.0.0.1:8080');
     for (const url of ANSWERS) {
-      const headers = await headersOf(url);
+      const headers = await getHeaders(url);
       expect({ url, ...headers }).toMatchObject({
         url,
         'x-content-type-options': 'nosniff',
@@ -75,9 +75,9 @@ describe('security headers', () => {
   });
 
   test('a page forbids browsers to guess types, to frame it and to send a referrer', async () => {
-    const headersOf = await servedAt('http://127.0.0.1:8080');
+    const getHeaders = await servedAt('http://127.0.0.1:8080');
     for (const url of PAGES) {
-      const headers = await headersOf(url);
+      const headers = await getHeaders(url);
       expect({ url, ...headers }).toMatchObject({
         url,
         'x-content-type-options': 'nosniff',
@@ -96,15 +96,15 @@ describe('security headers', () => {
   });
 
   test('only a server that is public over TLS requires TLS from then on (RFC 6797)', async () => {
-    const [overTlsOf, headersOf] = [
+    const [getHeadersOverTls, getHeaders] = [
       await servedAt('https://loops.example.com'),
       await servedAt('http://loops.example.com'),
     ];
     for (const url of EVERYWHERE) {
-      const overTls = await overTlsOf(url);
+      const overTls = await getHeadersOverTls(url);
       const [, seconds] = /^max-age=(\d+); includeSubDomains$/.exec(String(overTls['strict-transport-security'])) ?? [];
       expect(Number(seconds), url).toBeGreaterThanOrEqual(31_536_000);
-      expect(await headersOf(url)).not.toHaveProperty('strict-transport-security');
+      expect(await getHeaders(url)).not.toHaveProperty('strict-transport-security');
     }
   });
 });

@@ -12,7 +12,7 @@ import {
 import { ConfigError } from '../../../src/settings/settings.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://x', LOOPSTREAM_AUTH_SECRET: 'x'.repeat(32) };
-const limitsOf = (env: Record<string, string>) => apiConfig({ ...required, ...env }).limits;
+const readLimits = (env: Record<string, string>) => apiConfig({ ...required, ...env }).limits;
 
 describe('the table of limits', () => {
   test('gives no account on trial more than one that has paid', () => {
@@ -20,7 +20,7 @@ describe('the table of limits', () => {
   });
 
   test('is overridden row by row by LOOPSTREAM_LIMITS, which wins over the older settings', () => {
-    const limits = limitsOf({
+    const limits = readLimits({
       LOOPSTREAM_LIMITS: '{"trial":{"streams":3},"full":{"uploads":7}}',
       LOOPSTREAM_UPLOAD_QUOTA_COUNT: '9',
       LOOPSTREAM_UPLOAD_QUOTA_BYTES: '10',
@@ -28,7 +28,7 @@ describe('the table of limits', () => {
     });
     expect(limits.trial).toMatchObject({ streams: 3, destinations: LIMIT_ROWS.destinations.trial });
     expect(limits.full).toMatchObject({ streams: 1000, uploads: 7, uploadBytes: 10, largestUploadBytes: 11 });
-    expect(limitsOf({})).toEqual(withOverrides());
+    expect(readLimits({})).toEqual(withOverrides());
   });
 
   test.each([
@@ -40,8 +40,8 @@ describe('the table of limits', () => {
     ['{"full":{"streams":"3"}}', 'must have a whole number of 0 or more at full.streams'],
     ['{"full":', 'must be JSON'],
   ])('names the fault of %s', (text, problem) => {
-    expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(ConfigError);
-    expect(() => limitsOf({ LOOPSTREAM_LIMITS: text })).toThrow(problem);
+    expect(() => readLimits({ LOOPSTREAM_LIMITS: text })).toThrow(ConfigError);
+    expect(() => readLimits({ LOOPSTREAM_LIMITS: text })).toThrow(problem);
   });
 
   test('accepts its own output', () => expect(parseLimits({ full: { streams: 0 } })).toEqual({ full: { streams: 0 } }));

@@ -1,4 +1,4 @@
-/** Declares the values about money: how it comes in, and the letters about it. Pure: no I/O, no clock. */
+/** Declares the values about money: how it comes in, and the mails about it. Pure: no I/O, no clock. */
 import { group, list, native, secretName, text, whole } from './schema.ts';
 
 export const stripe = group(

@@ -1,4 +1,4 @@
-/** Declares alerts about sign-ins, letters to users, and the tools of agents. Pure: no I/O, no clock. */
+/** Declares alerts about sign-ins, mails to users, and the tools of agents. Pure: no I/O, no clock. */
 import { type Alert, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
 
 const rate = (series: string, window: string): string => ofApi(`rate(${series}[${window}])`);

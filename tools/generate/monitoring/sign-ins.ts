@@ -1,4 +1,4 @@
-/** Declares the dashboard of sign-ins by kind, and of letters to users. Pure: no I/O, no clock. */
+/** Declares the dashboard of sign-ins by kind, and of mails to users. Pure: no I/O, no clock. */
 import { type Dashboard, graph, number, quantile, RANGE, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';

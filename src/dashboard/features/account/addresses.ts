@@ -29,10 +29,10 @@ export function readOAuthQuery(search: string): string | undefined {
 }
 
 /**
- * Whether a letter's link to the page of signing in was followed, which says nothing of the program that somebody may have come
- * for: a letter is the same for everybody.
+ * Whether a mail's link to the page of signing in was followed, which says nothing of the program that somebody may have come
+ * for: a mail is the same for everybody.
  */
-export const isByLetter = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): boolean =>
+export const isByMail = ({ pathname, search }: Pick<Location, 'pathname' | 'search'>): boolean =>
   pathname === '/sign-in' && new URLSearchParams(search).get('from') === 'letter';
 
 /** The authorization server adds these to a program's query, to know it again. */

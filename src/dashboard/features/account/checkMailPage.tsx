@@ -26,9 +26,9 @@ const TEXTS = {
 };
 
 export function CheckMailPage() {
-  const letter = useLocation({ select: ({ state }) => state.letter });
-  const email = letter?.email;
-  const { title, lead, again } = TEXTS[letter?.why ?? 'verify'];
+  const mail = useLocation({ select: ({ state }) => state.mail });
+  const email = mail?.email;
+  const { title, lead, again } = TEXTS[mail?.why ?? 'verify'];
   const { run, busy, done, problem } = useAuthAction(again, () => undefined);
   const asked = findPendingRequest();
   const words = 'Back to sign-in';

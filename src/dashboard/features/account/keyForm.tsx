@@ -40,7 +40,7 @@ export function KeyForm({ onDone }: { onDone: () => void }) {
     ({ key = '' }) => ({ key: wrongKey(key) }),
     ({ key = '' }) => run(key),
   );
-  const said = wrong.key ?? (error ? explain(error) : undefined);
+  const message = wrong.key ?? (error ? explain(error) : undefined);
   return (
     <form className={frame.form} {...props}>
       <PasswordInput
@@ -53,8 +53,8 @@ export function KeyForm({ onDone }: { onDone: () => void }) {
         spellCheck={false}
         data-autofocus
         autoFocus
-        error={said}
-        aria-invalid={said === undefined ? undefined : true}
+        error={message}
+        aria-invalid={message === undefined ? undefined : true}
         errorProps={{ role: 'alert' }}
         visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
       />

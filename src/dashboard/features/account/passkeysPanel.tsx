@@ -39,14 +39,14 @@ interface NameProps {
   name: string;
   send: (name: string) => Promise<unknown>;
   onClose: () => void;
-  told: string;
+  message: string;
 }
 
 /** Asks for a name, and sends it. */
-function NameDialog({ title, action, name, send, onClose, told }: NameProps) {
+function NameDialog({ title, action, name, send, onClose, message }: NameProps) {
   const queries = useQueryClient();
   const { run, busy, error } = useAuthAction(send, () => {
-    notifications.show({ message: told });
+    notifications.show({ message });
     onClose();
     return queries.invalidateQueries({ queryKey: keys.passkeys });
   });
@@ -93,7 +93,7 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
           name={name}
           send={(typed) => authApi.renamePasskey(id, typed)}
           onClose={close}
-          told="The passkey is renamed."
+          message="The passkey is renamed."
         />
       )}
       {asking === 'remove' && (
@@ -147,7 +147,7 @@ export function PasskeysPanel() {
           name={nameBrowser(navigator.userAgent)}
           send={(name) => authApi.addPasskey(name)}
           onClose={() => setAdding(false)}
-          told="The passkey is added. You can sign in with it now."
+          message="The passkey is added. You can sign in with it now."
         />
       )}
     </AccountPanel>

@@ -1,5 +1,5 @@
 /**
- * Keeps the request of a program while the person is at their mail. The link of a letter opens another tab, which knows
+ * Keeps the request of a program while the person is at their mail. The link of a mail opens another tab, which knows
  * nothing of the program. The request is a query of the authorization server's, and holds no secret.
  */
 

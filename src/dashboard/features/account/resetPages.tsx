@@ -31,7 +31,7 @@ export function ForgotPasswordPage() {
     (email: string) => authApi.requestReset(email).then(() => email),
     (email) => {
       keepPendingRequest(readOAuthQuery(location.search));
-      return navigate({ to: '/check-mail', state: { letter: { email, why: 'reset' } } });
+      return navigate({ to: '/check-mail', state: { mail: { email, why: 'reset' } } });
     },
   );
   const { wrong, problem, props } = useFields(

@@ -2,7 +2,7 @@ import { Button, UnstyledButton } from '@mantine/core';
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
-import { isByLetter, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
+import { isByMail, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
 import { AuthApiError, authApi, type SignInResult } from './authApi.ts';
 import { explainOutsideError } from './authErrors.ts';
 import { ContinueToApp } from './continueToApp.tsx';
@@ -69,7 +69,7 @@ export function SignInPage() {
   const navigate = useNavigate();
   const options = useOptions();
   const arrive = useArrival();
-  const [asked] = useState(() => (isByLetter(location) ? findPendingRequest() : undefined));
+  const [asked] = useState(() => (isByMail(location) ? findPendingRequest() : undefined));
   const [withKey, setWithKey] = useState(false);
   const { key, person } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
@@ -81,7 +81,7 @@ export function SignInPage() {
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
   const askToConfirm = (email: string) => {
     keepPendingRequest(readOAuthQuery(location.search));
-    void navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
+    void navigate({ to: '/check-mail', state: { mail: { email, why: 'verify' } } });
   };
   return (
     <Frame

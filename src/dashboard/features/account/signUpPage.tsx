@@ -34,7 +34,7 @@ function SignUpForm() {
     (who: NewPerson) => authApi.signUp(who).then(() => who.email),
     (email) => {
       keepPendingRequest(readOAuthQuery(location.search));
-      return navigate({ to: '/check-mail', state: { letter: { email, why: 'verify' } } });
+      return navigate({ to: '/check-mail', state: { mail: { email, why: 'verify' } } });
     },
   );
   const { wrong, problem, props } = useFields(

@@ -14,11 +14,11 @@ const URGENT: Readonly<Record<string, string>> = {
 /** On every page, while credit is running out or the account is suspended. */
 export function CreditBanner() {
   const { data } = useBilling();
-  const said = data && URGENT[data.state];
-  if (!data || said === undefined) return null;
+  const message = data && URGENT[data.state];
+  if (!data || message === undefined) return null;
   return (
     <Banner icon={IconCreditCard} data-testid="credit-banner">
-      {said}
+      {message}
       {describeOutlook(data)} <Link to="/billing">Billing</Link>
     </Banner>
   );

@@ -30,9 +30,9 @@ export const EMPTY_DRAFT: NewStream = {
 };
 
 /** Reads a draft that was kept. Fields of another version are left out. */
-export function draftFrom(kept: unknown): NewStream {
-  if (typeof kept !== 'object' || kept === null) return EMPTY_DRAFT;
-  const fields = Object.entries(kept).filter(
+export function draftFrom(stored: unknown): NewStream {
+  if (typeof stored !== 'object' || stored === null) return EMPTY_DRAFT;
+  const fields = Object.entries(stored).filter(
     ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof NewStream] === 'string',
   );
   return { ...EMPTY_DRAFT, ...Object.fromEntries(fields) };

@@ -33,13 +33,13 @@ function KeyField({
   preset: Preset;
   before: Destination | undefined;
 }) {
-  const kept = before?.rtmpKeyHint ? `the key that ends in ${before.rtmpKeyHint}` : 'the current key';
+  const currentKey = before?.rtmpKeyHint ? `the key that ends in ${before.rtmpKeyHint}` : 'the current key';
   return (
     <div>
       <PasswordInput
         label={before ? 'New stream key' : 'Stream key'}
         description={
-          before ? `Leave it empty to keep ${kept}.` : 'Kept secret. The key is never shown again to anyone.'
+          before ? `Leave it empty to keep ${currentKey}.` : 'Kept secret. The key is never shown again to anyone.'
         }
         autoComplete="off"
         spellCheck={false}

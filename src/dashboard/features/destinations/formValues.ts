@@ -13,11 +13,11 @@ export const mayLackKey = (rtmpUrl: string): boolean =>
 /** Leaves out the spaces around copied texts, and the values that stay as they are. */
 export function findChanges(values: DestinationValues, before: Destination | undefined): SentFields {
   const given = FIELDS.map((field) => [field, values[field].trim()] as const);
-  const kept = (field: DestinationFormField): string =>
+  const getCurrent = (field: DestinationFormField): string =>
     before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '';
   const isAsked = (field: DestinationFormField) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);
   const changes: SentFields = Object.fromEntries(
-    given.filter(([field, value]) => isAsked(field) || value !== kept(field)),
+    given.filter(([field, value]) => isAsked(field) || value !== getCurrent(field)),
   );
   return values.endLogin ? { ...changes, rtmpUser: '', rtmpPassword: '' } : changes;
 }

@@ -26,12 +26,12 @@ const CONFLICT = 409;
 async function play(
   video: HTMLVideoElement,
   source: { url: string; headers: Record<string, string> },
-  tell: (state: ClipState) => void,
+  onState: (state: ClipState) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { default: mpegts } = await import('mpegts.js');
   if (signal.aborted) return;
-  if (!mpegts.isSupported()) return tell('unsupported');
+  if (!mpegts.isSupported()) return onState('unsupported');
   mpegts.LoggingControl.enableAll = false;
   const { url, headers } = source;
   const player = mpegts.createPlayer(
@@ -40,9 +40,9 @@ async function play(
   );
   signal.addEventListener('abort', () => player.destroy(), { once: true });
   player.on(mpegts.Events.ERROR, (_type: string, _detail: string, info?: { code?: number }) =>
-    tell(info?.code === CONFLICT ? 'nothing' : 'failed'),
+    onState(info?.code === CONFLICT ? 'nothing' : 'failed'),
   );
-  video.addEventListener('loadeddata', () => tell('there'), { signal });
+  video.addEventListener('loadeddata', () => onState('there'), { signal });
   player.attachMediaElement(video);
   player.load();
   Promise.resolve(player.play()).catch(() => undefined);
@@ -63,10 +63,10 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
     if (!video.current) return;
     setState('loading');
     const stop = new AbortController();
-    const tell = (next: ClipState) => {
+    const onState = (next: ClipState) => {
       if (!stop.signal.aborted) setState(next);
     };
-    play(video.current, api.uploadPreview(objectID), tell, stop.signal).catch(() => tell('failed'));
+    play(video.current, api.uploadPreview(objectID), onState, stop.signal).catch(() => onState('failed'));
     return () => stop.abort();
   }, [api, objectID, isReady]);
   const saying = isMade ? undefined : SAYINGS[state];

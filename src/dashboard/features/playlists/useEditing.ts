@@ -16,8 +16,12 @@ export interface Editing {
   rebase: () => void;
 }
 
-const isPlaylistDraft = (kept: unknown): kept is PlaylistDraft =>
-  typeof kept === 'object' && kept !== null && 'base' in kept && 'entries' in kept && Array.isArray(kept.entries);
+const isPlaylistDraft = (stored: unknown): stored is PlaylistDraft =>
+  typeof stored === 'object' &&
+  stored !== null &&
+  'base' in stored &&
+  'entries' in stored &&
+  Array.isArray(stored.entries);
 
 /**
  * The changes to a playlist. Changes of others are taken up while there are none of mine; then mine stay, and it is told. They
@@ -28,7 +32,7 @@ export function useEditing(playlist: Playlist): Editing {
     draft: mine,
     change,
     forget,
-  } = useDraft(`playlist ${playlist.id}`, (kept) => (isPlaylistDraft(kept) ? kept : undefined));
+  } = useDraft(`playlist ${playlist.id}`, (stored) => (isPlaylistDraft(stored) ? stored : undefined));
   const theirs = toBase(playlist);
   const isDone = mine === undefined || buildUpdate(mine) === undefined || isSavedAs(mine, theirs);
   const draft = isDone ? createDraft(theirs) : mine;

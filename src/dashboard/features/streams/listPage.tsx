@@ -27,17 +27,17 @@ function useFilter() {
   const navigate = useNavigate({ from: '/streams' });
   const [typed, setTyped] = useState(q);
   const wanted = parseSearch({ q: typed }).q ?? '';
-  const told = useRef(q);
+  const lastQuery = useRef(q);
   // The address changes a moment later, and more may have been typed by then.
   useEffect(() => {
-    if (q === told.current) return;
-    told.current = q;
+    if (q === lastQuery.current) return;
+    lastQuery.current = q;
     setTyped(q);
   }, [q]);
   useEffect(() => {
     if (wanted === q) return;
     const timer = setTimeout(() => {
-      told.current = wanted;
+      lastQuery.current = wanted;
       void navigate({ search: (before: StreamSearch) => ({ ...before, q: wanted || undefined }), replace: true });
     }, TYPED_MS);
     return () => clearTimeout(timer);

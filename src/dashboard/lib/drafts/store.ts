@@ -7,16 +7,17 @@ import type { TabStorage } from '../tabStorage.ts';
 
 export const DRAFTS_KEY = 'loopstream.drafts';
 
-interface Kept {
+interface StoredDrafts {
   account: string;
   /** Form → what was typed in it. */
   forms: Record<string, unknown>;
 }
 
-function keptFor(storage: TabStorage, account: string): Kept {
+function readStored(storage: TabStorage, account: string): StoredDrafts {
   try {
-    const kept = JSON.parse(storage.getItem(DRAFTS_KEY) ?? 'null') as Partial<Kept> | null;
-    if (kept?.account === account && typeof kept.forms === 'object' && kept.forms !== null) return kept as Kept;
+    const stored = JSON.parse(storage.getItem(DRAFTS_KEY) ?? 'null') as Partial<StoredDrafts> | null;
+    if (stored?.account === account && typeof stored.forms === 'object' && stored.forms !== null)
+      return stored as StoredDrafts;
   } catch {
     // Written by another version, or by somebody else.
   }
@@ -25,13 +26,13 @@ function keptFor(storage: TabStorage, account: string): Kept {
 
 /** undefined where nothing is kept. */
 export const readDraft = (storage: TabStorage, account: string, name: string): unknown =>
-  keptFor(storage, account).forms[name];
+  readStored(storage, account).forms[name];
 
 /** `undefined` forgets it. */
 export function writeDraft(storage: TabStorage, account: string, name: string, draft: unknown): void {
-  const { forms } = keptFor(storage, account);
+  const { forms } = readStored(storage, account);
   const { [name]: _, ...others } = forms;
-  const next: Kept = { account, forms: draft === undefined ? others : { ...others, [name]: draft } };
+  const next: StoredDrafts = { account, forms: draft === undefined ? others : { ...others, [name]: draft } };
   try {
     storage.setItem(DRAFTS_KEY, JSON.stringify(next));
   } catch {
@@ -59,10 +60,10 @@ export function findTyped(first: FormFields, now: FormFields, secrets: readonly 
 /** The form as it was left, and the fields in it that others have changed since. */
 export function withTyped<Values extends FormFields>(
   first: Values,
-  kept: unknown,
+  stored: unknown,
 ): { values: Values; elsewhere: string[] } {
-  if (typeof kept !== 'object' || kept === null) return { values: first, elsewhere: [] };
-  const typed = Object.entries(kept as Partial<Typed>).filter(
+  if (typeof stored !== 'object' || stored === null) return { values: first, elsewhere: [] };
+  const typed = Object.entries(stored as Partial<Typed>).filter(
     (entry): entry is [string, Typed[string]] =>
       Object.hasOwn(first, entry[0]) && fits(first[entry[0]], entry[1]?.value),
   );

@@ -35,8 +35,8 @@ export function useDraftForm<Values extends object>({ name, secrets = [], ...opt
   // Before it is painted, so that nothing is typed into a field that is about to be filled.
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept is put back once, when the form opens.
   useLayoutEffect(() => {
-    const kept = drafts.read(name);
-    if (kept !== undefined) set(withTyped(options.initialValues as FormFields, kept));
+    const stored = drafts.read(name);
+    if (stored !== undefined) set(withTyped(options.initialValues as FormFields, stored));
   }, []);
   const theirs = JSON.stringify(options.initialValues);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the form itself is a new one with each rendering.

@@ -10,7 +10,7 @@ interface Line {
 }
 
 /** Returns a right in words: `verb resource/subresource.group`. */
-export const rightOf = (verb: string, resource: string, group = ''): string =>
+export const formatRight = (verb: string, resource: string, group = ''): string =>
   `${verb} ${[resource, group].filter(Boolean).join('.')}`;
 
 export interface Asked {
@@ -50,7 +50,7 @@ export function clusterAudit(dir: string, namespace: string) {
         all.set(account, rights);
         const resource = [objectRef.resource, objectRef.subresource].filter(Boolean).join('/');
         const allowed = annotations?.['authorization.k8s.io/decision'] === 'allow';
-        (allowed ? rights.used : rights.refused).add(rightOf(verb, resource, objectRef.apiGroup));
+        (allowed ? rights.used : rights.refused).add(formatRight(verb, resource, objectRef.apiGroup));
       }
       return all;
     },

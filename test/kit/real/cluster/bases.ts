@@ -4,8 +4,8 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
-import { type Buildah, imageOf } from './buildah.ts';
-import { must } from './command.ts';
+import { type Buildah, buildImage } from './buildah.ts';
+import { runOrThrow } from './command.ts';
 
 const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
 /** Paths that no program reads at run time. */
@@ -45,7 +45,7 @@ async function makeImage(
 ): Promise<void> {
   rmSync(root, { recursive: true, force: true });
   await fill(root);
-  await imageOf(tool, root, name, { on });
+  await buildImage(tool, root, name, { on });
   rmSync(root, { recursive: true, force: true });
 }
 
@@ -63,7 +63,7 @@ async function node(root: string): Promise<void> {
   const lib = join(root, 'usr/local/lib');
   for (const path of [bin, lib]) mkdirSync(path, { recursive: true });
   const how = ['install', '--no-save', '--ignore-scripts', '--no-audit', '--loglevel=error', '--prefix', lib];
-  await must('npm', [...how, NPM], { env: environment(), cwd: lib, timeoutMs: NPM_TIMEOUT_MS });
+  await runOrThrow('npm', [...how, NPM], { env: environment(), cwd: lib, timeoutMs: NPM_TIMEOUT_MS });
   copyFileSync(process.execPath, join(bin, 'node'));
   chmodSync(join(bin, 'node'), 0o755);
   for (const name of ['npm', 'npx']) symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(bin, name));

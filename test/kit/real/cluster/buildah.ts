@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
-import { must } from './command.ts';
+import { runOrThrow } from './command.ts';
 
 const TIMEOUT_MS = 45 * 60_000;
 
@@ -20,7 +20,7 @@ export function buildahIn(imagesDir: string): Buildah {
   writeFileSync(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }));
   const env = { ...environment(), TMPDIR: imagesDir };
   const buildah = (args: string[]) =>
-    must('buildah', [...place, '--storage-driver', 'overlay', ...args], { timeoutMs: TIMEOUT_MS, env });
+    runOrThrow('buildah', [...place, '--storage-driver', 'overlay', ...args], { timeoutMs: TIMEOUT_MS, env });
   const has = (name: string) =>
     buildah(['inspect', '--type', 'image', '--format', '{{.FromImageID}}', name]).then(
       () => true,
@@ -30,7 +30,7 @@ export function buildahIn(imagesDir: string): Buildah {
 }
 
 /** Makes an image from a folder, on another image or on none. */
-export async function imageOf(
+export async function buildImage(
   { buildah }: Buildah,
   folder: string,
   name: string,

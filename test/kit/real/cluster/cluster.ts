@@ -17,7 +17,7 @@ import { until } from '../../wait.ts';
 import { installAddons, type Kubectl } from './addons.ts';
 import { clusterAudit } from './audit.ts';
 import { makeCgroup } from './cgroups.ts';
-import { must } from './command.ts';
+import { runOrThrow } from './command.ts';
 import { containerdConfig, NODE_GRACE } from './config.ts';
 import { claimMachine, takeDown } from './down.ts';
 import { ensureImageStore } from './images.ts';
@@ -43,7 +43,7 @@ export async function importImages(layout: ClusterLayout, root: string, archives
     stateDir: layout.stateDir,
   });
   const ctr = (...args: string[]) =>
-    must('ctr', ['--address', join(node.runDir, 'containerd.sock'), '--namespace', 'k8s.io', ...args], {
+    runOrThrow('ctr', ['--address', join(node.runDir, 'containerd.sock'), '--namespace', 'k8s.io', ...args], {
       timeoutMs: 300_000,
     });
   try {

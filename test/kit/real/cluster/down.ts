@@ -8,7 +8,7 @@ import { localEnvironment } from '../../../../tools/process/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { sweepLeftovers } from '../../../../tools/process/processes.ts';
 import { endCgroup, removeCgroup } from './cgroups.ts';
-import { may } from './command.ts';
+import { tryRun } from './command.ts';
 import { type ClusterLayout, clusterLayout, STATE_PATH } from './layout.ts';
 import { removeNetwork } from './network.ts';
 
@@ -47,7 +47,7 @@ async function unmountBelow(dirs: string[]): Promise<void> {
       .filter((path) => dirs.some((dir) => path.startsWith(`${dir}/`)))
       .sort((a, b) => b.length - a.length);
     if (mounts.length === 0) return;
-    for (const path of mounts) if (!(await may('umount', [path]))) await may('umount', ['--lazy', path]);
+    for (const path of mounts) if (!(await tryRun('umount', [path]))) await tryRun('umount', ['--lazy', path]);
   }
 }
 

@@ -22,8 +22,8 @@ import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';
 import { ROOT } from '../../system/system.ts';
 import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
-import { type Buildah, buildahIn, imageOf } from './buildah.ts';
-import { must } from './command.ts';
+import { type Buildah, buildahIn, buildImage } from './buildah.ts';
+import { runOrThrow } from './command.ts';
 import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
 import type { ClusterLayout } from './layout.ts';
 import { ensureClusterPrograms } from './programs.ts';
@@ -43,8 +43,8 @@ async function ensureSmall(tool: Buildah, dir: string, program: string, file: st
   const folder = join(dir, file);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  await must('cp', [program, join(folder, file)]);
-  await imageOf(tool, folder, name, { entrypoint: [`/${file}`] });
+  await runOrThrow('cp', [program, join(folder, file)]);
+  await buildImage(tool, folder, name, { entrypoint: [`/${file}`] });
   rmSync(folder, { recursive: true });
   return name;
 }
@@ -200,7 +200,7 @@ async function measureImage({ buildah }: Buildah, name: string): Promise<number>
   const container = (await buildah(['from', '--pull-never', name])).trim();
   try {
     const root = (await buildah(['mount', container])).trim();
-    return Number((await must('du', ['-sb', root])).split('\t')[0]);
+    return Number((await runOrThrow('du', ['-sb', root])).split('\t')[0]);
   } finally {
     await buildah(['rm', container]);
   }

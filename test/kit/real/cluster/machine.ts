@@ -3,13 +3,13 @@ import { cpus, release as kernel, totalmem } from 'node:os';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { ETCD_VERSION, KUBERNETES_VERSION } from '../../../../tools/control-plane/programs.ts';
 import { isCgroupV1 } from './cgroups.ts';
-import { must } from './command.ts';
+import { runOrThrow } from './command.ts';
 
 const versionIn = (text: string): string => /\d+\.\d+\.\d+/.exec(text)?.[0] ?? text.trim();
 
 /** One sentence: date, processors, memory, kernel and versions. */
 export async function describeMachine(): Promise<string> {
-  const [containerd, runc] = [await must('containerd', ['--version']), await must('runc', ['--version'])];
+  const [containerd, runc] = [await runOrThrow('containerd', ['--version']), await runOrThrow('runc', ['--version'])];
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
   const machine = `${cpus().length} processors, ${memory}, Linux ${kernel().split('-')[0]}, cgroup v${isCgroupV1() ? 1 : 2}`;
   const programs = `Kubernetes ${KUBERNETES_VERSION}, etcd ${ETCD_VERSION}, containerd ${versionIn(containerd)}, runc ${versionIn(runc)}`;

@@ -9,7 +9,7 @@ import type { NodeBinaries } from '../../../../tools/control-plane/programs.ts';
 import { type Child, spawnChild } from '../../../../tools/process/processes.ts';
 import { until } from '../../wait.ts';
 import { endCgroup, systemCgroupFile } from './cgroups.ts';
-import { may, must } from './command.ts';
+import { runOrThrow, tryRun } from './command.ts';
 import { cniConfig, containerdConfig, kubeletConfig, kubeProxyConfig } from './config.ts';
 import { type ClusterLayout, type NodeLayout, SERVICE_CIDR } from './layout.ts';
 
@@ -89,10 +89,10 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   const env = { PATH: `${PATH}:/usr/local/sbin:/usr/sbin:/sbin`, HOME: node.dir, TMPDIR: '/tmp' };
 
   const isUp: Record<Part, () => Promise<boolean>> = {
-    containerd: () => may('ctr', ['--address', join(node.runDir, 'containerd.sock'), 'version']),
-    kubelet: () => may('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10248/healthz']),
-    'kube-proxy': () => may('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10256/livez']),
-    enforcer: () => may('ip', ['netns', 'exec', node.id, 'iptables', '-w', '-n', '-L', 'KUBE-NWPLCY-DEFAULT']),
+    containerd: () => tryRun('ctr', ['--address', join(node.runDir, 'containerd.sock'), 'version']),
+    kubelet: () => tryRun('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10248/healthz']),
+    'kube-proxy': () => tryRun('ip', ['netns', 'exec', node.id, 'curl', '-sf', 'http://127.0.0.1:10256/livez']),
+    enforcer: () => tryRun('ip', ['netns', 'exec', node.id, 'iptables', '-w', '-n', '-L', 'KUBE-NWPLCY-DEFAULT']),
   };
   const start = async (part: Part) => {
     const child = await spawnChild({
@@ -142,10 +142,10 @@ export async function startNode(options: NodeOptions): Promise<ClusterNode> {
 export async function giveImages(store: string, node: NodeLayout): Promise<void> {
   mkdirSync(node.dir, { recursive: true });
   const target = join(node.dir, 'containerd');
-  await must('cp', ['-al', store, target], { timeoutMs: 300_000 });
-  const databases = (await must('find', [target, '-xdev', '-name', '*.db'])).split('\n').filter(Boolean);
+  await runOrThrow('cp', ['-al', store, target], { timeoutMs: 300_000 });
+  const databases = (await runOrThrow('find', [target, '-xdev', '-name', '*.db'])).split('\n').filter(Boolean);
   for (const file of databases) {
-    await must('cp', [file, `${file}.own`]);
-    await must('mv', [`${file}.own`, file]);
+    await runOrThrow('cp', [file, `${file}.own`]);
+    await runOrThrow('mv', [`${file}.own`, file]);
   }
 }

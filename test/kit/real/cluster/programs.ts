@@ -4,20 +4,20 @@ import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../../../../tools/control-plane
 import type { NeededProgram } from '../../../../tools/process/preflight.ts';
 import { ensureEnforcer, ensureGoPrograms } from '../go-programs.ts';
 import { binariesOptions } from '../kubernetes.ts';
-import { isWritable, may } from './command.ts';
+import { isWritable, tryRun } from './command.ts';
 
 /** Returns the reason why this machine cannot run the cluster, as a sentence; undefined when it can. */
 export async function whyNot(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'a real node needs Linux';
   if (process.getuid?.() !== 0) return 'a real node needs root (containers, network namespaces)';
   const probe = 'loopstream-probe';
-  if (!(await may('sh', ['-c', 'command -v apt-get ip nsenter'])))
+  if (!(await tryRun('sh', ['-c', 'command -v apt-get ip nsenter'])))
     return 'a real node is put together with apt-get, ip and nsenter, and not all of them are here';
-  const namespaces = await may('ip', ['netns', 'add', probe]);
-  await may('ip', ['netns', 'delete', probe]);
+  const namespaces = await tryRun('ip', ['netns', 'add', probe]);
+  await tryRun('ip', ['netns', 'delete', probe]);
   if (!namespaces) return 'this machine lets nobody make network namespaces';
   if (!isWritable('/sys/fs/cgroup')) return 'this machine lets nobody make cgroups';
-  const mounts = await may('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
+  const mounts = await tryRun('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'none', '/mnt']);
   return mounts ? undefined : 'this machine lets nobody mount file systems';
 }
 

@@ -79,7 +79,7 @@ export async function createStream(
   return made.body.id;
 }
 
-export const ready = ({ release }: Scene, id: string): Promise<boolean> =>
+export const waitUntilReady = ({ release }: Scene, id: string): Promise<boolean> =>
   until(
     'nothing keeps the stream off air',
     async () => (await release.call<{ ready: boolean }>('GET', `/streams/${id}/readiness`)).body.ready,
@@ -87,11 +87,16 @@ export const ready = ({ release }: Scene, id: string): Promise<boolean> =>
   );
 
 /** Runs tests in sequence, beside those of other groups of this kind. */
-export const sideBySide = (name: string, tests: () => void) =>
+export const describeConcurrent = (name: string, tests: () => void) =>
   describe(name, { concurrent: true }, () => void describe('in turn', { concurrent: false }, tests));
 
 /** Expects a fault to be invisible on air: the same pod, no restart, no gap. */
-export async function unseen({ results }: Scene, stream: WatchedStream, what: string, trouble: () => Promise<unknown>) {
+export async function expectInvisible(
+  { results }: Scene,
+  stream: WatchedStream,
+  what: string,
+  trouble: () => Promise<unknown>,
+) {
   const before = await stream.pod();
   const gap = await stream.gap(trouble);
   const after = await stream.pod();
@@ -102,7 +107,7 @@ export async function unseen({ results }: Scene, stream: WatchedStream, what: st
 }
 
 /** Expects a fault to replace the pod: another one is on air, and never two at once. */
-export async function replaced(
+export async function expectReplacement(
   { results }: Scene,
   stream: WatchedStream,
   what: string,

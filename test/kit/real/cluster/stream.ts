@@ -22,7 +22,7 @@ interface PodFacts {
 }
 
 /** Returns pods of the streams' namespace by their labels. Tests call it often, so it starts no program. */
-export async function podsOf<T = PodFacts>({ kube }: Cluster, labels: string): Promise<T[]> {
+export async function listPods<T = PodFacts>({ kube }: Cluster, labels: string): Promise<T[]> {
   const { status, text } = await kube.raw(
     'GET',
     `/api/v1/namespaces/${NAMESPACE}/pods?labelSelector=${encodeURIComponent(labels)}`,
@@ -33,13 +33,13 @@ export async function podsOf<T = PodFacts>({ kube }: Cluster, labels: string): P
 
 export function watchStream(cluster: Cluster, meter: Meter, id: string) {
   const pods = async () =>
-    (await podsOf(cluster, `loopstream.dev/stream=${id}`)).filter(({ status }) => status.phase === 'Running');
+    (await listPods(cluster, `loopstream.dev/stream=${id}`)).filter(({ status }) => status.phase === 'Running');
   const pod = async (): Promise<PodFacts> => {
     const one = (await pods()).find(({ metadata }) => !metadata.deletionTimestamp);
     if (!one) throw new Error('the stream has no running pod');
     return one;
   };
-  const nodeOf = ({ spec }: PodFacts): ClusterNode => {
+  const findNode = ({ spec }: PodFacts): ClusterNode => {
     const found = cluster.nodes.find(({ layout }) => layout.name === spec.nodeName);
     if (!found) throw new Error(`no node ${spec.nodeName}`);
     return found;
@@ -60,6 +60,6 @@ export function watchStream(cluster: Cluster, meter: Meter, id: string) {
   /** Waits until no process of that pod runs any more. */
   const gone = (uid: string) =>
     until('the pod is gone', async () => (await pods()).every(({ metadata }) => metadata.uid !== uid), RECOVERY_MS);
-  return { id, pod, gone, nodeOf, gap };
+  return { id, pod, gone, findNode, gap };
 }
 export type WatchedStream = ReturnType<typeof watchStream>;

@@ -1,5 +1,5 @@
-// What enforces NetworkPolicies in the test cluster. A module of its own: what it is made of has little in common with the
-// other programs of the tests, and those need not be built anew when this changes.
+// The enforcer of NetworkPolicies in the test cluster. It is a module of its own: it shares few packages with the other
+// programs of the tests, which are not rebuilt when this one changes.
 module loopstream/enforcer
 
 go 1.26.0

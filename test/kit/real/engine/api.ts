@@ -22,7 +22,7 @@ interface Question {
 }
 
 /** Sends a request. Rejects when the engine does not answer; an error status is an answer. */
-export async function ask(
+export async function sendRequest(
   socket: string,
   method: string,
   path: string,
@@ -45,41 +45,41 @@ export async function ask(
 }
 
 /** Sends a request; any status but 2xx is an error with the engine's message. */
-export async function demand(socket: string, method: string, path: string, question?: Question): Promise<Buffer> {
-  const { status, content } = await ask(socket, method, path, question);
+export async function sendOrThrow(socket: string, method: string, path: string, question?: Question): Promise<Buffer> {
+  const { status, content } = await sendRequest(socket, method, path, question);
   if (status >= 400) throw new Error(`the engine refused ${method} ${path}: ${content.toString().trim().slice(-500)}`);
   return content;
 }
 
-export const demandJson = async <T>(socket: string, path: string): Promise<T> =>
-  JSON.parse(String(await demand(socket, 'GET', path))) as T;
+export const readJson = async <T>(socket: string, path: string): Promise<T> =>
+  JSON.parse(String(await sendOrThrow(socket, 'GET', path))) as T;
 
-/** A synchronous `demand`. */
-export const demandNow = (socket: string, method: string, path: string): void =>
+/** A synchronous `sendOrThrow`. */
+export const sendOrThrowSync = (socket: string, method: string, path: string): void =>
   void execFileSync(process.execPath, [import.meta.filename, socket, method, path], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
 
-export const answers = (socket: string): Promise<boolean> =>
-  ask(socket, 'GET', '/_ping', { timeoutMs: 5_000 }).then(
+export const isReachable = (socket: string): Promise<boolean> =>
+  sendRequest(socket, 'GET', '/_ping', { timeoutMs: 5_000 }).then(
     ({ status }) => status === 200,
     () => false,
   );
 
 export const hasImage = async (socket: string, name: string): Promise<boolean> =>
-  (await ask(socket, 'GET', `/images/${name}/json`)).status === 200;
+  (await sendRequest(socket, 'GET', `/images/${name}/json`)).status === 200;
 
 /** Makes an image of one layer from a tar archive of its files. */
 export async function importImage(socket: string, name: string, archive: string): Promise<void> {
   const [repo = '', tag = ''] = name.split(':');
   const query = new URLSearchParams({ fromSrc: '-', repo, tag });
   const body = createReadStream(archive);
-  const said = await demand(socket, 'POST', `/images/create?${query}`, { body, timeoutMs: 10 * TIMEOUT_MS });
+  const said = await sendOrThrow(socket, 'POST', `/images/create?${query}`, { body, timeoutMs: 10 * TIMEOUT_MS });
   // The engine reports an error at the end of an answer that began well.
   if (!(await hasImage(socket, name))) throw new Error(`the engine did not take ${archive}: ${String(said).trim()}`);
 }
 
 if (import.meta.main) {
   const [socket = '', method = '', path = ''] = process.argv.slice(2);
-  await demand(socket, method, path);
+  await sendOrThrow(socket, method, path);
 }

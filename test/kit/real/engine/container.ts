@@ -1,6 +1,6 @@
 /** Runs one container of the tests' servers with testcontainers, which is loaded only when there is an engine. */
 import type { StartedTestContainer } from 'testcontainers';
-import { demand, demandJson, demandNow } from './api.ts';
+import { readJson, sendOrThrow, sendOrThrowSync } from './api.ts';
 import { ownerLabel, removeContainer } from './containers.ts';
 import { testEngine } from './find.ts';
 import { SERVERS_IMAGE } from './image.ts';
@@ -55,19 +55,19 @@ export async function runContainer({ command, user, files, inMemory = [] }: Cont
 function controls(socket: string, started: StartedTestContainer): Container {
   const id = started.getId();
   const isRunning = async () =>
-    (await demandJson<{ State: { Running: boolean } }>(socket, `/containers/${id}/json`)).State.Running;
+    (await readJson<{ State: { Running: boolean } }>(socket, `/containers/${id}/json`)).State.Running;
   return {
     async kill() {
       if (!(await isRunning())) return;
-      await demand(socket, 'POST', `/containers/${id}/kill`);
-      await demand(socket, 'POST', `/containers/${id}/wait`);
+      await sendOrThrow(socket, 'POST', `/containers/${id}/kill`);
+      await sendOrThrow(socket, 'POST', `/containers/${id}/wait`);
     },
-    start: async () => void (await demand(socket, 'POST', `/containers/${id}/start`)),
-    pause: () => demandNow(socket, 'POST', `/containers/${id}/pause`),
-    unpause: () => demandNow(socket, 'POST', `/containers/${id}/unpause`),
+    start: async () => void (await sendOrThrow(socket, 'POST', `/containers/${id}/start`)),
+    pause: () => sendOrThrowSync(socket, 'POST', `/containers/${id}/pause`),
+    unpause: () => sendOrThrowSync(socket, 'POST', `/containers/${id}/unpause`),
     async check() {
       if (await isRunning()) return;
-      const logged = await demand(socket, 'GET', `/containers/${id}/logs?stdout=true&stderr=true&tail=5`);
+      const logged = await sendOrThrow(socket, 'GET', `/containers/${id}/logs?stdout=true&stderr=true&tail=5`);
       throw new Error(`the container ended: ${parseLines(logged).join(' ')}`);
     },
     remove: () => removeContainer(socket, id),

@@ -3,7 +3,7 @@
  * worker ends without a warning, so its run removes its containers; after a killed run the next run does.
  */
 import { identify, isAlive, type ProcessIdentity } from '../../../../tools/process/identity.ts';
-import { ask, demandJson } from './api.ts';
+import { readJson, sendRequest } from './api.ts';
 import { findEngine } from './find.ts';
 import { ensureServersImage } from './image.ts';
 
@@ -25,16 +25,13 @@ export const ownerLabel = (): Record<string, string> => ({
 /** Removes the containers of the selected owners, running or not. */
 export async function removeContainers(socket: string, isMeant: (owner: Owner) => boolean): Promise<void> {
   const query = new URLSearchParams({ all: 'true', filters: JSON.stringify({ label: [LABEL] }) });
-  const listed = await demandJson<{ Id: string; Labels: Record<string, string> }[]>(
-    socket,
-    `/containers/json?${query}`,
-  );
+  const listed = await readJson<{ Id: string; Labels: Record<string, string> }[]>(socket, `/containers/json?${query}`);
   const meant = listed.filter(({ Labels }) => isMeant(JSON.parse(Labels[LABEL] ?? '{}') as Owner));
   await Promise.all(meant.map(({ Id }) => removeContainer(socket, Id)));
 }
 
 export async function removeContainer(socket: string, id: string): Promise<void> {
-  const { status, content } = await ask(socket, 'DELETE', `/containers/${id}?force=true&v=true`);
+  const { status, content } = await sendRequest(socket, 'DELETE', `/containers/${id}?force=true&v=true`);
   if (status >= 400 && status !== NOT_THERE && status !== CONFLICT) throw new Error(String(content).trim());
 }
 

@@ -3,7 +3,7 @@
  * LOOPSTREAM_TEST_SERVERS=processes or =containers decides for all; with `containers`, a missing engine is an error.
  */
 import { hostname } from 'node:os';
-import { answers, demandJson, hasImage } from './api.ts';
+import { hasImage, isReachable, readJson } from './api.ts';
 import { SERVERS_IMAGE } from './image.ts';
 
 export type Way = 'processes' | 'containers';
@@ -37,8 +37,8 @@ type Found = { socket: string } | { whyNot: string };
 export async function findEngine(host = process.env.DOCKER_HOST || DEFAULT_HOST): Promise<Found> {
   if (!host.startsWith(SCHEME)) return { whyNot: `${host} may be another machine` };
   const socket = host.slice(SCHEME.length);
-  if (!(await answers(socket))) return { whyNot: `no Docker engine answers at ${host}` };
-  const why = whyOutOfReach(await demandJson<EngineInfo>(socket, '/info'), hostname());
+  if (!(await isReachable(socket))) return { whyNot: `no Docker engine answers at ${host}` };
+  const why = whyOutOfReach(await readJson<EngineInfo>(socket, '/info'), hostname());
   return why === undefined ? { socket } : { whyNot: `the Docker engine at ${host} cannot be used: ${why}` };
 }
 

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
-import { must } from '../cluster/command.ts';
+import { runOrThrow } from '../cluster/command.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { hasImage, importImage } from './api.ts';
 import { engineDir } from './layout.ts';
@@ -48,7 +48,7 @@ const archiveIn = (cacheDir: string): string => join(engineDir(cacheDir), `serve
  * machine when it is installed.
  */
 const inside = (root: string, command: string[], { user = 'root', input = '' } = {}): Promise<string> =>
-  must(
+  runOrThrow(
     'unshare',
     [...['--pid', '--fork', '--kill-child', '--mount', '--net', 'chroot', `--userspec=${user}`], root, ...command],
     { timeoutMs: TIMEOUT_MS, input, env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
@@ -78,7 +78,9 @@ export async function ensureServersArchive(cacheDir: string, onProgress: (step: 
     await makeDebian(root, PACKAGES);
     await prepareCluster(root);
     for (const path of NEEDLESS) rmSync(join(root, path), { recursive: true, force: true });
-    await must('tar', ['-C', root, '--one-file-system', '-cf', `${archive}.partial`, '.'], { timeoutMs: TIMEOUT_MS });
+    await runOrThrow('tar', ['-C', root, '--one-file-system', '-cf', `${archive}.partial`, '.'], {
+      timeoutMs: TIMEOUT_MS,
+    });
     renameSync(`${archive}.partial`, archive);
     rmSync(root, { recursive: true });
   });

@@ -11,7 +11,7 @@ import { signal } from '../../../../tools/process/identity.ts';
 import { type Child, lastLogLines, spawnChild, sweepLeftovers } from '../../../../tools/process/processes.ts';
 import { until } from '../../wait.ts';
 import { endCgroup, removeCgroup } from '../cluster/cgroups.ts';
-import { answers } from './api.ts';
+import { isReachable } from './api.ts';
 import { type EngineLayout, engineLayout } from './layout.ts';
 
 const START_TIMEOUT_MS = 60_000;
@@ -78,7 +78,7 @@ async function ready(child: Child, { socket, logFile }: EngineLayout): Promise<v
   });
   const check = async () => {
     if (gone) throw new Error(`dockerd ended: ${(await lastLogLines(logFile)).slice(-3).join(' ')}`);
-    return answers(socket);
+    return isReachable(socket);
   };
   await until('dockerd answers', check, START_TIMEOUT_MS);
 }

@@ -1,13 +1,13 @@
 /** Checks whether this machine can run an engine of our own, and names the programs it needs. */
 import { existsSync } from 'node:fs';
 import type { NeededProgram } from '../../../../tools/process/preflight.ts';
-import { isWritable, may } from '../cluster/command.ts';
+import { isWritable, tryRun } from '../cluster/command.ts';
 import { findEngine } from './find.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 const APART = ['--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
 
-const hasProgram = (name: string): Promise<boolean> => may('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
+const hasProgram = (name: string): Promise<boolean> => tryRun('sh', ['-c', 'command -v -- "$1"', 'sh', name]);
 
 /** Returns the reason why not, as a sentence; undefined when it can. */
 export async function whyNoEngine(): Promise<string | undefined> {
@@ -16,7 +16,7 @@ export async function whyNoEngine(): Promise<string | undefined> {
   for (const name of ['unshare', 'setpriv'])
     if (!(await hasProgram(name))) return `to start one of our own needs ${name}`;
   if (!isWritable(CGROUPS)) return 'this machine lets nobody make cgroups';
-  if (!(await may('unshare', [...APART, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'])))
+  if (!(await tryRun('unshare', [...APART, 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'])))
     return 'this machine lets nobody make namespaces and mounts';
   return undefined;
 }

@@ -1,5 +1,5 @@
-// What the tests need and Debian does not bring: an S3 server, the process that holds a pod together, and Helm 4 and 3, where
-// these cannot be had ready-made. One module, so that what they share is compiled once.
+// Programs that the tests need and Debian lacks: an S3 server, the process that holds a pod together, and Helm 4 and 3 where
+// no prebuilt one can be downloaded. They are one module, so that shared packages are compiled once.
 module loopstream/tests
 
 go 1.26.0

@@ -22,7 +22,7 @@ const http = {
 const sha256 = (text) => createHash('sha256').update(text).digest('hex');
 const persisted = (options) =>
   version === '3' ? createPersistedQueryLink({ sha256, ...options }) : new PersistedQueryLink({ sha256, ...options });
-const clientOf = (link) => new ApolloClient({ link, cache: new InMemoryCache() });
+const createClient = (link) => new ApolloClient({ link, cache: new InMemoryCache() });
 const ask = (client, query) =>
   client.query({ query, fetchPolicy: 'no-cache' }).then(
     ({ data, error }) => ({ data, ...(error && { error: String(error.message) }) }),
@@ -37,12 +37,12 @@ for (const [name, options] of [
   ['persisted by GET', { useGETForHashedQueries: true }],
 ]) {
   sent.length = 0;
-  const client = clientOf(persisted(options).concat(new HttpLink(http)));
+  const client = createClient(persisted(options).concat(new HttpLink(http)));
   const first = await ask(client, gql`query A { me { email } }`);
   const second = await ask(client, gql`query B { me { id } }`);
   answers[name] = { first, second, sent: [...sent] };
 }
-const batching = clientOf(new BatchHttpLink({ ...http, batchInterval: 1 }));
+const batching = createClient(new BatchHttpLink({ ...http, batchInterval: 1 }));
 answers.batch = await Promise.all([
   ask(batching, gql`query A { me { email } }`),
   ask(batching, gql`query B { me { id } }`),

@@ -11,7 +11,7 @@ import { type CryptoConfig, cryptoSettings } from '../../../../src/billing/crypt
 import type { BtcNetwork } from '../../../../src/billing/crypto/spec.ts';
 import { paymentUri } from '../../../../src/billing/crypto/uri.ts';
 import { ConfigError } from '../../../../src/settings/settings.ts';
-import { ETHEREUM, publicKeyOf, walletOf } from '../../../kit/make/crypto-settings.ts';
+import { derivePublicKey, deriveWallet, ETHEREUM } from '../../../kit/make/crypto-settings.ts';
 
 const btc = (xpub: string, chain: BtcNetwork['chain'] = 'mainnet'): BtcNetwork => ({
   network: 'bitcoin',
@@ -26,7 +26,7 @@ const evm = ETHEREUM;
 describe('addresses', () => {
   test('of an EVM network are those of the wallet, whose key the server never had', () => {
     const { address } = createAddresses(evm);
-    const wallet = walletOf("m/44'/60'/0'/0");
+    const wallet = deriveWallet("m/44'/60'/0'/0");
     for (const index of [0, 1, 2, 3, 999, 123_456]) {
       const key = wallet.deriveChild(index).privateKey as Uint8Array;
       expect(address(index)).toBe(privateKeyToAddress(toHex(key)));
@@ -47,7 +47,7 @@ describe('addresses', () => {
 
   test('are made of public keys of the right network alone, and nothing of a wrong one is repeated', () => {
     const secret = HDKey.fromMasterSeed(new Uint8Array(32).fill(9)).privateExtendedKey;
-    const testKey = publicKeyOf("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 });
+    const testKey = derivePublicKey("m/84'/1'/0'", { private: 0x045f18bc, public: 0x045f1cf6 });
     expect(createAddresses(btc(testKey, 'testnet')).address(0)).toMatch(/^tb1q/);
     for (const network of [btc(secret), btc(testKey), btc('zpubnonsense'), { ...evm, xpub: testKey }])
       expect(() => createAddresses(network)).toThrow(/^(?!.*(xprv|vpub|nonsense))/);

@@ -10,7 +10,7 @@ import { buildContent } from '../../../../src/billing/invoices/document.ts';
 import { readInvoiceFont } from '../../../../src/billing/invoices/font.ts';
 import { renderPdf } from '../../../../src/billing/invoices/pdf.ts';
 import { type FaceOf, splitByFace } from '../../../../src/billing/invoices/text.ts';
-import { textsOfPdf } from '../../../kit/make/pdf-text.ts';
+import { readPdfTexts } from '../../../kit/make/pdf-text.ts';
 import { fontWith } from './added-font.ts';
 
 const [COMPANY, ADDRESS, STREAM] = ['株式会社ループ', '東京都渋谷区1-2-3', '24/7 로파이 라디오'];
@@ -27,7 +27,7 @@ const invoice = (name: string, address: string, stream: string) =>
     ],
   });
 /** Returns the pieces of one font run as one text. */
-const readPieces = async (...args: Parameters<typeof renderPdf>) => textsOfPdf(await renderPdf(...args)).join('|');
+const readPieces = async (...args: Parameters<typeof renderPdf>) => readPdfTexts(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
   let directory: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { htmlFindings } from '../../../kit/make/html.ts';
+import { findHtmlErrors } from '../../../kit/make/html.ts';
 
 test.each<[found: string, html: string]>([
   ['element-permitted-content', '<span><table><caption>x</caption><tbody></tbody></table></span>'],
@@ -7,9 +7,9 @@ test.each<[found: string, html: string]>([
   ['readonly', '<input type="hidden" name="a" value="b" readonly>'],
   ['no-dup-id', '<p id="a"></p><p id="a"></p>'],
 ])('%s is found', async (found, html) => {
-  expect((await htmlFindings(html)).join('\n')).toContain(found);
+  expect((await findHtmlErrors(html)).join('\n')).toContain(found);
 });
 
 test('sound HTML has no findings', async () => {
-  expect(await htmlFindings('<div><table><caption>x</caption><tbody></tbody></table></div>')).toEqual([]);
+  expect(await findHtmlErrors('<div><table><caption>x</caption><tbody></tbody></table></div>')).toEqual([]);
 });

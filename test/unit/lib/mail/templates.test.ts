@@ -73,7 +73,7 @@ test('a notice names the change, its time, its meaning and the way back', () => 
   expect(kept).toContain('Still valid: 2 passkeys.');
 });
 
-test('notices that had to wait are one letter, which is not endless', () => {
+test('notices that had to wait are one mail, which is not endless', () => {
   expect(mails.several.subject).toBe('Your account has 30 new API keys');
   expect(mails.several.text).toContain('Key 19”');
   expect(mails.several.text).not.toContain('Key 20”');

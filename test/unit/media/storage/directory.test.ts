@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStorage } from '../../../../src/media/storage/open.ts';
 import type { Storage } from '../../../../src/media/storage/storage.ts';
 import { halfWritten } from '../../../kit/make/prepare.ts';
-import { describeKeeper, keysOf } from '../../../kit/make/storage-suite.ts';
+import { describeKeeper, listKeys } from '../../../kit/make/storage-suite.ts';
 
 let root: string;
 let storage: Storage;
@@ -25,7 +25,7 @@ describe('a directory', () => {
   test('list never shows a temporary file', async () => {
     await storage.write('a', Buffer.from('x'));
     await writeFile(join(root, '.tmp', 'half'), 'x');
-    expect(await keysOf(storage, '')).toEqual(['a']);
+    expect(await listKeys(storage, '')).toEqual(['a']);
   });
 
   test('delete removes the directories that are empty then', async () => {
@@ -41,7 +41,7 @@ describe('a directory', () => {
     await storage.delete('renditions/a/1');
     await chmod(root, 0o555);
     await storage.write('renditions/b/1', Buffer.from('x'));
-    expect(await keysOf(storage, 'renditions/')).toEqual(['renditions/b/1']);
+    expect(await listKeys(storage, 'renditions/')).toEqual(['renditions/b/1']);
     expect(await readdir(root)).toEqual(['incoming', 'renditions', 'sources']);
     await chmod(root, 0o755);
   });

@@ -10,7 +10,7 @@ import { buildObjectSeries } from '../../../../src/operator/metrics/series.ts';
 import { serveOps } from '../../../../src/operator/runtime/ops.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { at, destination, NOW, podOf, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, NOW, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
 import { silent } from '../../../kit/real/kube.ts';
 import { until } from '../../../kit/wait.ts';
 
@@ -22,7 +22,7 @@ const live = () => {
     ...loopStream,
     metadata: { ...loopStream.metadata, labels: { [ACCOUNT_LABEL]: 'ann-1' } },
   };
-  return step(labeled, world({ pod: podOf(labeled, { ready: true }) })).stream;
+  return step(labeled, world({ pod: makePod(labeled, { ready: true }) })).stream;
 };
 
 test('a stream is reported with its phase and conditions, and without its account or names', () => {
@@ -130,8 +130,8 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
     handler('tv/bunny', live(), live());
   }
   for (const handler of handlers.pods ?? []) {
-    handler('tv/bunny-onair', podOf(scheduled), undefined);
-    handler('tv/bunny-onair', podOf(scheduled), podOf(scheduled));
+    handler('tv/bunny-onair', makePod(scheduled), undefined);
+    handler('tv/bunny-onair', makePod(scheduled), makePod(scheduled));
   }
   const error = { code: 'prepare_failed' as const, message: '' };
   const failed = upload('film', {

@@ -9,7 +9,7 @@ import { requeueAt } from '../../../../src/operator/runtime/controller.ts';
 import { startAfter } from '../../../../src/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { Schedule } from '../../../../src/resources/stream/spec.ts';
-import { at, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, step, stream, world } from '../../../kit/make/operator.ts';
 
 const HOURLY: Schedule = { recurrence: { cron: '0 * * * *', timeZone: 'UTC', durationSeconds: 1200 } };
 const time = (seconds: number): string => at(seconds).toISOString();
@@ -42,7 +42,7 @@ class Channel {
       if (decision.action.do === 'create') {
         const seconds = computeLateness(before, at(this.now));
         if (seconds !== undefined) this.late.push(seconds);
-        this.pod = podOf(after, { ready: true });
+        this.pod = makePod(after, { ready: true });
       } else if (decision.action.do === 'delete') this.pod = undefined;
       else return;
     }

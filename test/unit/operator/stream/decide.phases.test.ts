@@ -9,7 +9,7 @@ import { FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resources/stream/spec.ts';
 import type { World } from '../../../kit/make/operator.ts';
-import { at, destination, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 /** All inputs of a decision, as words. */
 interface Scene {
@@ -66,7 +66,7 @@ function look(before: LoopStream, scene: Scene): LoopStream {
   });
   if (pod !== 'none') {
     const phase = pod === 'ended' ? 'Failed' : 'Running';
-    seen.pod = podOf(
+    seen.pod = makePod(
       { ...loopStream, metadata: before.metadata },
       { ready: pod === 'ready', deleted: pod === 'going', phase },
     );

@@ -15,9 +15,9 @@ import {
   at,
   destination,
   MEDIA,
+  makePod,
   NOW,
   playlist,
-  podOf,
   rendition,
   step,
   stream,
@@ -45,7 +45,7 @@ const PREPARED = { ...PUBLISHED, uploads: [upload(), upload('next')] };
 
 /** A stream that is live with the first version, and its pod. */
 function onAir(loopStream = buildStream(), inWorld = READY): { loopStream: LoopStream; pod: Pod } {
-  const pod = podOf(loopStream, { ready: true }, world(inWorld));
+  const pod = makePod(loopStream, { ready: true }, world(inWorld));
   return { loopStream: step(loopStream, world({ ...inWorld, pod })).stream, pod };
 }
 
@@ -97,7 +97,7 @@ describe('a stream whose next version is being prepared', () => {
   it('goes on to the next when that is prepared, and keeps nothing then', () => {
     const { loopStream } = preparing();
     const { decision, stream: back } = step(loopStream, world({ ...PUBLISHED, now: at(60) }));
-    const pod = podOf(loopStream, { ready: true }, world(PREPARED));
+    const pod = makePod(loopStream, { ready: true }, world(PREPARED));
     pod.metadata.annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(programIn(decision.action)) };
     const next = step(back, world({ ...PREPARED, pod, now: at(90) }));
     expect(next.decision.action).toMatchObject({
@@ -141,7 +141,7 @@ describe('a stream whose next version is being prepared', () => {
   });
 
   it('does not take a pod of its name that is not its own', () => {
-    const foreign = podOf(buildStream(), { ready: true }, world(READY));
+    const foreign = makePod(buildStream(), { ready: true }, world(READY));
     foreign.metadata.ownerReferences = [];
     const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, pod: foreign }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });

@@ -5,7 +5,7 @@ import { buildEvents, buildStreamEvents } from '../../../../src/operator/stream/
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { CREDIT_CONDITION, FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { at, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, step, stream, world } from '../../../kit/make/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
 
@@ -20,7 +20,7 @@ describe('one-time schedules', () => {
     expect(step(held, world()).decision).toMatchObject({ phase: 'scheduled', action: { do: 'nothing' } });
     const inside = step(before.stream, world({ now: at(60) }));
     expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(120) });
-    const over = step(inside.stream, world({ pod: podOf(loopStream), now: at(120) }));
+    const over = step(inside.stream, world({ pod: makePod(loopStream), now: at(120) }));
     expect(over.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
     expect(step(over.stream, world({ now: at(121) })).decision.phase).toBe('ended');
   });
@@ -46,7 +46,7 @@ describe('a window with a starting deadline', () => {
     expect(inside.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });
     const lost = step(inside.stream, world({ now: at(600) }));
     expect(lost.decision).toMatchObject({ phase: 'starting', action: { do: 'create' } });
-    const over = step(lost.stream, world({ pod: podOf(loopStream), now: at(660) }));
+    const over = step(lost.stream, world({ pod: makePod(loopStream), now: at(660) }));
     expect(over.decision).toMatchObject({ phase: 'stopping', requeueAt: at(3660) });
     expect(step(over.stream, world({ now: at(661) })).decision).toMatchObject({ phase: 'scheduled' });
   });
@@ -71,7 +71,7 @@ describe('a window with a starting deadline', () => {
       stream({ schedule: { startAt: at(60).toISOString(), ...DEADLINE } }),
     ]) {
       const { stream: before } = step(loopStream, world());
-      const pod = podOf(loopStream);
+      const pod = makePod(loopStream);
       pod.metadata.creationTimestamp = kubeTime(at(60.9));
       const { decision, stream: after } = step(
         { ...before, status: { ...before.status, podUID: 'of another' } },
@@ -137,7 +137,7 @@ describe('a window that opens while a gate is closed, as it is without credit', 
 describe('a suspended stream', () => {
   it('goes off air, says why, and comes back when it is let', () => {
     const loopStream = stream({ suspend: true });
-    const pod = podOf(loopStream, { ready: true });
+    const pod = makePod(loopStream, { ready: true });
     expect(step(loopStream, world({ pod })).decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
     const { stream: after, decision } = step(loopStream, world());
     expect(decision).toMatchObject({ phase: 'idle', action: { do: 'nothing' } });
@@ -151,7 +151,7 @@ describe('a stream whose schedule is over', () => {
 
   it('is deleted when its time is up and nothing of it is left, and not before', () => {
     const loopStream = stream({ schedule, ttlSecondsAfterFinished: 30 });
-    const on = step(loopStream, world({ pod: podOf(loopStream), now: at(100) }));
+    const on = step(loopStream, world({ pod: makePod(loopStream), now: at(100) }));
     expect(on.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' } });
     expect(step(loopStream, world({ now: at(70) })).decision).toMatchObject({
       action: { do: 'nothing' },

@@ -5,7 +5,7 @@ import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../../../src/resources/common/names.ts';
-import { at, destination, NOW, podOf, step, stream, upload, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, NOW, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
 
@@ -22,27 +22,27 @@ describe('from created to live and back', () => {
 
   it('is starting until a destination accepts media, then live, then reconnecting, then live', () => {
     const one = stream();
-    let at1 = step(one, world({ pod: podOf(one) }));
+    let at1 = step(one, world({ pod: makePod(one) }));
     expect(at1.decision).toMatchObject({ phase: 'starting', action: { do: 'nothing' } });
-    at1 = step(at1.stream, world({ pod: podOf(one, { ready: true }), now: at(1) }));
+    at1 = step(at1.stream, world({ pod: makePod(one, { ready: true }), now: at(1) }));
     expect(at1.stream.status).toMatchObject({ phase: 'live', liveSince: kubeTime(NOW), restarts: 2, replicas: 1 });
-    at1 = step(at1.stream, world({ pod: podOf(one), now: at(2) }));
+    at1 = step(at1.stream, world({ pod: makePod(one), now: at(2) }));
     expect(at1.stream.status?.phase).toBe('reconnecting');
     expect(at1.stream.status?.liveSince).toBeUndefined();
-    at1 = step(at1.stream, world({ pod: podOf(one), now: at(3) }));
+    at1 = step(at1.stream, world({ pod: makePod(one), now: at(3) }));
     expect(at1.stream.status?.phase).toBe('reconnecting');
-    at1 = step(at1.stream, world({ pod: podOf(one, { ready: true }), now: at(4) }));
+    at1 = step(at1.stream, world({ pod: makePod(one, { ready: true }), now: at(4) }));
     expect(at1.stream.status?.phase).toBe('live');
     expect(findCondition(at1.stream.status?.conditions, 'Live')?.lastTransitionTime).toBe(kubeTime(at(4)));
   });
 
   it('stops: the pod goes, the stream is stopping until it is gone, and stays stopped', () => {
-    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
-    const pod = podOf(live, { ready: true });
+    const live = step(stream(), world({ pod: makePod(stream(), { ready: true }) })).stream;
+    const pod = makePod(live, { ready: true });
     const off = { ...live, spec: { ...live.spec, replicas: 0 } };
     const first = step(off, world({ pod }));
     expect(first.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete', podUid: pod.metadata.uid } });
-    const second = step(first.stream, world({ pod: podOf(live, { deleted: true }) }));
+    const second = step(first.stream, world({ pod: makePod(live, { deleted: true }) }));
     expect(second.decision).toMatchObject({ phase: 'stopping', action: { do: 'nothing' } });
     const third = step(second.stream, world());
     expect(third.stream.status).toMatchObject({ phase: 'stopped', replicas: 0 });
@@ -51,7 +51,7 @@ describe('from created to live and back', () => {
   });
 
   it('restarts the loop after a stop, not after a replaced pod', () => {
-    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
+    const live = step(stream(), world({ pod: makePod(stream(), { ready: true }) })).stream;
     const replaced = step(live, world({ now: at(60) }));
     expect(replaced.decision).toMatchObject({ phase: 'reconnecting', epoch: kubeTime(NOW), action: { do: 'create' } });
     const off = step({ ...live, spec: { ...live.spec, replicas: 0 } }, world()).stream;
@@ -113,7 +113,7 @@ describe('readiness', () => {
 
   it('leaves a stream on air as it is when something it needs goes away', () => {
     const loopStream = stream({ quality: '1080p' });
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     for (const lost of [{ destinations: [] }, { uploads: [] }]) {
       expect(step(loopStream, world({ pod, ...lost })).decision).toMatchObject({
         phase: 'live',
@@ -126,12 +126,12 @@ describe('readiness', () => {
 
 describe('a pod that no longer fits', () => {
   it('is left alone by an edit that changes nothing on air', () => {
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     expect(step(stream({ displayName: 'Bunny TV' }), world({ pod })).decision.action).toEqual({ do: 'nothing' });
   });
 
   it('is handed another program without a restart', () => {
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     const { decision } = step(stream({ uploadRef: 'other' }), world({ pod, uploads: [upload('other')] }));
     expect(decision).toMatchObject({
       phase: 'live',
@@ -141,7 +141,7 @@ describe('a pod that no longer fits', () => {
 
   it('plays another frame rate once that is prepared, without a restart', () => {
     const was = stream();
-    const pod = podOf(was, { ready: true });
+    const pod = makePod(was, { ready: true });
     const channel = { ...step(was, world({ pod })).stream, spec: { ...was.spec, framerate: 60 as const } };
     expect(step(channel, world({ pod })).decision).toMatchObject({
       phase: 'live',
@@ -161,7 +161,7 @@ describe('a pod that no longer fits', () => {
 
   it('is sent to others, or by another key, while the program plays on as the same version', () => {
     const loopStream = stream();
-    const pod = podOf(loopStream, { ready: true });
+    const pod = makePod(loopStream, { ready: true });
     const more = world({ pod, destinations: [destination(), destination('more')] });
     const { action } = step(stream({ destinationRefs: ['tv', 'more'] }), more).decision;
     expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
@@ -173,7 +173,7 @@ describe('a pod that no longer fits', () => {
   });
 
   it('is replaced when it has ended for good', () => {
-    const pod = podOf(stream(), { phase: 'Failed' });
+    const pod = makePod(stream(), { phase: 'Failed' });
     expect(step(stream(), world({ pod })).decision).toMatchObject({
       phase: 'starting',
       action: { do: 'create', standby: false },
@@ -181,7 +181,7 @@ describe('a pod that no longer fits', () => {
   });
 
   it('reports the obstacle of its pod, in the words of Kubernetes', () => {
-    const { stream: after } = step(stream(), world({ pod: podOf(stream(), { waiting: 'ImagePullBackOff' }) }));
+    const { stream: after } = step(stream(), world({ pod: makePod(stream(), { waiting: 'ImagePullBackOff' }) }));
     expect(findCondition(after.status?.conditions, 'Progressing')).toMatchObject({
       status: 'False',
       reason: 'ImagePullBackOff',
@@ -218,7 +218,7 @@ describe('refusals of Kubernetes', () => {
   });
 
   it('a pod of the same name that is not ours is never taken for ours nor touched', () => {
-    const foreign = podOf(stream(), { ready: true });
+    const foreign = makePod(stream(), { ready: true });
     foreign.metadata.ownerReferences = [];
     const { decision } = step(stream(), world({ pod: foreign }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, requeueAt: at(30) });
@@ -240,11 +240,13 @@ describe('deletion', () => {
 
   it('lets the stream go only when nothing of its pod is left', () => {
     const channel = deleted();
-    expect(step(channel, world({ pod: podOf(channel, { ready: true }) })).decision).toMatchObject({
+    expect(step(channel, world({ pod: makePod(channel, { ready: true }) })).decision).toMatchObject({
       phase: 'stopping',
       action: { do: 'delete' },
     });
-    expect(step(channel, world({ pod: podOf(channel, { deleted: true }) })).decision.action).toEqual({ do: 'nothing' });
+    expect(step(channel, world({ pod: makePod(channel, { deleted: true }) })).decision.action).toEqual({
+      do: 'nothing',
+    });
     expect(step(channel, world()).decision.action).toEqual({ do: 'removeFinalizer' });
   });
 });
@@ -252,15 +254,15 @@ describe('deletion', () => {
 describe('the story', () => {
   it('the events', () => {
     const loopStream = stream();
-    const starting = step(loopStream, world({ pod: podOf(loopStream) })).stream;
-    const live = step(starting, world({ pod: podOf(loopStream, { ready: true }) })).stream;
+    const starting = step(loopStream, world({ pod: makePod(loopStream) })).stream;
+    const live = step(starting, world({ pod: makePod(loopStream, { ready: true }) })).stream;
     const reasons = (before: typeof loopStream, after: typeof loopStream) =>
       buildStreamEvents(before.status, after.status ?? {}).map(({ reason }) => reason);
     expect(reasons(loopStream, starting)).toEqual([]);
     expect(reasons(starting, live)).toEqual(['Live']);
     expect(reasons(step(loopStream, world({ uploads: [] })).stream, live)).toEqual(['Live']);
     expect(reasons(live, live)).toEqual([]);
-    const lost = step(live, world({ pod: podOf(loopStream), uploads: [] })).stream;
+    const lost = step(live, world({ pod: makePod(loopStream), uploads: [] })).stream;
     expect(reasons(live, lost)).toEqual(['Reconnecting', 'NotReady']);
   });
 });
@@ -268,7 +270,7 @@ describe('the story', () => {
 describe('the status', () => {
   it('is the same for the same world, at every reconcile', () => {
     const loopStream = stream();
-    const pod = podOf(loopStream, { ready: true });
+    const pod = makePod(loopStream, { ready: true });
     const first = step(loopStream, world({ pod })).stream;
     const later = step(first, world({ pod, now: at(3600) })).stream;
     expect(isSameStatus(first.status, later.status ?? {})).toBe(true);

@@ -5,7 +5,7 @@ import { findReasonToDrain } from '../../../../src/operator/stream/handover.ts';
 import { hashSettings } from '../../../../src/operator/stream/pod.ts';
 import { Rollout } from '../../../../src/operator/stream/rollout.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { at, destination, podOf, SETTINGS, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, SETTINGS, step, stream, world } from '../../../kit/make/operator.ts';
 
 const node = (spec: Node['spec']): Node =>
   ({ metadata: { name: 'node-a', uid: 'n', resourceVersion: '1', creationTimestamp: '' }, spec }) as Node;
@@ -15,10 +15,10 @@ const started = (pod: Pod): Pod => ({
   status: { ...pod.status, containerStatuses: [{ name: 'streamer', ready: false, restartCount: 0, started: true }] },
 });
 const second = (loopStream = stream(), state = {}): Pod => {
-  const pod = podOf(loopStream, state);
+  const pod = makePod(loopStream, state);
   return { ...pod, metadata: { ...pod.metadata, name: 'bunny-onair-b', uid: 'uid-of-second' } };
 };
-const live = (loopStream = stream()) => podOf(loopStream, { ready: true });
+const live = (loopStream = stream()) => makePod(loopStream, { ready: true });
 
 describe('a node', () => {
   const pod = live();
@@ -69,7 +69,7 @@ describe('one pod after the other', () => {
       phase: 'live',
       action: { do: 'delete', podUid: old.metadata.uid, retire: true },
     });
-    const going = podOf(stream(), { ready: true, deleted: true });
+    const going = makePod(stream(), { ready: true, deleted: true });
     const told = step(warm.stream, world({ pod: going, other: started(next) }));
     expect(told.decision.action).toEqual({ do: 'stop', podUid: old.metadata.uid });
     const over: Pod = { ...going, status: { ...going.status, phase: 'Succeeded' } };
@@ -78,7 +78,7 @@ describe('one pod after the other', () => {
   });
 
   it('does not stop one that is going before the next is warm', () => {
-    const going = podOf(stream(), { ready: true, deleted: true });
+    const going = makePod(stream(), { ready: true, deleted: true });
     expect(step(stream(), world({ pod: going })).decision.action).toMatchObject({ do: 'create', standby: true });
     expect(step(stream(), world({ pod: going, other: second() })).decision.action).toEqual({ do: 'nothing' });
   });

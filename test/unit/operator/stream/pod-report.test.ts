@@ -9,7 +9,7 @@ import {
   withClock,
 } from '../../../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../src/resources/common/names.ts';
-import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, NOW, step, stream, world } from '../../../kit/make/operator.ts';
 
 const EPOCH = NOW.toISOString();
 const program = buildProgram(stream(), world(), EPOCH);
@@ -115,7 +115,7 @@ describe('a skip', () => {
 
   it('is passed to a reachable pod, and waits for another one', () => {
     const channel = asking(id);
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     const buildPod = (ip?: string) => ({ ...pod, status: { ...pod.status, ...(ip && { podIP: ip }) } });
     const without = step(channel, world({ pod: buildPod(), now: at(5) })).decision;
     expect(without.action).toEqual({ do: 'nothing' });
@@ -136,7 +136,7 @@ describe('a skip', () => {
 
   it('and a moved place go to the next pod', () => {
     const epoch = at(-30).toISOString();
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     const inWorld = { ...world({ pod }), report: { clock: { video: clock(epoch) }, problems: [], runs: [] } };
     const { decision, stream: after } = step(stream(), inWorld);
     expect(decision.action).toMatchObject({ do: 'patch', program: { epoch, version: program.version } });

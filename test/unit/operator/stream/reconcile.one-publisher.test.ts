@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { acquirePublisher, ensureSecret } from '../../../../src/operator/stream/secret.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { podOf, stream, world } from '../../../kit/make/operator.ts';
+import { makePod, stream, world } from '../../../kit/make/operator.ts';
 import { Operator, Universe } from './universe.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
@@ -150,7 +150,7 @@ async function named(before: (pod: Pod) => void) {
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
   const put = (name: string, uid: string, change: (pod: Pod) => void = () => undefined) => {
-    const pod = podOf(stream());
+    const pod = makePod(stream());
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
     change(pod);
     universe.objects.set(`pods/${name}`, pod as never);
@@ -186,7 +186,7 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
   const kube = universe.kube(async () => undefined);
   await ensureSecret({ kube }, { ...world(), stream: loopStream });
   const put = (name: string, uid: string, change = {}) => {
-    const pod = podOf(stream(), change);
+    const pod = makePod(stream(), change);
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
     universe.objects.set(`pods/${name}`, pod as never);
   };

@@ -12,7 +12,7 @@ import {
 } from '../../../../src/operator/stream/sessions.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { MAX_SESSIONS, type Session } from '../../../../src/resources/stream/sessions.ts';
-import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, NOW, step, stream, world } from '../../../kit/make/operator.ts';
 
 /** `since`: seconds after NOW. */
 const run = (number: number, onAirSeconds: number, since = 0): Run => ({
@@ -109,7 +109,7 @@ describe('the records of a pod', () => {
   });
 
   it('are its last report or its containers’ messages, whichever is more', () => {
-    const pod = podOf(stream(), { ready: true });
+    const pod = makePod(stream(), { ready: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ runs: [run(7, 5)], endedThrough: 0, over: false });
     expect(readPodTime(ended(pod, message(run(7, 6)), 'lastState'), [run(7, 5)])).toMatchObject({
       runs: [run(7, 6)],
@@ -123,11 +123,11 @@ describe('the records of a pod', () => {
   });
 
   it('are final when nothing of it runs any more, and not because of a forced deletion', () => {
-    const pod = podOf(stream(), { ready: true, deleted: true });
+    const pod = makePod(stream(), { ready: true, deleted: true });
     expect(readPodTime(pod, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
     const forced = { ...pod, metadata: { ...pod.metadata, deletionGracePeriodSeconds: 0 } };
     expect(readPodTime(forced, [run(7, 5)])).toMatchObject({ over: false, endedThrough: 0 });
-    expect(readPodTime(podOf(stream(), { phase: 'Failed' })).over).toBe(true);
+    expect(readPodTime(makePod(stream(), { phase: 'Failed' })).over).toBe(true);
   });
 
   it('are taken as far as they make sense', () => {

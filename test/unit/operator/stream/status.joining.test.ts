@@ -13,7 +13,17 @@ import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
 import { isLeftOut, readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
-import { at, destination, NOW, playlist, podOf, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+import {
+  at,
+  destination,
+  makePod,
+  NOW,
+  playlist,
+  SETTINGS,
+  stream,
+  upload,
+  world,
+} from '../../../kit/make/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };
 const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
@@ -26,7 +36,7 @@ function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<L
   const loopStream = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
   const playlists = [playlist('mix', Object.keys(states))];
   const seen = world({ playlists, uploads: buildUploads(states) });
-  const pod = changedAt(podOf(loopStream, { ready: true }, seen), NOW);
+  const pod = changedAt(makePod(loopStream, { ready: true }, seen), NOW);
   const status = {
     ...buildStatus(loopStream, decide({ ...seen, pod, stream: loopStream }, SETTINGS), pod, seen),
     podUID: pod.metadata.uid,

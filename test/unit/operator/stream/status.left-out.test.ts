@@ -10,9 +10,9 @@ import type { World } from '../../../kit/make/operator.ts';
 import {
   at,
   MEDIA,
+  makePod,
   NOW,
   playlist,
-  podOf,
   rendition,
   SETTINGS,
   stream,
@@ -85,7 +85,7 @@ describe('a list with items that cannot be played', () => {
 
   it('is Degraded with ItemsLeftOut while it is on air, and not when all of it plays', () => {
     const loopStream = listed();
-    const pod = podOf(loopStream, { ready: true }, seen);
+    const pod = makePod(loopStream, { ready: true }, seen);
     const on = observe(loopStream, { ...seen, pod }).stream;
     const degraded = findCondition(on.status.conditions, 'Degraded');
     expect(degraded).toMatchObject({ status: 'True', reason: 'ItemsLeftOut' });
@@ -101,7 +101,7 @@ describe('a list with items that cannot be played', () => {
 
   it('hands the pod a new version when one of them is ready, with the order of all others as it was', () => {
     const loopStream = listed();
-    const pod = podOf(loopStream, { ready: true }, seen);
+    const pod = makePod(loopStream, { ready: true }, seen);
     const started = {
       ...loopStream,
       status: { ...observe(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },
@@ -150,7 +150,7 @@ describe('a start that does not wait to be ready', () => {
       now,
     });
   /** Returns whether each item plays in the new pod; the phase where there is none. */
-  const makePod = (
+  const decidePod = (
     loopStream: ReturnType<typeof stream>,
     states: Record<string, UploadStatus | undefined>,
     now = NOW,
@@ -160,27 +160,27 @@ describe('a start that does not wait to be ready', () => {
   };
 
   it('goes on air with the first item that is ready', () => {
-    expect(makePod(listed(), { a: importing, b: importing })).toBe('waiting');
-    expect(makePod(listed(), { a: broken, b: importing })).toBe('waiting');
-    expect(makePod(listed(), { a: importing, b: undefined })).toEqual([false, true]);
+    expect(decidePod(listed(), { a: importing, b: importing })).toBe('waiting');
+    expect(decidePod(listed(), { a: broken, b: importing })).toBe('waiting');
+    expect(decidePod(listed(), { a: importing, b: undefined })).toEqual([false, true]);
   });
 
   it('waits for all items with Block', () => {
     const loopStream = listed({ onItemFailure: 'Block' });
-    expect(makePod(loopStream, { a: importing, b: undefined })).toBe('waiting');
-    expect(makePod(loopStream, { a: broken, b: undefined })).toBe('waiting');
-    expect(makePod(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
+    expect(decidePod(loopStream, { a: importing, b: undefined })).toBe('waiting');
+    expect(decidePod(loopStream, { a: broken, b: undefined })).toBe('waiting');
+    expect(decidePod(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
   });
 
   it('by a schedule is the same from the start of its window on, and not before', () => {
     const schedule = { startAt: at(60).toISOString(), endAt: at(120).toISOString() };
     const states = { a: importing, b: undefined };
-    expect(makePod(listed({ schedule }), states, at(59))).toBe('scheduled');
-    expect(makePod(listed({ schedule }), states, at(60))).toEqual([false, true]);
+    expect(decidePod(listed({ schedule }), states, at(59))).toBe('scheduled');
+    expect(decidePod(listed({ schedule }), states, at(60))).toEqual([false, true]);
     const blocking = listed({ schedule, onItemFailure: 'Block' });
-    expect(makePod(blocking, states, at(60))).toBe('waiting');
-    expect(makePod(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
-    expect(makePod(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
+    expect(decidePod(blocking, states, at(60))).toBe('waiting');
+    expect(decidePod(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
+    expect(decidePod(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
   });
 });
 
@@ -246,7 +246,7 @@ describe('a stream on air', () => {
   const uploads = [upload('a'), upload('b')];
   const seen = world({ uploads, playlists: [mix('a', 'b')] });
   const loopStream = listed();
-  const pod = podOf(loopStream, { ready: true }, seen);
+  const pod = makePod(loopStream, { ready: true }, seen);
   const live = {
     ...loopStream,
     status: { ...observe(loopStream, { ...seen, pod }).stream.status, podUID: pod.metadata.uid },

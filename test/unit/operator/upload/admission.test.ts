@@ -4,7 +4,7 @@ import { Admission } from '../../../../src/operator/upload/admission.ts';
 import { type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { jobOf, MEDIA, NAMESPACE, upload } from '../../../kit/make/operator.ts';
+import { MEDIA, makeJob, NAMESPACE, upload } from '../../../kit/make/operator.ts';
 
 const key = (name: string) => `${NAMESPACE}/${name}`;
 const asker = (name: string) => ({ key: key(name), since: name, account: undefined });
@@ -31,7 +31,7 @@ function buildAdmission(limit: number, isSwept: (namespace: string, key: string)
     /** Asks, makes the Jobs and settles, as a reconcile does. Returns the names of the new Jobs. */
     ask(name: string, wishes: WantedJob[], account?: string) {
       const { allowed, waiting } = admission.ask({ key: key(name), since: name, account }, wishes);
-      for (const wish of allowed) jobs.set(wish.name, jobOf(ownedBy(account, upload(name)), wish));
+      for (const wish of allowed) jobs.set(wish.name, makeJob(ownedBy(account, upload(name)), wish));
       admission.settle(key(name));
       return { made: names(allowed), waiting: Object.fromEntries(waiting) };
     },

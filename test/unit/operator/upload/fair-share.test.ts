@@ -33,7 +33,7 @@ class Model {
     };
   }
 
-  runningOf(account: string | undefined): number {
+  countRunning(account: string | undefined): number {
     return this.running.filter((one) => one.account === account).length;
   }
 
@@ -76,20 +76,20 @@ describe('places', () => {
         const rest = [...list];
         while (rest.length > 0 || model.waiting.length > 0 || model.running.length > 0) {
           model.waiting.push(...rest.splice(0, 5));
-          const before = new Map(ACCOUNTS.map((account) => [account, model.runningOf(account)]));
+          const before = new Map(ACCOUNTS.map((account) => [account, model.countRunning(account)]));
           const left = model.running.filter(({ rounds }) => rounds > 1);
           const hasAccounts = [...model.waiting, ...left].some(({ account }) => account !== undefined);
           const next = model.round();
           expect(model.running.length).toBeLessThanOrEqual(limit);
           for (const { account } of next)
-            expect(model.runningOf(account)).toBeLessThanOrEqual(
+            expect(model.countRunning(account)).toBeLessThanOrEqual(
               Math.max(computeShare(account, limit, hasAccounts), before.get(account) ?? 0),
             );
           if (model.running.length === limit) continue;
           const busy = new Set(model.running.map(({ workKey }) => workKey));
           for (const { account, workKey } of model.waiting) {
             const shared = [...model.waiting, ...model.running].some((one) => one.account !== undefined);
-            expect(busy.has(workKey) || model.runningOf(account) >= computeShare(account, limit, shared)).toBe(true);
+            expect(busy.has(workKey) || model.countRunning(account) >= computeShare(account, limit, shared)).toBe(true);
           }
         }
         expect(model.begun).toHaveLength(list.length);

@@ -9,7 +9,7 @@ import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { getPreviewState, requestPreview } from '../../../../src/resources/upload/requested.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { warn } from '../../../../src/resources/upload/warnings.ts';
-import { at, endedPod, jobOf, MEDIA, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
+import { at, endedPod, MEDIA, makeJob, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const fresh = () => upload('film', {});
 const buildImported = (): Upload =>
@@ -76,7 +76,7 @@ describe('an upload that a client sends', () => {
 
 describe('an upload with the content of another one of its account', () => {
   const seen = { profiles: ['720p30'], sameSource: 'sources/older' };
-  const jobs = [jobOf(fresh(), wantImport(fresh()))];
+  const jobs = [makeJob(fresh(), wantImport(fresh()))];
 
   it('has the source of that one, for its renditions too', () => {
     const pods = [endedPod({ action: 'import', media: MEDIA })];
@@ -98,12 +98,12 @@ describe('the import of an upload', () => {
     const { create, status } = see(fresh());
     expect(create.map(({ name }) => name)).toEqual(['film-import']);
     expect(status).toMatchObject({ state: 'importing', progress: 0, observedGeneration: 1 });
-    const job = jobOf(fresh(), wantImport(fresh()));
+    const job = makeJob(fresh(), wantImport(fresh()));
     expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 
   it('is ready with the pod’s result, before the Job is counted as complete too', () => {
-    const jobs = [jobOf(fresh(), wantImport(fresh()))];
+    const jobs = [makeJob(fresh(), wantImport(fresh()))];
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
     expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
     expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
@@ -123,7 +123,7 @@ describe('the import of an upload', () => {
     ],
     ['it took too long', failed('DeadlineExceeded'), undefined, 'prepare_timeout'],
   ])('fails for good when %s', (_what, conditions, pod, code) => {
-    const jobs = [jobOf(fresh(), wantImport(fresh()), conditions)];
+    const jobs = [makeJob(fresh(), wantImport(fresh()), conditions)];
     const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
     expect(status).toMatchObject({ state: 'failed', error: { code } });
     expect(create).toEqual([]);
@@ -132,18 +132,18 @@ describe('the import of an upload', () => {
   });
 
   it('goes on while a try has failed and others are left', () => {
-    const jobs = [jobOf(fresh(), wantImport(fresh()))];
+    const jobs = [makeJob(fresh(), wantImport(fresh()))];
     expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.state).toBe('importing');
   });
 
   it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
-    const jobs = [jobOf(fresh(), wantImport(fresh()), COMPLETE)];
+    const jobs = [makeJob(fresh(), wantImport(fresh()), COMPLETE)];
     expect(see(fresh(), { jobs, now: at(1) })).toMatchObject({ remove: [], create: [], requeueAt: at(15) });
     expect(see(fresh(), { jobs, now: at(16) }).remove).toEqual(jobs);
   });
 
   it('is tried again after an edit, when the old Job is gone', () => {
-    const jobs = [jobOf(fresh(), wantImport(fresh()), failed('BackoffLimitExceeded'))];
+    const jobs = [makeJob(fresh(), wantImport(fresh()), failed('BackoffLimitExceeded'))];
     const edited = { ...fresh(), status: see(fresh(), { jobs }).status };
     edited.metadata = { ...edited.metadata, generation: 2 };
     expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { state: 'importing' } });
@@ -151,7 +151,7 @@ describe('the import of an upload', () => {
   });
 
   it('waits for a Job that an upload of the same name left behind', () => {
-    const jobs = [jobOf({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()))];
+    const jobs = [makeJob({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()))];
     expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
   });
 });
@@ -194,7 +194,7 @@ describe('the renditions of an upload', () => {
   });
 
   it('have their Jobs’ progress, and an unreachable one lowers none', () => {
-    const jobs = [jobOf(buildImported(), wish('720p30')), jobOf(buildImported(), wish('1080p60'))];
+    const jobs = [makeJob(buildImported(), wish('720p30')), makeJob(buildImported(), wish('1080p60'))];
     const look = (upload: Upload, ...fractions: (number | undefined)[]) =>
       see(upload, {
         profiles: ['720p30', '1080p60'],
@@ -217,7 +217,7 @@ describe('the renditions of an upload', () => {
   });
 
   it('are ready one by one', () => {
-    const jobs = [jobOf(buildImported(), wish('720p30'))];
+    const jobs = [makeJob(buildImported(), wish('720p30'))];
     const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 10 }) } as const;
     const { status } = see(buildImported(), { profiles: ['720p30', '1080p60'], jobs, pods: [endedPod(made)] });
     expect(status.renditions?.map(({ profile, state }) => [profile, state])).toEqual([
@@ -254,7 +254,7 @@ describe('the renditions of an upload', () => {
     const before = { ...buildImported(), status: { ...buildImported().status, warnings: told } };
     const warnings = [warn('silence_added', 'For 2.0 s.'), warn('picture_held', 'For 10.1 s.')];
     const made = endedPod({ action: 'rendition', rendition: rendition('720p30'), warnings });
-    const jobs = [jobOf(before, wish('720p30'), COMPLETE)];
+    const jobs = [makeJob(before, wish('720p30'), COMPLETE)];
     const { status } = see(before, { profiles: ['720p30'], jobs, pods: [made] });
     expect(status).toMatchObject({ state: 'ready', warnings: [warnings[1], warnings[0]] });
     expect(buildUploadEvents(before.status, status)).toMatchObject([
@@ -266,7 +266,7 @@ describe('the renditions of an upload', () => {
   });
 
   it('fail for good, and say why', () => {
-    const jobs = [jobOf(buildImported(), wish('720p30'), failed('BackoffLimitExceeded'))];
+    const jobs = [makeJob(buildImported(), wish('720p30'), failed('BackoffLimitExceeded'))];
     const { status } = see(buildImported(), { profiles: ['720p30'], jobs });
     expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
     expect(see({ ...buildImported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
@@ -279,7 +279,7 @@ describe('an upload that somebody wants to see', () => {
     ...upload,
     metadata: { ...upload.metadata, annotations: { [PREVIEW_ANNOTATION]: time.toISOString() } },
   });
-  const job = () => jobOf(buildImported(), wantRendition(buildImported(), MEDIA, 'preview'));
+  const job = () => makeJob(buildImported(), wantRendition(buildImported(), MEDIA, 'preview'));
   const made = endedPod({ action: 'rendition', rendition: rendition('preview', { durationSeconds: 10 }) });
 
   it('has a preview made that no stream waits for, and is ready meanwhile', () => {

@@ -6,7 +6,7 @@ import { wantRendition } from '../../../../src/operator/upload/job.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { at, endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
+import { at, endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const buildImported = (): Upload =>
   upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
@@ -38,7 +38,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
 describe('a rendition that only streams want which may not go on air', () => {
   const held = { '720p30': undefined };
   const wish = wantRendition(buildImported(), MEDIA, '720p30');
-  const working = jobOf(buildImported(), wish);
+  const working = makeJob(buildImported(), wish);
 
   it('has no Job, and the upload reports the wait without having failed', () => {
     const { create, status } = see(buildImported(), { profiles: ['720p30'], held });
@@ -82,8 +82,8 @@ describe('a rendition that only streams want which may not go on air', () => {
 });
 
 describe('a Job for a rendition that no stream wants any more', () => {
-  const working = (profile: string, conditions?: Parameters<typeof jobOf>[2]) =>
-    jobOf(buildImported(), wantRendition(buildImported(), MEDIA, profile), conditions);
+  const working = (profile: string, conditions?: Parameters<typeof makeJob>[2]) =>
+    makeJob(buildImported(), wantRendition(buildImported(), MEDIA, profile), conditions);
 
   it('is removed, and no other', () => {
     const jobs = [working('720p30'), working('1080p30'), working('2160p30', COMPLETE)];
@@ -96,7 +96,7 @@ describe('a Job for a rendition that no stream wants any more', () => {
   it('stays while a viewer wants to see the upload', () => {
     const asked = buildImported();
     asked.metadata.annotations = { [PREVIEW_ANNOTATION]: NOW.toISOString() };
-    const preview = jobOf(asked, wantRendition(asked, MEDIA, 'preview'));
+    const preview = makeJob(asked, wantRendition(asked, MEDIA, 'preview'));
     expect(see(asked, { jobs: [preview] }).remove).toEqual([]);
     expect(see(buildImported(), { jobs: [preview] }).remove).toEqual([preview]);
   });

@@ -18,9 +18,9 @@ const plain = (spec: unknown): Spec => JSON.parse(JSON.stringify(spec));
 
 const loopStream = stream();
 const objects = world({ destinations: [destination()] });
-const podOf = (settings: PodSettings) =>
+const buildPodSpec = (settings: PodSettings) =>
   plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec);
-const jobOf = (settings: PodSettings): Spec => {
+const buildJobSpec = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), wantImport(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
 };
@@ -29,8 +29,8 @@ const getEnv = ({ containers }: Spec) =>
 const names = (list: { name: string }[] = []) => list.map(({ name }) => name).sort();
 
 describe.each([
-  ['stream', podOf],
-  ['Job', jobOf],
+  ['stream', buildPodSpec],
+  ['Job', buildJobSpec],
 ])('the pod of a %s with media in S3', (_, build) => {
   const spec = build(S3_SETTINGS);
 
@@ -68,7 +68,7 @@ describe.each([
 });
 
 test('a stream has a cache on disk, bounded twice: by itself, and a little above that by Kubernetes', () => {
-  const spec = podOf(S3_SETTINGS);
+  const spec = buildPodSpec(S3_SETTINGS);
   const config = streamerConfig(getEnv(spec));
   expect(config).toMatchObject({
     storageCredentials: { directory: '/etc/loopstream/storage' },
@@ -82,7 +82,7 @@ test('a stream has a cache on disk, bounded twice: by itself, and a little above
 
 test('a Job has no cache, and room to work in', () => {
   const scratchVolume = { ephemeral: { volumeClaimTemplate: {} } };
-  const spec = jobOf({ ...S3_SETTINGS, scratchVolume });
+  const spec = buildJobSpec({ ...S3_SETTINGS, scratchVolume });
   expect(prepareConfig(getEnv(spec)).storageCredentials).toEqual({ directory: '/etc/loopstream/storage' });
   expect(names(spec.volumes)).not.toContain('cache');
   expect(spec.volumes).toContainEqual({ name: 'tmp', ...scratchVolume });

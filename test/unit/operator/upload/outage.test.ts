@@ -8,7 +8,7 @@ import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { RETRY_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
-import { endedPod, jobOf, MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
+import { endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const AWAY = {
   code: 'link_unreachable',
@@ -34,7 +34,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
   });
 }
 const fresh = (status: UploadStatus = {}) => upload('film', status);
-const job = () => jobOf(fresh(), wantImport(fresh()));
+const job = () => makeJob(fresh(), wantImport(fresh()));
 const ended = (retryAfterSeconds?: number) =>
   endedPod({ action: 'failed', error: AWAY, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 

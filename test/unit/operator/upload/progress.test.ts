@@ -3,7 +3,7 @@ import type { Pod } from '../../../../src/kube/core.ts';
 import { findAddressToAsk } from '../../../../src/operator/pods/status.ts';
 import { wantImport } from '../../../../src/operator/upload/job.ts';
 import { computeProgress, hasMoved, isActive } from '../../../../src/operator/upload/progress.ts';
-import { endedPod, jobOf, meta, upload } from '../../../kit/make/operator.ts';
+import { endedPod, makeJob, meta, upload } from '../../../kit/make/operator.ts';
 
 describe('the progress that is shown', () => {
   it.each([
@@ -57,7 +57,7 @@ describe('the pod to ask', () => {
 
   it('is none once the Job has ended', () => {
     const job = (...conditions: { type: string; status: string }[]) =>
-      jobOf(upload(), wantImport(upload()), conditions);
+      makeJob(upload(), wantImport(upload()), conditions);
     expect(isActive(job())).toBe(true);
     expect(isActive(job({ type: 'Complete', status: 'False' }))).toBe(true);
     for (const type of ['Complete', 'Failed']) expect(isActive(job({ type, status: 'True' }))).toBe(false);

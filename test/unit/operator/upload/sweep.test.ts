@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { getWorkKey, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { jobOf, MEDIA, podOf, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
+import { MEDIA, makeJob, makePod, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
@@ -18,13 +18,13 @@ describe('the sweep’s list of used objects', () => {
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
     expect([...listReferredKeys({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
-    const jobs = [jobOf(sent, wantImport(sent))];
+    const jobs = [makeJob(sent, wantImport(sent))];
     expect([...listReferredKeys({ ...nothing, jobs })].sort()).toEqual(keys.sort());
     const parts = [{ name: 'upl-1', uid: 'uid-1' }];
     const joined = { ...sent, spec: { ...spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, parts } } } };
     const both = ['sources/uid-of-sent', 'incoming/uid-1'];
     expect([...listReferredKeys({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
-    const itsJob = [jobOf(joined, wantImport(joined))];
+    const itsJob = [makeJob(joined, wantImport(joined))];
     expect([...listReferredKeys({ ...nothing, jobs: itsJob })].sort()).toEqual(both.sort());
     const imported = { ...sent, status: { media: MEDIA, sourceKey: 'sources/uid-of-sent' } };
     expect(listReferredKeys({ ...nothing, uploads: [imported] })).toEqual(new Set(['sources/uid-of-sent']));
@@ -47,7 +47,7 @@ describe('the sweep’s list of used objects', () => {
   it('contains the Jobs’ objects, also those of Jobs not yet seen', () => {
     const source = upload('film', { media: MEDIA });
     const wish = wantRendition(source, MEDIA, '1080p60');
-    const jobs = [jobOf(source, wantImport(source)), jobOf(source, wish)];
+    const jobs = [makeJob(source, wantImport(source)), makeJob(source, wish)];
     const found = listReferredKeys({ ...nothing, jobs, begun: ['renditions/b/video-720p24.flv'] });
     expect([...found].sort()).toEqual(
       [getWorkKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
@@ -55,18 +55,18 @@ describe('the sweep’s list of used objects', () => {
   });
 
   it('contains a pod’s items, although their upload has been deleted', () => {
-    expect(listReferredKeys({ ...nothing, pods: [podOf(stream(), {}, world())] })).toEqual(new Set([KEY]));
+    expect(listReferredKeys({ ...nothing, pods: [makePod(stream(), {}, world())] })).toEqual(new Set([KEY]));
   });
 
   it('contains a stream’s items after its pod was lost, until their successors can be played', () => {
-    const live = step(stream(), world({ pod: podOf(stream(), { ready: true }) })).stream;
+    const live = step(stream(), world({ pod: makePod(stream(), { ready: true }) })).stream;
     expect(listReferredKeys({ ...nothing, streams: [live] })).toEqual(new Set());
     const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
-    const preparing = step(edited, world({ pod: podOf(live, { ready: true }), uploads: [] })).stream;
+    const preparing = step(edited, world({ pod: makePod(live, { ready: true }), uploads: [] })).stream;
     const lost = step(preparing, world({ uploads: [] })).stream;
     for (const streams of [[preparing], [lost]])
       expect(listReferredKeys({ ...nothing, streams })).toEqual(new Set([KEY]));
-    const pod = podOf(live, { ready: true });
+    const pod = makePod(live, { ready: true });
     const prepared = step(preparing, world({ pod, uploads: [upload('other')] })).stream;
     expect(listReferredKeys({ ...nothing, streams: [prepared] })).toEqual(new Set());
   });

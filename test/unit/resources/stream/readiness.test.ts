@@ -8,7 +8,7 @@ import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/
 import { type Condition, findCondition } from '../../../../src/resources/common/conditions.ts';
 import { readGates } from '../../../../src/resources/stream/readiness.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { at, NOW, podOf, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, NOW, step, stream, world } from '../../../kit/make/operator.ts';
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];
 /** Returns the stream with a condition of another author. */
@@ -26,7 +26,7 @@ const events = (before: LoopStream, after: LoopStream) =>
 
 describe('a readiness gate', () => {
   const gated = stream({ readinessGates });
-  const live = (loopStream: LoopStream) => podOf(loopStream, { ready: true });
+  const live = (loopStream: LoopStream) => makePod(loopStream, { ready: true });
 
   it('keeps a stream off air until somebody has said that it is open', () => {
     const { decision, stream: after } = step(gated, world());
@@ -95,7 +95,7 @@ describe('PodScheduled', () => {
   const condition = ({ status }: LoopStream) => findCondition(status?.conditions, 'PodScheduled');
 
   it('says that no node takes the pod, in the words of the scheduler, and it is an issue until one does', () => {
-    const { decision, stream: after } = step(loopStream, world({ pod: unschedulable(podOf(loopStream)) }));
+    const { decision, stream: after } = step(loopStream, world({ pod: unschedulable(makePod(loopStream)) }));
     expect(decision).toMatchObject({ phase: 'starting', ready: false });
     const message = 'No node accepts the pod: 0/3 nodes are available.';
     expect(condition(after)).toMatchObject({
@@ -108,14 +108,14 @@ describe('PodScheduled', () => {
     expect(events(loopStream, after).map(({ message: told }) => told)).toContainEqual(
       expect.stringMatching(/^No node accepts the pod: .* Give the cluster a node with room for the pod, or change/),
     );
-    const scheduled = step(after, world({ pod: onNode(podOf(loopStream, { ready: true })) })).stream;
+    const scheduled = step(after, world({ pod: onNode(makePod(loopStream, { ready: true })) })).stream;
     expect(condition(scheduled)).toMatchObject({ status: 'True', message: 'The pod is on node "node-a".' });
     expect(toReadiness(scheduled).ready).toBe(true);
     expect(condition(step(scheduled, world()).stream)).toBeUndefined();
   });
 
   it('is true for a pod on a node, also when the scheduler’s condition is late', () => {
-    const live = onNode(podOf(loopStream, { ready: true }));
+    const live = onNode(makePod(loopStream, { ready: true }));
     const late = { type: 'PodScheduled', status: 'False' as const, reason: 'Unschedulable', message: '0/3 nodes.' };
     const conditions = [...(live.status?.conditions ?? []).filter(({ type }) => type !== late.type), late];
     const { decision, stream: after } = step(
@@ -127,13 +127,13 @@ describe('PodScheduled', () => {
   });
 
   it('costs no write of its own: the live stream’s status reports the found node', () => {
-    const made = step(loopStream, world({ pod: podOf(loopStream) })).stream;
+    const made = step(loopStream, world({ pod: makePod(loopStream) })).stream;
     expect(condition(made)?.status).toBe('Unknown');
-    const bound = step(made, world({ pod: onNode(podOf(loopStream)), now: at(5) })).stream;
+    const bound = step(made, world({ pod: onNode(makePod(loopStream)), now: at(5) })).stream;
     expect(isSameStatus(made.status, bound.status ?? {})).toBe(true);
-    const live = step(bound, world({ pod: onNode(podOf(loopStream, { ready: true })) })).stream;
+    const live = step(bound, world({ pod: onNode(makePod(loopStream, { ready: true })) })).stream;
     expect(condition(live)?.status).toBe('True');
-    expect(condition(step(live, world({ pod: onNode(podOf(loopStream)) })).stream)?.status).toBe('True');
+    expect(condition(step(live, world({ pod: onNode(makePod(loopStream)) })).stream)?.status).toBe('True');
   });
 
   it('says that Kubernetes refuses the pod: a quota is tried again soon and then each minute, anything else after an edit', () => {

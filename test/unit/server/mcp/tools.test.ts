@@ -52,7 +52,7 @@ describe('every operation', () => {
         description: 'X',
         output: Type.Object({}),
         operations: [operation as Operation],
-        say: () => '',
+        summarize: () => '',
         run: () => ({}),
       });
     expect(make('getStream').name).toBe('x');

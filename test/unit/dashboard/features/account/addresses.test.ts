@@ -99,7 +99,7 @@ describe('after signing in', () => {
   });
 });
 
-test('the token of a letter is in the fragment alone', () => {
+test('the token of a mail is in the fragment alone', () => {
   expect(tokenIn('#token=a.b-c')).toBe('a.b-c');
   for (const none of ['', '#', '#token=', '#key=x']) expect(tokenIn(none)).toBeUndefined();
 });
