@@ -13,7 +13,7 @@ import { ingestForbidden, readIngest } from '../../src/resources/destination/ing
 import { failed } from '../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../kit/make/onair.ts';
 import { destination, NOW } from '../kit/make/operator.ts';
-import { programOf } from '../kit/make/streamer.ts';
+import { buildProgram } from '../kit/make/streamer.ts';
 
 let studio: Studio;
 /** A listener on loopback, as the API server of Kubernetes has one; it counts connections. */
@@ -167,7 +167,7 @@ test('a stream on air connects to nothing private, whatever DNS answers the seco
   };
   const names = ['literal', 'rebound', 'secure', 'absent'];
   const stream = await studio.onAir(
-    programOf(studio.items, { destinations: names }),
+    buildProgram(studio.items, { destinations: names }),
     {
       literal: [`rtmp://127.0.0.1:${port}/live`, 'k'],
       rebound: [`rtmp://rebound.example.com:${port}/live`, 'k'],

@@ -3,7 +3,7 @@
  * gets another version of its list, for which the peers would need a restart.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packetsOf, stepsOf } from '../kit/make/streamer.ts';
+import { computeSteps, readPackets } from '../kit/make/streamer.ts';
 import type { RtmpServer } from '../kit/real/rtmp.ts';
 import type { Row } from './report.ts';
 import { type Media, startConcat, startFfmpeg, startLiquidsoap, startStreamer } from './senders.ts';
@@ -12,9 +12,9 @@ async function inspectRecording(rtmp: RtmpServer, key: string) {
   const paths = await rtmp.recordings(key);
   const path = paths.at(-1);
   if (path === undefined || paths.length > 1) throw new Error(`${key}: ${paths.length} recordings, not one`);
-  const packets = await packetsOf(path);
-  const video = stepsOf(packets, 'video');
-  const audio = stepsOf(packets, 'audio');
+  const packets = await readPackets(path);
+  const video = computeSteps(packets, 'video');
+  const audio = computeSteps(packets, 'audio');
   return {
     notIncreasing: video.notIncreasing + audio.notIncreasing,
     videoMs: video.longestMs,

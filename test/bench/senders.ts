@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
-import { programOf, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
+import { buildProgram, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
 
@@ -54,7 +54,7 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
   const programFile = join(dir, 'program.json');
   const destinationsFile = join(dir, 'destinations.json');
   const publish = (items: ProgramItem[], version: number) =>
-    writeAtomically(programFile, JSON.stringify(programOf(items, { version })));
+    writeAtomically(programFile, JSON.stringify(buildProgram(items, { version })));
   await publish(media.items, 1);
   await writeDestination(destinationsFile, 'main', [url, key]);
   const env = {

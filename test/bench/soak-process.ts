@@ -14,7 +14,7 @@ import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
 import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
-import { programOf } from '../kit/make/streamer.ts';
+import { buildProgram } from '../kit/make/streamer.ts';
 
 const MIB = 2 ** 20;
 /** A streamer sends this much at once while nobody watches its preview. */
@@ -36,7 +36,7 @@ const track = new TrackPlayer({
   signal: stop.signal,
   onData: () => wake?.(),
 });
-const program = programOf(items);
+const program = buildProgram(items);
 await track.load(program, program.video);
 const splicer = new Splicer({ video: track.next, delayTicks: track.delayTicks });
 const sinkArgs = ['-v', 'error', '-analyzeduration', '300000', '-f', 'flv', '-i', 'pipe:0', '-c', 'copy', '-f', 'flv'];

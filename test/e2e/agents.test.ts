@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Agent, connectAgent, withKey } from '../kit/make/agents.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { expectNoSeam } from '../kit/make/onair.ts';
-import { packetsOf } from '../kit/make/streamer.ts';
+import { readPackets } from '../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { readLogs } from '../kit/system/traces.ts';
@@ -77,7 +77,7 @@ test('an agent takes a link to a live stream, sees that it is well, and takes it
   // The stream is the last publish of the key; the one before was the test.
   const recordings = await receiver.recordings(KEY);
   expect(recordings.length).toBeGreaterThanOrEqual(2);
-  const packets = await packetsOf(recordings.at(-1) ?? '');
+  const packets = await readPackets(recordings.at(-1) ?? '');
   for (const type of ['video', 'audio'])
     expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(120);
   expectNoSeam(packets);

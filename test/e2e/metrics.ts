@@ -31,7 +31,7 @@ import { run } from '../../tools/process/run.ts';
 import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { post } from '../kit/make/oauth.ts';
 import { live, openStudio, type Running, type Studio } from '../kit/make/onair.ts';
-import { programOf } from '../kit/make/streamer.ts';
+import { buildProgram } from '../kit/make/streamer.ts';
 import { binariesOptions } from '../kit/real/kubernetes.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../kit/real/prometheus.ts';
 import { type S3Server, startS3Server } from '../kit/real/s3-server.ts';
@@ -73,7 +73,7 @@ async function startFromS3(): Promise<Running> {
   };
   const nobody = `rtmp://127.0.0.1:${await freePort()}/live`;
   const destinations = { main: [studio.rtmp.url, 'key'], gone: [nobody, 'key'] } as Record<string, [string, string]>;
-  const program = programOf(studio.items, { destinations: Object.keys(destinations) });
+  const program = buildProgram(studio.items, { destinations: Object.keys(destinations) });
   return studio.onAir(program, destinations, { env });
 }
 

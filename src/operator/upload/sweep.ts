@@ -6,8 +6,8 @@
 import { JOBS, type Job, type Pod } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
-import { keysOf } from '../../media/prepare/job/join-upload.ts';
-import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../media/prepare/job/keep-list.ts';
+import { listKeys } from '../../media/prepare/job/join-upload.ts';
+import { computeShard, getBaseKey, KeepList, packKeep, shardsFor } from '../../media/prepare/job/keep-list.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
 import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -56,12 +56,12 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
   for (const job of jobs) {
     const task = readTask(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
-    if (task?.action === 'import' && 'sent' in task) keys.push(...keysOf(task.sent));
+    if (task?.action === 'import' && 'sent' in task) keys.push(...listKeys(task.sent));
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
     if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);
-  return new Set(keys.map(baseOf));
+  return new Set(keys.map(getBaseKey));
 }
 
 /** The next sweep after `previous`: each takes another part of what is kept. */
@@ -74,7 +74,7 @@ export function planSweep(bases: ReadonlySet<string>, graceSeconds: number, prev
 /** Returns a test of whether a sweep may delete what is under a key. */
 export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => boolean {
   const list = new KeepList(keep);
-  return (key) => shardOf(baseOf(key), shards) === shard && !list.has(baseOf(key));
+  return (key) => computeShard(getBaseKey(key), shards) === shard && !list.has(getBaseKey(key));
 }
 
 export class Sweeper {

@@ -6,7 +6,7 @@ import { isKeyframe, isVideoFrame, parseFlv } from '../../../src/media/rendition
 import type { RtmpServer } from '../real/rtmp.ts';
 import { until } from '../wait.ts';
 import { expectNoSeam, type Running } from './onair.ts';
-import { packetsOf } from './streamer.ts';
+import { readPackets } from './streamer.ts';
 
 /** The observable part of a streamer. */
 type Shown = Pick<Running, 'base' | 'stats'>;
@@ -40,7 +40,7 @@ export async function counted(stream: Shown, metric: string, name: string, code:
 export async function expectUntouched(server: RtmpServer, key: string): Promise<void> {
   const recordings = await server.recordings(key);
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] ?? '');
+  const packets = await readPackets(recordings[0] ?? '');
   for (const type of ['video', 'audio'])
     expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(30);
   expectNoSeam(packets);

@@ -15,10 +15,10 @@ import type { Program, ProgramItem } from '../../../src/resources/stream/program
 import { type RtmpServer, startRtmpServer } from '../real/rtmp.ts';
 import { until } from '../wait.ts';
 import {
+  computeSteps,
   type DestinationSecrets,
   makeRendition,
   type Packet,
-  stepsOf,
   writeAtomically,
   writeDestination,
 } from './streamer.ts';
@@ -33,7 +33,7 @@ export function expectNoSeam(packets: Packet[]): void {
     ['video', VIDEO_STEP_MS],
     ['audio', AUDIO_STEP_MS],
   ] as const) {
-    const steps = stepsOf(packets, track);
+    const steps = computeSteps(packets, track);
     expect(steps.notIncreasing).toBe(0);
     expect(steps.longestMs).toBeLessThanOrEqual(longest);
   }

@@ -33,7 +33,7 @@ export interface ClipOptions {
 }
 
 /** Builds the index of an FLV file, as the prepare Job would write it. */
-export function indexOf(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndex {
+export function buildIndex(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndex {
   const tags = parseFlv(data);
   const pictures = tags.filter(isVideoFrame);
   const sounds = tags.filter(isAudioFrame).length;
@@ -89,11 +89,11 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
     ...(constant ? ['-x264-params', 'nal-hrd=cbr:filler=1'] : []),
     ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize', path],
   ]);
-  await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(indexOf(await readFile(path), fps)));
+  await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(buildIndex(await readFile(path), fps)));
   return { id, name: `Clip ${id}`, rendition };
 }
 
-export function programOf(items: ProgramItem[], changes: Partial<Program> = {}): Program {
+export function buildProgram(items: ProgramItem[], changes: Partial<Program> = {}): Program {
   return {
     version: 1,
     epoch: new Date().toISOString(),
@@ -134,7 +134,7 @@ export interface Packet {
 }
 
 /** Reads every packet of a file in its order, with ffprobe. */
-export async function packetsOf(path: string): Promise<Packet[]> {
+export async function readPackets(path: string): Promise<Packet[]> {
   const { stdout } = await run(
     'ffprobe',
     ['-v', 'error', '-show_entries', 'packet=codec_type,dts,pts,flags', '-of', 'json', path],
@@ -158,7 +158,7 @@ export interface Steps {
 }
 
 /** Returns the steps between one track's timestamps. */
-export function stepsOf(packets: Packet[], type: 'video' | 'audio'): Steps {
+export function computeSteps(packets: Packet[], type: 'video' | 'audio'): Steps {
   const times = packets.filter((p) => p.codec_type === type).map((p) => p.dtsMs);
   const steps = times.slice(1).map((t, i) => t - (times[i] ?? t));
   return {

@@ -15,7 +15,7 @@ import { runProbe } from '../../../src/media/probe/run.ts';
 import { probeConfig } from '../../../src/media/settings.ts';
 import type { ProbeResult } from '../../../src/resources/destination/spec.ts';
 import { everyCommandLine } from '../../kit/make/destinations.ts';
-import { packetsOf, stepsOf, writeAtomically } from '../../kit/make/streamer.ts';
+import { computeSteps, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { freePort, until } from '../../kit/wait.ts';
@@ -78,8 +78,8 @@ describe('a destination that takes media', () => {
     await until('the receiver saw it leave', async () => (await rtmp.log()).includes(KEY));
     const [recording = '', ...others] = await rtmp.recordings(KEY);
     expect(others).toEqual([]);
-    const packets = await packetsOf(recording);
-    for (const type of ['video', 'audio'] as const) expect(stepsOf(packets, type).packets).toBeGreaterThan(30);
+    const packets = await readPackets(recording);
+    for (const type of ['video', 'audio'] as const) expect(computeSteps(packets, type).packets).toBeGreaterThan(30);
     // The assertion message excludes the searched text, which holds the output of the whole machine.
     expect(seen.some((all) => all.includes(`rtmp://127.0.0.1:${rtmp.port}`))).toBe(true);
     expect(seen.some((all) => all.includes(KEY))).toBe(false);

@@ -10,7 +10,7 @@ import { unreceivedBytes } from '../../../src/media/streamer/output/unreceived-b
 import { startTap } from '../../kit/fake/tap.ts';
 import { processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf } from '../../kit/make/streamer.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
@@ -35,7 +35,7 @@ async function begin(name: string) {
     tap.close();
     await receiver.close();
   });
-  const files = await studio.onAir(programOf(studio.items), { main: [receiver.url, 'before'] });
+  const files = await studio.onAir(buildProgram(studio.items), { main: [receiver.url, 'before'] });
   await files.stop();
   await files.destination('main', tap.url, name);
   const port = await freePort();

@@ -5,7 +5,7 @@ import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../../src/me
 import { indexKey } from '../../../src/media/rendition/format.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
-import { indexOf, makeRendition, packetsOf, programOf, writeAtomically } from '../../kit/make/streamer.ts';
+import { buildIndex, buildProgram, makeRendition, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 
 /** The file is far larger than the read-ahead, so that a damage shows while it plays. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
   studio = await openStudio();
   storage = join(studio.root, 'storage');
   good = studio.items[0] as ProgramItem;
-  stream = await studio.onAir(programOf([good]), { main: [studio.rtmp.url, 'bad'] });
+  stream = await studio.onAir(buildProgram([good]), { main: [studio.rtmp.url, 'bad'] });
   await live(stream);
 });
 afterAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await studio?.close();
 });
 
-const publish = (items: ProgramItem[]) => stream.program(programOf(items, { version: ++version }));
+const publish = (items: ProgramItem[]) => stream.program(buildProgram(items, { version: ++version }));
 
 /** Makes a rendition of 8 s that filler units make large (H.264, 7.3.2.7); decoders skip them. */
 async function largeRendition(id: string): Promise<ProgramItem> {
@@ -46,7 +46,7 @@ async function largeRendition(id: string): Promise<ProgramItem> {
     ),
   ]);
   await writeFile(join(storage, item.rendition), larger);
-  await writeFile(join(storage, indexKey(item.rendition)), JSON.stringify(indexOf(larger, 30)));
+  await writeFile(join(storage, indexKey(item.rendition)), JSON.stringify(buildIndex(larger, 30)));
   return item;
 }
 
@@ -109,7 +109,7 @@ test.each([
 
 test('an empty program is refused; names are shown as they are, whatever they hold', async () => {
   const name = '"quotes" \'n\' \\back\nline\ttab \u202Eright-to-left 🎬 \u0000 </script> {} %s $x';
-  await stream.program({ ...programOf([]), version: ++version });
+  await stream.program({ ...buildProgram([]), version: ++version });
   await until('it is refused', () => stream.log().includes('the previous program stays on air'), 20_000);
   expect((await stream.stats()).live).toBe(true);
   await publish([{ ...(studio.items[1] as ProgramItem), name }]);
@@ -124,6 +124,6 @@ test('all of it was one publish, with no timestamp that goes back and no step lo
   await stream.stop();
   const recordings = await studio.rtmp.recordings('bad');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
+  const packets = await readPackets(recordings[0] as string);
   expectNoSeam(packets);
 });

@@ -16,7 +16,7 @@ import {
   type Studio,
   VIDEO_STEP_MS,
 } from '../../kit/make/onair.ts';
-import { makeRendition, packetsOf, programOf } from '../../kit/make/streamer.ts';
+import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import type { RtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
@@ -54,7 +54,7 @@ const handedOn = (program: Program, { clock }: StreamerStats): Program => ({
 async function expectClean(key: string) {
   const recordings = await rtmp.recordings(key);
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
+  const packets = await readPackets(recordings[0] as string);
   expectNoSeam(packets);
   // The shown pictures never go back either, so none is out of order behind a B-frame that was left out.
   const shown = packets.filter((p) => p.codec_type === 'video').map((p) => p.ptsMs);
@@ -65,7 +65,7 @@ async function expectClean(key: string) {
 }
 
 test('a skip goes to the next item at once, in the same publish, once for each request, on each track', async () => {
-  const program = programOf(films, { audio: { mode: 'sequential', items: songs } });
+  const program = buildProgram(films, { audio: { mode: 'sequential', items: songs } });
   const stream = await onAir(program, { main: [rtmp.url, 'skip'] });
   await live(stream);
   const first = await stream.stats();
@@ -106,7 +106,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
 });
 
 test('no request controls a stream without the token, and no open answer shows it or a key', async () => {
-  const stream = await onAir(programOf(films), { main: [rtmp.url, 'planted-stream-key'] });
+  const stream = await onAir(buildProgram(films), { main: [rtmp.url, 'planted-stream-key'] });
   await live(stream);
   expect((await stream.skip({ id: 'a' }, 'wrong')).status).toBe(401);
   expect((await stream.skip({ id: 'a' }, `${CONTROL_TOKEN}x`)).status).toBe(401);
@@ -129,7 +129,7 @@ test('no request controls a stream without the token, and no open answer shows i
 
 test('a new version is taken up at the item boundary while the destination is away, and the next pod stands there too', async () => {
   const [one, two, three] = studio.items as [ProgramItem, ProgramItem, ProgramItem];
-  const program = programOf([one, two]);
+  const program = buildProgram([one, two]);
   const a = await onAir(program, { main: [rtmp.url, 'away'] });
   await live(a);
   await rtmp.stop();
@@ -158,7 +158,7 @@ test('an item that goes missing on air is left out of the reckoning, so that the
   const gone = await makeRendition(storage, 'gone', { frames: 150 });
   const [one] = studio.items as [ProgramItem];
   const [f1, f2] = films as [ProgramItem, ProgramItem];
-  const program = programOf([f2, one, gone, f1]);
+  const program = buildProgram([f2, one, gone, f1]);
   const a = await onAir(program, {});
   await until('it plays', async () => (await playing(a)) === 'f2');
   await rm(join(storage, gone.rendition));
@@ -213,7 +213,7 @@ test('a streamer killed in the middle of a shuffled round is followed by one tha
     order.slice(0, turn).reduce((sum, item) => sum + (lengths[item] ?? 0), round * total);
   // The fourth of seven turns, from its beginning.
   const epochMs = Date.now() - getStart(3) - 200;
-  const program = programOf(items, {
+  const program = buildProgram(items, {
     seed,
     video: { mode: 'shuffle', items },
     epoch: new Date(epochMs).toISOString(),

@@ -20,7 +20,7 @@ import {
   failed,
 } from '../../kit/make/destinations.ts';
 import { live, openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf } from '../../kit/make/streamer.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
@@ -43,7 +43,7 @@ afterAll(() => studio?.close());
 test('a destination that goes away is published to again, however long it was away, and no other one notices', async () => {
   const other = await startRtmpServer({ record: join(root, 'other') });
   cleanups.push(() => other.close());
-  const stream = await onAir(programOf(items, { destinations: ['main', 'other'] }), {
+  const stream = await onAir(buildProgram(items, { destinations: ['main', 'other'] }), {
     main: [rtmp.url, 'steady'],
     other: [other.url, KEY],
   });
@@ -76,7 +76,7 @@ test('a destination that goes away is published to again, however long it was aw
 
 test('while no destination takes media the stream is not ready, says why, and keeps the key to itself', async () => {
   const port = await freePort();
-  const stream = await onAir(programOf(items), { main: [`rtmp://127.0.0.1:${port}/live`, KEY] });
+  const stream = await onAir(buildProgram(items), { main: [`rtmp://127.0.0.1:${port}/live`, KEY] });
   await until('an error', async () => (await stream.stats()).destinations[0]?.lastError ?? false);
   expect(await stream.status('/readyz')).toBe(503);
   expect(await stream.status('/healthz')).toBe(200);
@@ -94,7 +94,7 @@ test('while no destination takes media the stream is not ready, says why, and ke
 });
 
 test('a changed key reconnects its destination with the new one', async () => {
-  const stream = await onAir(programOf(items), { main: [rtmp.url, 'before-rotation'] });
+  const stream = await onAir(buildProgram(items), { main: [rtmp.url, 'before-rotation'] });
   await live(stream);
   await stream.destination('main', rtmp.url, 'after-rotation');
   await until('published with the new key', async () => (await rtmp.recordings('after-rotation')).length === 1);
@@ -102,7 +102,7 @@ test('a changed key reconnects its destination with the new one', async () => {
 });
 
 test('destinations come, go and get another key on air; the others, and the program, are unaffected', async () => {
-  const program = programOf(items);
+  const program = buildProgram(items);
   const stream = await onAir(program, { main: [rtmp.url, 'stays'] });
   await live(stream);
   const { version } = (await stream.stats()).clock.video ?? {};
@@ -122,7 +122,7 @@ test('destinations come, go and get another key on air; the others, and the prog
 });
 
 test('a host that has no address and an application that is not there have their own codes', async () => {
-  const stream = await onAir(programOf(items, { destinations: ['nowhere', 'wrong'] }), {
+  const stream = await onAir(buildProgram(items, { destinations: ['nowhere', 'wrong'] }), {
     nowhere: ['rtmp://host.invalid/live', 'key'],
     wrong: [rtmp.url.replace('/live', '/absent'), 'key'],
   });
@@ -132,7 +132,7 @@ test('a host that has no address and an application that is not there have their
 
 test('an ffmpeg that cannot be started is a failure like any other, and the stream stays', async () => {
   const stream = await onAir(
-    programOf(items),
+    buildProgram(items),
     { main: [rtmp.url, KEY] },
     { env: { LOOPSTREAM_FFMPEG: join(root, 'no-ffmpeg') } },
   );

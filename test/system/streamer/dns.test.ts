@@ -7,7 +7,7 @@ import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts
 import { environment } from '../../../src/settings/environment.ts';
 import { connected, counted, expectUntouched, failed } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf, writeAtomically, writeDestination } from '../../kit/make/streamer.ts';
+import { buildProgram, writeAtomically, writeDestination } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
@@ -26,7 +26,7 @@ const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-roo
 async function onAirWithHosts(hosts: string, destinations: Record<string, [url: string, key: string]>) {
   const dir = await mkdtemp(join(studio.root, 'pod-'));
   const names = Object.keys(destinations);
-  await writeAtomically(join(dir, 'program'), JSON.stringify(programOf(studio.items, { destinations: names })));
+  await writeAtomically(join(dir, 'program'), JSON.stringify(buildProgram(studio.items, { destinations: names })));
   for (const [name, [url, key]] of Object.entries(destinations))
     await writeDestination(join(dir, 'destinations.json'), name, [url, key]);
   const port = await freePort();

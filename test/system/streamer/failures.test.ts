@@ -17,7 +17,7 @@ import {
   readPictures,
 } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { makeRendition, programOf } from '../../kit/make/streamer.ts';
+import { buildProgram, makeRendition } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
@@ -71,7 +71,7 @@ async function occupy(key: string): Promise<void> {
 test('of five destinations four fail, each in its own way and with its own code, and the fifth sees none of it', async () => {
   const [torn, deaf, guarded] = await Promise.all([proxy(), proxy(), guardedServer(), occupy('taken')]);
   const names = ['steady', 'torn', 'deaf', 'taken', 'guarded'];
-  const stream = await studio.onAir(programOf([item], { destinations: names }), {
+  const stream = await studio.onAir(buildProgram([item], { destinations: names }), {
     steady: [rtmp.url, 'steady'],
     torn: [torn.url, 'torn'],
     deaf: [deaf.url, 'deaf'],
@@ -129,7 +129,7 @@ test('a killed transport, a hanging one, a silent peer and a closed port: the fi
   cleanups.push(async () => sockets.forEach((socket) => void socket.destroy()));
   const names = ['still', 'killed', 'stays', 'mute', 'nobody'];
   const stream = await studio.onAir(
-    programOf([item], { destinations: names }),
+    buildProgram([item], { destinations: names }),
     {
       still: [rtmp.url, 'still'],
       killed: [killed.url, 'killed'],

@@ -7,7 +7,7 @@ import { probe } from '../../../src/media/probe/probe.ts';
 import { type LoginStyle, type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
 import { connected, destination, everyCommandLine, failed } from '../../kit/make/destinations.ts';
 import { live, openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf } from '../../kit/make/streamer.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { until } from '../../kit/wait.ts';
 import { ffmpegPublish, gortmplibPublish, librtmpPublish, type RtmpClient, startLoginServer } from './rtmp-clients.ts';
@@ -50,7 +50,7 @@ describe.each(CLIENTS)('a server that asks for a login as %s does', (style, clie
     const server = await recorder(style);
     const { user, password } = LOGIN;
     const names = ['right', 'pasted', 'wrong', 'stranger', 'none'];
-    const stream = await onAir(programOf(studio.items, { destinations: names }), {
+    const stream = await onAir(buildProgram(studio.items, { destinations: names }), {
       right: [server.url, KEY, [user, password]],
       pasted: [server.url.replace('://', `://${user}:${password}@`), 'pasted'],
       wrong: [server.url, 'wrong', [user, 'verysecret-pw-4711']],
@@ -79,7 +79,7 @@ test('the server of MediaMTX accepts ffmpeg and a stream with the right password
   studio.cleanups.push(() => server.close());
   const url = `${server.url}/live`;
   expect(await ffmpegPublish(`${url}/by-ffmpeg`, LOGIN)).toBe(true);
-  const stream = await onAir(programOf(studio.items, { destinations: ['main', 'wrong'] }), {
+  const stream = await onAir(buildProgram(studio.items, { destinations: ['main', 'wrong'] }), {
     main: [url, 'by-us?x=1&y=2', [LOGIN.user, LOGIN.password]],
     wrong: [url, 'wrong', [LOGIN.user, 'another']],
   });
@@ -108,7 +108,7 @@ test('a login is unused where the server does not ask for it, and a change on ai
   studio.cleanups.push(() => open.close());
   const server = await recorder('mediamtx');
   const url = `rtmp://127.0.0.1:${open.port}/live`;
-  const stream = await onAir(programOf(studio.items), { main: [url, 'first', [LOGIN.user, LOGIN.password]] });
+  const stream = await onAir(buildProgram(studio.items), { main: [url, 'first', [LOGIN.user, LOGIN.password]] });
   await live(stream);
   expect(open.publishes).toEqual([{ app: 'live', tcUrl: url, name: 'first' }]);
   await stream.destination('main', server.url, 'second', [LOGIN.user, 'old']);

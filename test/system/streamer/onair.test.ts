@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { AUDIO_STEP_MS, expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
-import { makeRendition, packetsOf, programOf, stepsOf } from '../../kit/make/streamer.ts';
+import { buildProgram, computeSteps, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import type { RtmpServer } from '../../kit/real/rtmp.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -24,7 +24,7 @@ afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
 test('three clips loop with no timestamp that goes back and no step longer than a frame, and one publish', async () => {
-  const stream = await onAir(programOf(items), { main: [rtmp.url, 'seams'] });
+  const stream = await onAir(buildProgram(items), { main: [rtmp.url, 'seams'] });
   const start = await until(
     '4 loops',
     async () => {
@@ -39,9 +39,9 @@ test('three clips loop with no timestamp that goes back and no step longer than 
   await stream.stop();
   const recordings = await rtmp.recordings('seams');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
-  const video = stepsOf(packets, 'video');
-  const audio = stepsOf(packets, 'audio');
+  const packets = await readPackets(recordings[0] as string);
+  const video = computeSteps(packets, 'video');
+  const audio = computeSteps(packets, 'audio');
   expect(video.packets).toBeGreaterThan(600);
   expect(video).toMatchObject({ notIncreasing: 0 });
   expect(audio).toMatchObject({ notIncreasing: 0 });
@@ -59,7 +59,7 @@ test('broken and missing items are skipped and counted while one good item is le
   data.fill(0x55, Math.floor(data.length / 2));
   await writeFile(path, data);
   const missing = { id: 'missing', name: 'Missing', rendition: 'renditions/missing.flv' };
-  const stream = await onAir(programOf([missing, bad, items[0] as ProgramItem]), { main: [rtmp.url, 'skips'] });
+  const stream = await onAir(buildProgram([missing, bad, items[0] as ProgramItem]), { main: [rtmp.url, 'skips'] });
   await until('two rounds', async () => (await stream.stats()).seam.count >= 4, 30_000);
   const stats = await stream.stats();
   expect(stats.live).toBe(true);
@@ -68,14 +68,14 @@ test('broken and missing items are skipped and counted while one good item is le
   expect(metrics).toMatch(/loopstream_streamer_items_skipped_total\{track="video",code="item_missing"\} [1-9]/);
   expect(metrics).toMatch(/loopstream_streamer_items_skipped_total\{track="video",code="item_invalid"\} [1-9]/);
   await stream.stop();
-  const packets = await packetsOf((await rtmp.recordings('skips'))[0] as string);
-  expect(stepsOf(packets, 'video')).toMatchObject({ notIncreasing: 0 });
-  expect(stepsOf(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
+  const packets = await readPackets((await rtmp.recordings('skips'))[0] as string);
+  expect(computeSteps(packets, 'video')).toMatchObject({ notIncreasing: 0 });
+  expect(computeSteps(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
 });
 
 test('with nothing to play it is not ready, and goes on air as soon as there is something', async () => {
   const item = { id: 'later', name: 'Later', rendition: 'renditions/later.flv' };
-  const stream = await onAir(programOf([item]), { main: [rtmp.url, 'later'] });
+  const stream = await onAir(buildProgram([item]), { main: [rtmp.url, 'later'] });
   await until('not playable', async () => !(await stream.stats()).playable);
   expect(await stream.status('/readyz')).toBe(503);
   await makeRendition(join(root, 'storage'), 'later', { frames: 60 });
@@ -85,7 +85,7 @@ test('with nothing to play it is not ready, and goes on air as soon as there is 
 
 test('a new version is taken up at the end of the item, in the same publish, and no item repeats', async () => {
   const [one, two, three] = items as [ProgramItem, ProgramItem, ProgramItem];
-  const program = programOf([one, two]);
+  const program = buildProgram([one, two]);
   const stream = await onAir(program, { main: [rtmp.url, 'swap'] });
   await live(stream);
   await stream.program({ ...program, version: 2, video: { mode: 'sequential', items: [three, one] } });
@@ -95,9 +95,9 @@ test('a new version is taken up at the end of the item, in the same publish, and
   await stream.stop();
   const recordings = await rtmp.recordings('swap');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
-  expect(stepsOf(packets, 'video').longestMs).toBeLessThanOrEqual(VIDEO_STEP_MS);
-  expect(stepsOf(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
+  const packets = await readPackets(recordings[0] as string);
+  expect(computeSteps(packets, 'video').longestMs).toBeLessThanOrEqual(VIDEO_STEP_MS);
+  expect(computeSteps(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
 });
 
 test('a stream joins at its playhead, from the keyframe before it', async () => {
@@ -107,7 +107,7 @@ test('a stream joins at its playhead, from the keyframe before it', async () => 
   const left = 10_000;
   const end = Date.now() + left;
   const epoch = new Date(end - 2430 - 30_000).toISOString();
-  const program = programOf([items[0] as ProgramItem, long], { epoch, audio: { mode: 'shuffle', items: songs } });
+  const program = buildProgram([items[0] as ProgramItem, long], { epoch, audio: { mode: 'shuffle', items: songs } });
   const stream = await onAir(program, { main: [rtmp.url, 'joined'] });
   await live(stream);
   const stats = await stream.stats();
@@ -120,7 +120,7 @@ test('a stream joins at its playhead, from the keyframe before it', async () => 
 });
 
 test('the preview decodes from its first frame, for several viewers, and ends with the stream', async () => {
-  const stream = await onAir(programOf(items.slice(0, 1)), { main: [rtmp.url, 'preview'] });
+  const stream = await onAir(buildProgram(items.slice(0, 1)), { main: [rtmp.url, 'preview'] });
   await live(stream);
   const probe = () =>
     new Promise<string>((resolve, reject) => {
@@ -147,7 +147,7 @@ test('fifty viewers, half of whom never read: those are dropped, and the receive
   const storage = join(root, 'storage');
   // The item is so large that a viewer's unread media exceeds the buffers of its connection.
   const heavy = await makeRendition(storage, 'heavy', { frames: 180, bitrateKbps: 12_000, size: '1280x720' });
-  const stream = await onAir(programOf([heavy]), { main: [rtmp.url, 'viewers'] });
+  const stream = await onAir(buildProgram([heavy]), { main: [rtmp.url, 'viewers'] });
   await live(stream);
   const url = new URL(`${stream.base}/preview.flv`);
   const leave = new AbortController();
@@ -180,5 +180,5 @@ test('fifty viewers, half of whom never read: those are dropped, and the receive
   await stream.stop();
   const recordings = await rtmp.recordings('viewers');
   expect(recordings).toHaveLength(1);
-  expectNoSeam(await packetsOf(recordings[0] as string));
+  expectNoSeam(await readPackets(recordings[0] as string));
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connected, destination, expectUntouched, failed } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf } from '../../kit/make/streamer.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
@@ -20,7 +20,7 @@ test('names that only the check could resolve are published to, by RTMP and RTMP
   studio.cleanups.push(() => stunnel.close());
   const names = ['plain', 'secure', 'other', 'closed'];
   const stream = await studio.onAir(
-    programOf(studio.items, { destinations: names }),
+    buildProgram(studio.items, { destinations: names }),
     {
       plain: [studio.rtmp.url.replace('127.0.0.1', 'ingest.example'), 'plain'],
       secure: [`rtmps://ingest.example:${stunnel.port}/live`, 'secure'],
@@ -43,7 +43,7 @@ test('of several addresses the next one is tried after one that refuses', async 
   const to = { main: [studio.rtmp.url.replace('127.0.0.1', 'ingest.example'), 'second'] } satisfies Parameters<
     Studio['onAir']
   >[1];
-  const stream = await studio.onAir(programOf(studio.items), to, { lookup });
+  const stream = await studio.onAir(buildProgram(studio.items), to, { lookup });
   await connected(stream, 'main');
   await stream.stop();
   expect(await studio.rtmp.recordings('second')).toHaveLength(1);

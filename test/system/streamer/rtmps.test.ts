@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connected, counted, destination, expectUntouched, failed } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { programOf } from '../../kit/make/streamer.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { type Issued, makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -31,7 +31,7 @@ test('RTMPS needs a good certificate; an expired one, one for another host and o
   const stranger = await secure(await theirs.issue('stranger', 'DNS:localhost'));
   const names = ['plain', 'good', 'other', 'old', 'stranger'];
   const stream = await studio.onAir(
-    programOf(studio.items, { destinations: names }),
+    buildProgram(studio.items, { destinations: names }),
     {
       plain: [studio.rtmp.url, 'plain'],
       good: [good, 'good'],
@@ -61,7 +61,7 @@ test('RTMPS needs a good certificate; an expired one, one for another host and o
 test('without a setting the system’s authorities are trusted, which do not include ours', async () => {
   const authority = await makeAuthority(join(studio.root, 'unknown'));
   const url = await secure(await authority.issue('unknown', 'DNS:localhost'));
-  const stream = await studio.onAir(programOf(studio.items), { main: [url, KEY] });
+  const stream = await studio.onAir(buildProgram(studio.items), { main: [url, KEY] });
   expect(await failed(stream, 'main', 'tls_failed')).toContain('authority that is not trusted');
   expect(await studio.rtmp.recordings(KEY)).toEqual([]);
 });

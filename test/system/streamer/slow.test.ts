@@ -6,7 +6,7 @@ import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import { connected, destination, expectUntouched, processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { makeRendition, packetsOf, programOf, stepsOf } from '../../kit/make/streamer.ts';
+import { buildProgram, computeSteps, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 
 const KBPS = 6000;
@@ -25,7 +25,7 @@ afterAll(() => studio?.close());
 test('a destination at a fifth of the bitrate stays connected and loses whole GOPs; memory stays, and no other is slowed', async () => {
   const proxy = await startProxy(studio.rtmp.port);
   studio.cleanups.push(() => proxy.close());
-  const stream = await studio.onAir(programOf([item], { destinations: ['steady', 'slow'] }), {
+  const stream = await studio.onAir(buildProgram([item], { destinations: ['steady', 'slow'] }), {
     steady: [studio.rtmp.url, 'steady'],
     slow: [`rtmp://127.0.0.1:${proxy.port}/live`, 'slow'],
   });
@@ -51,9 +51,9 @@ test('a destination at a fifth of the bitrate stays connected and loses whole GO
   await expectUntouched(studio.rtmp, 'steady');
   const [recording = '', ...others] = await studio.rtmp.recordings('slow');
   expect(others).toEqual([]);
-  const packets = await packetsOf(recording);
-  expect(stepsOf(packets, 'video').notIncreasing).toBe(0);
-  expect(stepsOf(packets, 'audio').notIncreasing).toBe(0);
+  const packets = await readPackets(recording);
+  expect(computeSteps(packets, 'video').notIncreasing).toBe(0);
+  expect(computeSteps(packets, 'audio').notIncreasing).toBe(0);
   const pictures = packets.filter((packet) => packet.codec_type === 'video');
   let missing = 0;
   for (const [i, picture] of pictures.entries()) {

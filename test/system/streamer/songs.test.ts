@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { expectNoSeam, live, openStudio, type Studio } from '../../kit/make/onair.ts';
-import { makeRendition, packetsOf, programOf } from '../../kit/make/streamer.ts';
+import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 
 let studio: Studio;
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test('songs come, change, and go over looping pictures in one publish; neither track shows a seam', async () => {
-  const program = programOf(studio.items);
+  const program = buildProgram(studio.items);
   const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'songs'] });
   await live(stream);
   expect((await stream.stats()).currentAudioItem).toBeNull();
@@ -52,6 +52,6 @@ test('songs come, change, and go over looping pictures in one publish; neither t
 
   const recordings = await studio.rtmp.recordings('songs');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
+  const packets = await readPackets(recordings[0] as string);
   expectNoSeam(packets);
 });

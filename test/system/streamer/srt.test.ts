@@ -13,7 +13,7 @@ import {
   failed,
 } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
-import { packetsOf, programOf, stepsOf } from '../../kit/make/streamer.ts';
+import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 
 const KEY = 'verysecret-key-0815';
@@ -58,12 +58,15 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
     startListener(port, first),
     startListener(locked, join(studio.root, 'locked.ts'), '&passphrase=the-right-one'),
   ]);
-  const stream = await studio.onAir(programOf(studio.items, { destinations: ['steady', 'srt', 'locked', 'nobody'] }), {
-    steady: [studio.rtmp.url, 'steady'],
-    srt: [`srt://127.0.0.1:${port}?latency=500000`, KEY],
-    locked: [`srt://127.0.0.1:${locked}?passphrase=a-wrong-one-1`, KEY],
-    nobody: [`srt://127.0.0.1:${nobody}`, KEY],
-  });
+  const stream = await studio.onAir(
+    buildProgram(studio.items, { destinations: ['steady', 'srt', 'locked', 'nobody'] }),
+    {
+      steady: [studio.rtmp.url, 'steady'],
+      srt: [`srt://127.0.0.1:${port}?latency=500000`, KEY],
+      locked: [`srt://127.0.0.1:${locked}?passphrase=a-wrong-one-1`, KEY],
+      nobody: [`srt://127.0.0.1:${nobody}`, KEY],
+    },
+  );
   await Promise.all(['steady', 'srt'].map((name) => connected(stream, name)));
   await failed(stream, 'locked', 'publish_rejected');
   await failed(stream, 'nobody', 'unreachable');
@@ -85,10 +88,10 @@ test('SRT is sent to a listener, and again within two seconds when one is back; 
   await stream.stop();
   await expectUntouched(studio.rtmp, 'steady');
   for (const file of [first, second]) {
-    const packets = await packetsOf(file);
+    const packets = await readPackets(file);
     expect(packets.find((packet) => packet.codec_type === 'video')?.keyframe).toBe(true);
-    expect(stepsOf(packets, 'video').packets).toBeGreaterThan(30);
-    expect(stepsOf(packets, 'video').notIncreasing).toBe(0);
+    expect(computeSteps(packets, 'video').packets).toBeGreaterThan(30);
+    expect(computeSteps(packets, 'video').notIncreasing).toBe(0);
   }
   expect(await bytes(join(studio.root, 'locked.ts'))).toBe(0);
 });
@@ -98,7 +101,7 @@ test('a connection with MPEG-TS is replaced before ffmpeg loses its clock, and t
   const [first, second] = [join(studio.root, 'aging.ts'), join(studio.root, 'renewed.ts')];
   const listener = await startListener(port, first);
   const ended = once(listener, 'exit');
-  const program = programOf(studio.items, { destinations: ['aging', 'ageless'] });
+  const program = buildProgram(studio.items, { destinations: ['aging', 'ageless'] });
   const to: Parameters<Studio['onAir']>[1] = {
     aging: [`srt://127.0.0.1:${port}`, ''],
     ageless: [studio.rtmp.url, 'ageless'],
@@ -111,6 +114,6 @@ test('a connection with MPEG-TS is replaced before ffmpeg loses its clock, and t
   expect(await destination(stream, 'aging')).toMatchObject({ reconnects: 0 });
   expect(stream.log()).toContain('reached its maximum age');
   await stream.stop();
-  expect(stepsOf(await packetsOf(first), 'video').notIncreasing).toBe(0);
+  expect(computeSteps(await readPackets(first), 'video').notIncreasing).toBe(0);
   await expectUntouched(studio.rtmp, 'ageless');
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { expectNoSeam, openStudio, type Studio } from '../../kit/make/onair.ts';
-import { packetsOf, programOf } from '../../kit/make/streamer.ts';
+import { buildProgram, readPackets } from '../../kit/make/streamer.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { freePort, until } from '../../kit/wait.ts';
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 test('a streamer that was stopped for seconds goes on in the same publish: the receiver waits, its timestamps have no hole', async () => {
-  const files = await studio.onAir(programOf(studio.items), { main: [studio.rtmp.url, 'unstopped'] });
+  const files = await studio.onAir(buildProgram(studio.items), { main: [studio.rtmp.url, 'unstopped'] });
   // The test needs its files only: a process of its own can be stopped without stopping the test.
   await files.stop();
   // The key is another one, since the receiver names recordings after the second in which they begin.
@@ -59,6 +59,6 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
 
   const recordings = await studio.rtmp.recordings('stopped');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings.at(-1) as string);
+  const packets = await readPackets(recordings.at(-1) as string);
   expectNoSeam(packets);
 });

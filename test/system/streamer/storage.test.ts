@@ -7,7 +7,7 @@ import { indexKey } from '../../../src/media/rendition/index.ts';
 import type { CacheStats } from '../../../src/media/storage/cache.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
-import { packetsOf, programOf } from '../../kit/make/streamer.ts';
+import { buildProgram, readPackets } from '../../kit/make/streamer.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -51,7 +51,7 @@ async function onAir(items: ProgramItem[], key: string, cacheDir = join(studio.r
     LOOPSTREAM_CACHE_DIR: cacheDir,
   };
   const cache = { freshMs: 500, patienceMs: 500 };
-  return studio.onAir(programOf(items), { main: [studio.rtmp.url, key] }, { env, cache });
+  return studio.onAir(buildProgram(items), { main: [studio.rtmp.url, key] }, { env, cache });
 }
 const readCache = async (stream: Running) => (await stream.stats()).cache as CacheStats;
 const metric = async (stream: Running, name: string) => {
@@ -89,7 +89,7 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
   expect(stream.log()).not.toContain(s3.credentials.secretAccessKey);
   const recordings = await studio.rtmp.recordings('outage');
   expect(recordings).toHaveLength(1);
-  const packets = await packetsOf(recordings[0] as string);
+  const packets = await readPackets(recordings[0] as string);
   expectNoSeam(packets);
   for (const [type, perMinute] of Object.entries({ video: 60 * 30, audio: 60 * 46 }))
     expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(perMinute);
@@ -142,7 +142,7 @@ test('without a readable Secret the error names its requirement, and no more', a
     LOOPSTREAM_CACHE_DIR: `${empty}-cache`,
   };
   const settings = { ...env, LOOPSTREAM_STORAGE_CREDENTIALS_DIR: empty };
-  const program = programOf(studio.items.slice(0, 1));
+  const program = buildProgram(studio.items.slice(0, 1));
   const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'none'] }, { env: settings });
   const failure = await until('a failure', async () => (await readCache(stream)).failure);
   expect(failure).toBe(

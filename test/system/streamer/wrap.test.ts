@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TAG_AUDIO, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { AUDIO_STEP_MS, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
-import { packetsOf, programOf, stepsOf } from '../../kit/make/streamer.ts';
+import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
 import { type Message, tapWire } from './wire.ts';
 
@@ -37,7 +37,7 @@ test.each([
   studio.cleanups.push(() => wire.close());
   const startMs = placeMs - BEFORE_MS;
   const stream = await studio.onAir(
-    programOf(studio.items.slice(0, 1)),
+    buildProgram(studio.items.slice(0, 1)),
     { main: [wire.url, key] },
     { timelineStartMs: startMs },
   );
@@ -77,9 +77,9 @@ test.each([
   const recordings = await studio.rtmp.recordings(key);
   expect(recordings).toHaveLength(1);
   for (const file of [recordings[0] as string, played]) {
-    const packets = await packetsOf(file);
-    const video = stepsOf(packets, 'video');
-    const audio = stepsOf(packets, 'audio');
+    const packets = await readPackets(file);
+    const video = computeSteps(packets, 'video');
+    const audio = computeSteps(packets, 'audio');
     expect(video).toMatchObject({ notIncreasing: 0 });
     expect(audio).toMatchObject({ notIncreasing: 0 });
     expect(video.packets).toBeGreaterThan(((BEFORE_MS + AFTER_MS) / 1000) * 30 - 60);

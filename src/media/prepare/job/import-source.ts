@@ -16,7 +16,7 @@ import { describeMedia } from '../inspect/probe.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from '../link/fetch.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
-import { hasSource, joinInto, keysOf } from './join-upload.ts';
+import { hasSource, joinInto, listKeys } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 import type { PrepareTask } from './task.ts';
 
@@ -53,7 +53,7 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
       await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
     }
     // A failure above may be retried, so the pieces stay until here; from here on they are useless.
-    if ('sent' in task) for (const key of keysOf(task.sent)) await deletePieces(storage, key);
+    if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
     return {
       media: { ...fetched, ...describeMedia({ ...source, video: source.video ?? pictures }, measured) },
       warnings: mergeWarnings(describeWarnings(source, measured, task.type), transparency),

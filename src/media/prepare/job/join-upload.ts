@@ -16,7 +16,7 @@ export interface Sent {
   keys?: readonly string[];
 }
 
-export const keysOf = ({ key, keys = [key] }: Sent): readonly string[] => keys;
+export const listKeys = ({ key, keys = [key] }: Sent): readonly string[] => keys;
 
 async function arrived(storage: Storage, keys: readonly string[]): Promise<number> {
   let bytes = 0;
@@ -40,7 +40,7 @@ export async function joinInto(
   { signal, onProgress }: { signal: AbortSignal; onProgress?: ((fraction: number) => void) | undefined },
 ): Promise<Fetched> {
   const { sizeBytes } = sent;
-  const keys = keysOf(sent);
+  const keys = listKeys(sent);
   const hash = createHash('sha256');
   let done = 0;
   const hashed = async function* (bytes: AsyncIterable<Buffer>) {

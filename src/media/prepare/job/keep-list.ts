@@ -14,7 +14,7 @@ const KEYS_PER_SHARD = 8000;
  * Returns the base of a key. Objects that belong together share one: a rendition and its index, the pieces of an
  * upload.
  */
-export const baseOf = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
+export const getBaseKey = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
 
 const hashBase = (base: string): Buffer => createHash('sha256').update(base).digest();
 
@@ -22,12 +22,12 @@ const hashBase = (base: string): Buffer => createHash('sha256').update(base).dig
 export const shardsFor = (keys: number): number => Math.max(1, Math.ceil(keys / KEYS_PER_SHARD));
 
 /** Returns the part of a base. Its bytes are not those of the kept hash, so that parts stay even. */
-export const shardOf = (base: string, shards: number): number => hashBase(base).readUInt32BE(HASH_BYTES) % shards;
+export const computeShard = (base: string, shards: number): number => hashBase(base).readUInt32BE(HASH_BYTES) % shards;
 
 /** Packs the bases of one part for KeepList. */
 export function packKeep(bases: Iterable<string>, shard: number, shards: number): string {
   const hashes = [...new Set(bases)]
-    .filter((base) => shardOf(base, shards) === shard)
+    .filter((base) => computeShard(base, shards) === shard)
     .map((base) => hashBase(base).subarray(0, HASH_BYTES));
   return Buffer.concat(hashes.sort(Buffer.compare)).toString('base64');
 }

@@ -7,7 +7,7 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { baseOf, KeepList, shardOf } from './keep-list.ts';
+import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
 
 type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
@@ -41,8 +41,8 @@ async function unreferenced(storage: Storage, { keep, shard, shards }: SweepTask
   for (const prefix of PREFIXES) {
     for await (const key of storage.list(prefix)) {
       signal.throwIfAborted();
-      const base = baseOf(key);
-      if (shardOf(base, shards) !== shard || list.has(base)) continue;
+      const base = getBaseKey(key);
+      if (computeShard(base, shards) !== shard || list.has(base)) continue;
       if (!found.has(base) && found.size >= MAX_CANDIDATES) continue;
       found.set(base, [...(found.get(base) ?? []), key]);
     }

@@ -2,7 +2,13 @@ import { utimes } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { baseOf, KeepList, packKeep, shardOf, shardsFor } from '../../../../../src/media/prepare/job/keep-list.ts';
+import {
+  computeShard,
+  getBaseKey,
+  KeepList,
+  packKeep,
+  shardsFor,
+} from '../../../../../src/media/prepare/job/keep-list.ts';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { quiet, room } from '../../../../kit/make/prepare.ts';
@@ -72,7 +78,7 @@ test('each part is swept by itself, and marks of another division begin again', 
   const keys = Array.from({ length: 40 }, (_, i) => `sources/u${i}`);
   await put(place, keys);
   const first = await swept(place, [], at(0), 2, 0);
-  expect(first.marked).toBe(keys.filter((key) => shardOf(key, 2) === 0).length);
+  expect(first.marked).toBe(keys.filter((key) => computeShard(key, 2) === 0).length);
   expect(await swept(place, [], at(30), 2, 1)).toMatchObject({ deleted: 0, marked: 40 - first.marked });
   expect(await swept(place, [], at(30), 1)).toMatchObject({ deleted: 0, marked: 40 });
   expect(await all(place.storage, 'sweep/')).toEqual(['sweep/1-0.json']);
@@ -93,7 +99,7 @@ test('a list holds exactly the packed keys, for any parts', () => {
     const half = all.filter((_, i) => i % 2 === 0);
     for (let shard = 0; shard < shards; shard++) {
       const list = new KeepList(packKeep(half, shard, shards));
-      for (const key of all) expect(list.has(key)).toBe(half.includes(key) && shardOf(key, shards) === shard);
+      for (const key of all) expect(list.has(key)).toBe(half.includes(key) && computeShard(key, shards) === shard);
     }
   });
   fc.assert(property);
@@ -103,5 +109,5 @@ test('ten thousand uploads in three profiles fit into a Job', () => {
   const keys = Array.from({ length: 40_000 }, (_, i) => `renditions/${i}/video-720p30.flv`);
   const shards = shardsFor(keys.length);
   for (let shard = 0; shard < shards; shard++) expect(packKeep(keys, shard, shards).length).toBeLessThan(100_000);
-  expect(baseOf('renditions/a/video-720p30.flv.json')).toBe('renditions/a/video-720p30.flv');
+  expect(getBaseKey('renditions/a/video-720p30.flv.json')).toBe('renditions/a/video-720p30.flv');
 });

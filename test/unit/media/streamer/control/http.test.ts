@@ -29,24 +29,24 @@ async function serve(viewTokenFile: string | undefined, metricsPort: number | un
   } as unknown as HttpOptions;
   const http = await serveHttp(options);
   onTestFinished(() => http.close());
-  const statusOf = async (path: string, token?: string, port = http.port): Promise<number> => {
+  const getStatus = async (path: string, token?: string, port = http.port): Promise<number> => {
     const gone = new AbortController();
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { headers, signal: gone.signal });
     gone.abort();
     return status;
   };
-  return { http, statusOf };
+  return { http, getStatus };
 }
 
 test('numbers and the preview are for those with a token; health is for all', async () => {
-  const { statusOf } = await serve(join(dir, 'view'), 0);
+  const { getStatus } = await serve(join(dir, 'view'), 0);
   for (const path of ['/stats', '/preview.flv']) {
     const wrong = [undefined, '', 'wrong', 'view-tokenx', 'view'];
-    for (const token of wrong) expect(await statusOf(path, token), `${path} ${token}`).toBe(401);
-    for (const token of ['view-token', 'control-token']) expect(await statusOf(path, token)).toBe(200);
+    for (const token of wrong) expect(await getStatus(path, token), `${path} ${token}`).toBe(401);
+    for (const token of ['view-token', 'control-token']) expect(await getStatus(path, token)).toBe(200);
   }
-  expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
+  expect([await getStatus('/healthz'), await getStatus('/readyz')]).toEqual([200, 200]);
 });
 
 test('a viewer may not control', async () => {
@@ -62,15 +62,15 @@ test('a viewer may not control', async () => {
 });
 
 test('a missing token grants nothing', async () => {
-  const { statusOf } = await serve(join(dir, 'missing'), 0);
-  for (const token of [undefined, '', 'undefined']) expect(await statusOf('/stats', token)).toBe(401);
-  expect(await statusOf('/stats', 'control-token')).toBe(200);
+  const { getStatus } = await serve(join(dir, 'missing'), 0);
+  for (const token of [undefined, '', 'undefined']) expect(await getStatus('/stats', token)).toBe(401);
+  expect(await getStatus('/stats', 'control-token')).toBe(200);
 });
 
 test('metrics have a port of their own, at which there is nothing else', async () => {
-  const { http, statusOf } = await serve(join(dir, 'view'), 0);
+  const { http, getStatus } = await serve(join(dir, 'view'), 0);
   expect(http.metricsPort).not.toBe(http.port);
-  expect([await statusOf('/metrics'), await statusOf('/metrics', undefined, http.metricsPort)]).toEqual([404, 200]);
+  expect([await getStatus('/metrics'), await getStatus('/metrics', undefined, http.metricsPort)]).toEqual([404, 200]);
   for (const path of ['/stats', '/preview.flv', '/healthz', '/control/stop'])
-    expect(await statusOf(path, 'control-token', http.metricsPort)).toBe(404);
+    expect(await getStatus(path, 'control-token', http.metricsPort)).toBe(404);
 });

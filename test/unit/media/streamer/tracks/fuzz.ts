@@ -20,7 +20,7 @@ import {
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { ItemReader, READ_TIMEOUT_MS } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import { loadIndex } from '../../../../../src/media/streamer/tracks/rendition-index.ts';
-import { indexOf } from '../../../../kit/make/streamer.ts';
+import { buildIndex } from '../../../../kit/make/streamer.ts';
 
 export interface FuzzReport {
   inputs: number;
@@ -54,7 +54,7 @@ const clip = Buffer.concat([
     encodeTag(TAG_AUDIO, Math.round((n * 1024) / 48), Buffer.concat([Buffer.from([0xaf, 1]), Buffer.alloc(9, n)])),
   ]).flat(),
 ]);
-const index = indexOf(clip, 30);
+const index = buildIndex(clip, 30);
 const INTERESTING = [0, 1, 7, 8, 9, 18, 0x7f, 0x80, 0xff];
 const VALUES = [null, true, -1, 0, 1, 1.5, 2 ** 31, 2 ** 53, 1e308, '', 'x', '\u0000', '\ud800', [], {}, [[]], [{}]];
 

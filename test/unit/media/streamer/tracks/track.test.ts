@@ -5,7 +5,7 @@ import { sleep, systemClock } from '../../../../../src/lib/clock.ts';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../../../../src/media/rendition/flv.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { TrackPlayer } from '../../../../../src/media/streamer/tracks/track.ts';
-import { indexOf, programOf } from '../../../../kit/make/streamer.ts';
+import { buildIndex, buildProgram } from '../../../../kit/make/streamer.ts';
 import { until } from '../../../../kit/wait.ts';
 
 const ANSWER_MS = 50;
@@ -25,7 +25,7 @@ const media = Buffer.concat([
   ...Array.from({ length: 60 }, (_, n) => encodeTag(TAG_VIDEO, Math.round((n * 1000) / 30), picture(n === 0))),
   encodeTag(TAG_AUDIO, 0, Buffer.from([0xaf, 1, 0, 0])),
 ]);
-const index = Buffer.from(JSON.stringify(indexOf(media, 30)));
+const index = Buffer.from(JSON.stringify(buildIndex(media, 30)));
 
 /** A slow storage, as one in another region; `asked` counts its requests. */
 function slowStorage() {
@@ -51,7 +51,7 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   const items = Array.from({ length: ITEMS }, (_, n) => ({ id: `item-${n}`, name: `${n}`, rendition: `r/${n}.flv` }));
   // 2 s each: the clock stands in the 301st.
   const epoch = new Date(Date.now() - 601_000).toISOString();
-  const program = programOf(items, { epoch });
+  const program = buildProgram(items, { epoch });
   const log = pino({ level: 'silent' });
   const track = new TrackPlayer({
     storage: storage as Partial<Storage> as Storage,
@@ -83,7 +83,7 @@ test('a skip passes over left-out items, and reaches one that joins later', asyn
     { id: 'gone', name: 'gone', rendition: '' },
     { id: 'b', name: 'b', rendition: 'r/b.flv' },
   ];
-  const program = programOf(items, { epoch: new Date().toISOString() });
+  const program = buildProgram(items, { epoch: new Date().toISOString() });
   const track = new TrackPlayer({
     storage: slowStorage() as Partial<Storage> as Storage,
     kind: 'video',
