@@ -186,6 +186,11 @@ export function writeTag(target: Buffer, at: number, type: TagType, timestampMs:
   return target.writeUInt32BE(end - at, end);
 }
 
+/** Writes the composition time into the picture whose tag begins at `at` (E.4.3.1: behind frame type and packet type). */
+export function writeCompositionTime(target: Buffer, at: number, compositionMs: number): void {
+  target.writeIntBE(compositionMs, at + TAG_HEADER_BYTES + 2, 3);
+}
+
 export function encodeTag(type: TagType, timestampMs: number, body: Buffer): Buffer {
   const tag = Buffer.allocUnsafe(encodedTagBytes(body));
   writeTag(tag, 0, type, timestampMs, body);

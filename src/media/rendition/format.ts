@@ -9,4 +9,7 @@ export const AUDIO_SAMPLE_RATE = 48_000;
 /** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
 export const SAMPLES_PER_FRAME = 1024;
 
+/** Longest time between two keyframes: YouTube's limit (support.google.com/youtube/answer/2853702). */
+export const MAX_GOP_SECONDS = 4;
+
 export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;

@@ -1,7 +1,11 @@
 /**
- * Defines the rendition format, shared by the Job that makes one and the pod that plays it: an FLV file (H.264 High +
- * AAC-LC 48 kHz stereo, constant frame rate, closed GOPs of 2 s) and beside it this index, as JSON, under the same key
- * plus `.json`. The index is written last, so a rendition with a readable index is complete.
+ * Defines the rendition format, shared by the Job that makes one and the pod that plays it: an FLV file (H.264 up to High +
+ * AAC-LC 48 kHz stereo) and beside it this index, as JSON, under the same key plus `.json`. The index is written last, so a
+ * rendition with a readable index is complete.
+ *
+ * Frame i is decoded at i / framerate. Its composition time shows it a whole number of frames later: every slot of the frame
+ * rate is filled once, GOPs are closed and at most MAX_GOP_SECONDS long. The first frame's composition time is the delay of
+ * reordering (B-frames); the audio begins that much later in the file.
  */
 import { type Static, Type } from 'typebox';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';

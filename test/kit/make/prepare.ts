@@ -80,7 +80,7 @@ export async function inspect(path: string) {
     videoTimes: times('video'),
     audioTimes: times('audio'),
     keyframes: build('video').flatMap((packet, frame) => (packet.flags.includes('K') ? [frame] : [])),
-    reordered: build('video').filter((packet) => packet.pts_time !== packet.dts_time).length,
+    decodeTimes: build('video').map((packet) => Math.round(Number(packet.dts_time) * 1000)),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Scan } from './source.ts';
  * A smaller difference between sound and pictures is padding of a codec, or a rest of cameras and editors. The pictures
  * decide then, and may be copied.
  */
-const PADDING_SECONDS = 0.15;
+export const PADDING_SECONDS = 0.15;
 
 export interface Extent {
   /** The time on the source's line that becomes zero. */

@@ -70,6 +70,8 @@ export class PacketClock {
   readonly pieces: ClockPiece[] = [];
   #last = Number.NaN;
   #next = Number.NaN;
+  /** True when the last time was one of presentation. */
+  #lastReordered = false;
   /** Seconds of all pieces but the last. */
   #before = 0;
 
@@ -81,7 +83,10 @@ export class PacketClock {
   /** Throws PrepareError media_too_complex. */
   add({ dts, pts, duration, byte, shown, ordinal }: PacketTimes): void {
     const at = Number.isNaN(dts) ? pts : dts;
-    const piece = this.#pieceAt(at, Number.isNaN(dts) ? REORDERED_SECONDS : BACK_SECONDS, ordinal);
+    // Matroska stores no decoding times; ffmpeg finds them from the third packet or so on, behind the first presentation times.
+    const reordered = Number.isNaN(dts) || this.#lastReordered;
+    this.#lastReordered = Number.isNaN(dts);
+    const piece = this.#pieceAt(at, reordered ? REORDERED_SECONDS : BACK_SECONDS, ordinal);
     if (piece.packets > 0) {
       piece.largestStepSeconds = Math.max(piece.largestStepSeconds, at - this.#last);
       if (at - this.#next > NOTICED_SECONDS) piece.pauseSeconds += at - this.#next;

@@ -1,6 +1,8 @@
 /** Asks ffprobe about a file: once by its header, once by every packet in it. */
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
+import { BrokenPromiseError } from '../../rendition/frame-times.ts';
+import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
 import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
@@ -109,8 +111,8 @@ export async function scanPackets(
   const { format, video, audio, sizeBytes } = source;
   const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
   const tallies = {
-    video: video && new Tally(format, { rate: framerate, keyInterval: 2 * framerate, frameSeconds }),
-    audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, keyInterval: 1, frameSeconds: 0 }),
+    video: video && new Tally(format, { rate: framerate, order: new PictureOrder(framerate), frameSeconds }),
+    audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, frameSeconds: 0 }),
   };
   const pixels = (video?.width ?? 0) * (video?.height ?? 0);
   const packets = new Map<number, number>();
@@ -171,10 +173,10 @@ const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }:
 const fields = (line: string): Record<string, string> =>
   Object.fromEntries(line.split('|').map((pair) => pair.split('=', 2) as [string, string]));
 
-/** A regular stream has `rate` packets a second and a keyframe every `keyInterval` packets, no others. */
+/** A regular stream has `rate` packets a second. All of them are keyframes, or they are in the order of pictures. */
 interface TallyOptions {
   rate: number;
-  keyInterval: number;
+  order?: PictureOrder;
   /** Duration of a packet that does not state one. */
   frameSeconds: number;
 }
@@ -198,7 +200,7 @@ class Tally {
   }
 
   add(packet: Record<string, string>, ordinal: number): void {
-    const { rate, keyInterval, frameSeconds } = this.#options;
+    const { frameSeconds } = this.#options;
     const duration = Number(packet.duration_time) || frameSeconds;
     const dts = Number(packet.dts_time);
     // A stream without timestamps of its own (raw, some AVI) has decoding timestamps.
@@ -220,10 +222,15 @@ class Tally {
     if (this.#last !== undefined && pieces === this.clock.pieces.length)
       this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
     this.#last = pts;
+    this.#regular &&= this.#isRegular(number, pts - this.#origin, isKey);
+  }
+
+  #isRegular(number: number, seconds: number, isKey: boolean): boolean {
+    const { rate, order } = this.#options;
+    const slot = order ? Math.round(seconds * rate) : number;
     // Containers store times in milliseconds at worst.
-    const onTime = Math.abs(pts - this.#origin - number / rate) < 0.0015;
-    const inOrder = Number.isNaN(dts) || dts === pts;
-    this.#regular &&= onTime && inOrder && isKey === (number % keyInterval === 0);
+    if (Math.abs(seconds - slot / rate) >= 0.0015) return false;
+    return order ? isOrdered(() => order.add(slot, isKey)) : isKey;
   }
 
   /** Returns the counts for checkTrack(). */
@@ -232,19 +239,32 @@ class Tally {
   }
 
   result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {
+    const { order, frameSeconds } = this.#options;
+    const regular = this.#regular && (!order || isOrdered(() => order.end()));
     return {
       packets: this.#packets,
       hidden: this.#hidden,
       startSeconds,
       // Without timestamps the decoder shows one packet after the other.
-      endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * this.#options.frameSeconds,
+      endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * frameSeconds,
       largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
       bytes: this.#bytes,
-      regular: this.#regular,
+      regular,
+      ...(regular && order && { reorderedFrames: order.delayFrames }),
       ...(pauseSeconds > 0 && { pauseSeconds }),
       ...(breaks > 0 && { breaks }),
       ...(shifts.length > 0 && { shifts }),
     };
+  }
+}
+
+function isOrdered(prove: () => unknown): boolean {
+  try {
+    prove();
+    return true;
+  } catch (error) {
+    if (error instanceof BrokenPromiseError) return false;
+    throw error;
   }
 }
 

@@ -21,7 +21,8 @@ export interface VideoStream {
   rotation: number;
   framerate: Ratio;
   interlaced: boolean;
-  bFrames: boolean;
+  /** Frames between decoding and showing a picture, which B-frames need. */
+  reorderedFrames: number;
   colorSpace: string;
   colorTransfer: string;
   /** Name of its sample entry, e.g. `avc1`; `encv` where it is encrypted. */
@@ -81,8 +82,10 @@ export interface StreamScan {
   endSeconds: number;
   largestStepSeconds: number;
   bytes: number;
-  /** True when each packet comes exactly at a frame time of the asked profile, and keyframes begin its GOPs. */
+  /** True when each packet is shown exactly at a frame time of the asked profile, and keyframes begin its GOPs. */
   regular: boolean;
+  /** As for a VideoStream, but counted. */
+  reorderedFrames?: number;
   /** Shifts that put a restarting or jumping clock on one line of time; start and end above are on that line. */
   shifts?: readonly Shift[];
   /** Number of restarts and jumps of the clock. */
@@ -163,7 +166,7 @@ function videoStream(stream: Json): VideoStream {
     rotation: readRotation(stream),
     framerate,
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(text(stream.field_order)),
-    bFrames: (number(stream.has_b_frames) ?? 0) > 0,
+    reorderedFrames: number(stream.has_b_frames) ?? 0,
     colorSpace: text(stream.color_space),
     colorTransfer: text(stream.color_transfer),
     declaredStartSeconds: number(stream.start_time),

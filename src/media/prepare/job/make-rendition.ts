@@ -7,6 +7,7 @@ import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../..
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { FlvError } from '../../rendition/flv.ts';
+import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import { indexKey, RenditionIndex } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
@@ -16,8 +17,15 @@ import { openSource } from '../inspect/open-source.ts';
 import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { eachLine } from '../tools/tool.ts';
-import { BrokenPromiseError } from '../transcode/frame-times.ts';
-import { assumedScan, isHdr, maxBytes, type PlanInput, planRendition, remuxArgs } from '../transcode/plan.ts';
+import {
+  assumedScan,
+  isHdr,
+  matchFramerate,
+  maxBytes,
+  type PlanInput,
+  planRendition,
+  remuxArgs,
+} from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
 import { type Made, type Most, transcode } from '../transcode/transcode.ts';
 import type { PrepareTask } from './task.ts';
@@ -89,7 +97,7 @@ async function make(task: RenditionTask, profile: Profile, path: string, context
   if (profile === PREVIEW) return makePreview(source, path, task, context);
   const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, context);
   if (copied) return copied;
-  const { framerate } = profile;
+  const framerate = matchFramerate(source, profile.framerate);
   const examined = await examine(path, source, task.type, tools, signal, { framerate, limits });
   const canTonemap = await tonemaps(source, tools, signal);
   const input = { path, ...examined, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
@@ -126,7 +134,7 @@ async function copyAtOnce(
   task: RenditionTask,
   context: JobContext,
 ): Promise<RenditionIndex | undefined> {
-  const scan = assumedScan(source, input.framerate);
+  const scan = assumedScan(source, matchFramerate(source, input.framerate));
   if (!scan || task.type !== 'video') return undefined;
   const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
   const { video, audio } = planRendition(assumed);
@@ -168,7 +176,7 @@ async function makeBy(
   const { storage, tools, signal, log, onProgress } = context;
   const plan = planRendition(input);
   const copies = plan.video === 'copy' || plan.audio === 'copy';
-  const framerate = task.type === 'video' ? input.framerate : undefined;
+  const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
   let made: Made | undefined;
   try {
@@ -178,9 +186,12 @@ async function makeBy(
       const { durationSeconds: seconds } = plan;
       const most = limitOutput(input, seconds, context.limits);
       const pauses = keepsTime(input.source);
-      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames: plan.videoFrames };
+      const { videoFrames, delayFrames } = plan;
+      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
       const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
-      made = asAssumed ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
+      // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
+      const short = asAssumed && delayFrames === 0;
+      made = short ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
       if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
     });
   } catch (error) {

@@ -3,7 +3,6 @@
  * the bytes as they stand in the file, and takes no word of their writer.
  */
 import { createHash } from 'node:crypto';
-import type { Framerate } from '../../../resources/stream/profile.ts';
 import {
   compositionTimeMs,
   FlvParser,
@@ -15,14 +14,22 @@ import {
   isVideoFrame,
   TAG_SCRIPT,
 } from '../../rendition/flv.ts';
+import {
+  audioFramesFor,
+  audioSlotMs,
+  BrokenPromiseError,
+  toFraction,
+  videoSlotMs,
+} from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, INDEX_VERSION, type RenditionIndex, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
-import { audioFramesFor, audioSlotMs, BrokenPromiseError, videoSlotMs } from './frame-times.ts';
-import { gopFrames } from './plan.ts';
+import { PictureOrder } from '../../rendition/picture-order.ts';
 
 /** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
 const PROFILES = new Set([66, 77, 100]);
 /** ITU-T H.264 table 7-1: a slice of an IDR picture. */
 const NAL_IDR = 5;
+/** All pictures of some sources are keyframes; a table of each would be longer than a ten-hour film's. */
+const KEYFRAME_STEP_SECONDS = 0.5;
 /** ISO/IEC 14496-3 1.6.2.1: AAC-LC, 48 kHz, two channels, in the first 13 bits of AudioSpecificConfig. */
 const AAC_LC_48K_STEREO = 0x1190;
 
@@ -39,7 +46,7 @@ export class Indexer {
   #sizeBytes = 0;
 
   /** `framerate` is undefined for a rendition of sound alone. */
-  constructor(profile: string, framerate: Framerate | undefined) {
+  constructor(profile: string, framerate: number | undefined) {
     this.#profile = profile;
     this.#check = new Checker(framerate);
   }
@@ -86,16 +93,20 @@ export class Indexer {
 }
 
 class Checker {
-  readonly #framerate: Framerate | undefined;
+  readonly #framerate: number | undefined;
   #videoHeader: string | undefined;
   #audioHeader: string | undefined;
   #videoFrames = 0;
   #audioFrames = 0;
   #lastMs = 0;
+  readonly #order: PictureOrder;
+  /** Frames between decoding and showing the first picture. */
+  #delayFrames = 0;
   readonly #keyframes: { frame: number; offset: number }[] = [];
 
-  constructor(framerate: Framerate | undefined) {
+  constructor(framerate: number | undefined) {
     this.#framerate = framerate;
+    this.#order = new PictureOrder(framerate ?? 1);
   }
 
   add(tag: FlvTag): void {
@@ -132,18 +143,23 @@ class Checker {
     const framerate = this.#framerate;
     promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
     promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
-    promise(compositionTimeMs(tag) === 0, `video frame ${frame} is reordered`);
-    const begins = frame % gopFrames(framerate) === 0;
-    promise(isKeyframe(tag) === begins, `picture ${frame} ${begins ? 'begins no GOP' : 'is a keyframe inside a GOP'}`);
-    if (!begins) return;
-    promise(holdsIdr(tag.body), `keyframe ${frame} does not close the GOP before it`);
-    this.#keyframes.push({ frame, offset: tag.offset });
+    const isKey = isKeyframe(tag);
+    promise(!isKey || holdsIdr(tag.body), `keyframe ${frame} does not close the GOP before it`);
+    const shownMs = tag.timestampMs + compositionTimeMs(tag);
+    const shown = Math.round((shownMs * framerate) / 1000);
+    promise(shownMs === videoSlotMs(shown, framerate), `video frame ${frame} is shown at ${shownMs} ms`);
+    promise(shown >= frame, `video frame ${frame} is shown before it is decoded`);
+    if (frame === 0) this.#delayFrames = shown;
+    this.#order.add(shown - this.#delayFrames, isKey);
+    const last = this.#keyframes.at(-1)?.frame ?? Number.NEGATIVE_INFINITY;
+    if (isKey && frame - last >= KEYFRAME_STEP_SECONDS * framerate) this.#keyframes.push({ frame, offset: tag.offset });
   }
 
   #addAudio(tag: FlvTag): void {
     const frame = this.#audioFrames++;
     promise(this.#audioHeader !== undefined, 'the audio has no header');
-    promise(tag.timestampMs === audioSlotMs(frame), `AAC frame ${frame} is at ${tag.timestampMs} ms`);
+    const expectedMs = videoSlotMs(this.#delayFrames, this.#framerate ?? 1) + audioSlotMs(frame);
+    promise(tag.timestampMs === expectedMs, `AAC frame ${frame} is at ${tag.timestampMs} ms`);
   }
 
   result() {
@@ -153,13 +169,15 @@ class Checker {
     const audioSeconds = (audio.frames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE;
     if (framerate === undefined) return { durationSeconds: audioSeconds, video: undefined, audio };
     promise(this.#videoHeader !== undefined && this.#videoFrames > 0, 'the rendition has no video');
+    promise(this.#order.isComplete, 'a video frame is missing at the end');
     promise(
       audio.frames === audioFramesFor(this.#videoFrames, framerate),
       `${audio.frames} AAC frames are not as long as ${this.#videoFrames} video frames`,
     );
+    const [frameRateNum, frameRateDen] = toFraction(framerate);
     const video = {
-      frameRateNum: framerate as number,
-      frameRateDen: 1,
+      frameRateNum,
+      frameRateDen,
       frames: this.#videoFrames,
       header: this.#videoHeader,
       keyframes: this.#keyframes,

@@ -5,13 +5,13 @@
  */
 
 import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
+import { audioFramesFor, toNtsc } from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
-import { computeExtent } from '../inspect/extent.ts';
+import { computeExtent, PADDING_SECONDS } from '../inspect/extent.ts';
 import type { Shift } from '../inspect/join-clocks.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from '../inspect/source.ts';
 import { pictureFilters } from '../inspect/stills.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
-import { audioFramesFor } from './frame-times.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
 export const ORIGIN_MS = 1000;
@@ -74,12 +74,16 @@ export interface PlanInput {
 }
 
 export interface Plan {
+  /** Frames per second of the output. */
+  framerate: number;
   video: 'copy' | 'encode' | 'none';
   audio: 'copy' | 'encode' | 'silence';
   /** Expected length, for progress. */
   durationSeconds: number;
   /** Number of pictures to take from the output. */
   videoFrames: number | undefined;
+  /** Frames between decoding and showing the first picture. */
+  delayFrames: number;
   args: string[];
 }
 
@@ -104,9 +108,11 @@ export function planRendition(input: PlanInput): Plan {
   const sound = audio === 'silence' ? silence : open([]);
   const soundInput = wantsVideo ? 1 : 0;
   return {
+    framerate: video === 'copy' ? matchFramerate(source, framerate) : framerate,
     video,
     audio,
     durationSeconds: Math.max(0.001, seconds),
+    delayFrames: video === 'copy' ? (scan.video?.reorderedFrames ?? 0) : 0,
     videoFrames: video === 'encode' ? Math.max(1, Math.round(seconds * framerate)) : undefined,
     args: [
       // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
@@ -126,7 +132,7 @@ export function planRendition(input: PlanInput): Plan {
  * Assumes the result of reading every packet, by a header that tells the whole truth; undefined where the header does
  * not say enough. MP4 alone counts its frames: more frames than shown ones mean that an edit list hides some.
  */
-export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: Framerate): Scan | undefined {
+export function assumedScan({ format, video, audio, sizeBytes }: Source, framerate: number): Scan | undefined {
   if (!/\bmov\b/.test(format) || !video || !audio) return undefined;
   const stream = (declared: VideoStream | AudioStream, packets: number): StreamScan => ({
     packets,
@@ -138,7 +144,8 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
     bytes: sizeBytes,
     regular: true,
   });
-  const scan = { video: stream(video, video.frames ?? 0), audio: stream(audio, 0) };
+  const { reorderedFrames } = video;
+  const scan = { video: { ...stream(video, video.frames ?? 0), reorderedFrames }, audio: stream(audio, 0) };
   const shown = (scan.video.endSeconds - scan.video.startSeconds) * framerate;
   return Math.abs(shown - scan.video.packets) < 0.5 && !Number.isNaN(scan.audio.endSeconds) ? scan : undefined;
 }
@@ -148,7 +155,7 @@ export function assumedScan({ format, video, audio, sizeBytes }: Source, framera
  * Sound before the first picture (the encoder's run-up) and behind the last one is left out.
  */
 export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[] {
-  const soundFrames = audioFramesFor(scan.video?.packets ?? 0, framerate);
+  const soundFrames = audioFramesFor(scan.video?.packets ?? 0, matchFramerate(source, framerate));
   // A moment before the first surplus AAC frame, which is after the last picture in every frame rate.
   const seconds = (soundFrames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE - 0.001;
   return [
@@ -160,8 +167,23 @@ export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[
   ];
 }
 
-/** Containers that keep the codec's configuration in their header, as FLV wants it. */
-const COPY_FORMATS = /\b(mov|matroska|flv)\b/;
+/** Containers whose times are exact enough. Others, such as AVI, know no time at which a picture is shown. */
+const COPY_FORMATS = /\b(mov|matroska|flv|mpegts)\b/;
+/** Surplus of the last picture's duration over a frame: a cut in decoding order leaves less. */
+const MAX_LAST_SECONDS = 0.3;
+
+/** Surplus of 30 over 29.97 is 0.1 %; containers round less than this. */
+const MAX_RATE_ERROR = 0.0003;
+
+/**
+ * Returns the frame rate in which a source is copied into a profile: the profile's, or the NTSC rate beside it. Each item of
+ * a stream keeps its own rate, and destinations take both.
+ */
+export function matchFramerate({ video }: Source, framerate: Framerate): number {
+  const ntsc = toNtsc(framerate);
+  const own = video ? video.framerate[0] / video.framerate[1] : framerate;
+  return Math.abs(own - ntsc) < ntsc * MAX_RATE_ERROR ? ntsc : framerate;
+}
 
 /** True where the source's pictures can be copied. The rewriter proves it, frame by frame. */
 function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
@@ -170,32 +192,31 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
   if (!video || !measured || !COPY_FORMATS.test(source.format)) return false;
   const seconds = measured.endSeconds - measured.startSeconds;
   const { width, height } = DIMENSIONS[quality];
+  const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
   return (
     video.codec === 'h264' &&
-    ['High', 'Main', 'Constrained Baseline'].includes(video.profile) &&
+    ['High', 'Main', 'Baseline', 'Constrained Baseline'].includes(video.profile) &&
     video.pixelFormat === 'yuv420p' &&
     video.width === width &&
     video.height === height &&
     video.sampleAspect[0] === video.sampleAspect[1] &&
     video.rotation === 0 &&
     !video.interlaced &&
-    !video.bFrames &&
     !isHdr(video) &&
     measured.regular &&
     !measured.breaks &&
     measured.hidden === 0 &&
-    measured.startSeconds === source.startSeconds &&
-    computeExtent(scan).heldAfterSeconds === 0 &&
+    heldBeforeSeconds + heldAfterSeconds === 0 &&
+    Math.abs(seconds - measured.packets / matchFramerate(source, framerate)) < MAX_LAST_SECONDS &&
     (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
   );
 }
 
-/** True where the source's sound can be copied: it must begin with the pictures and last as long. */
+/** True where the source's sound can be copied: it must begin and end with the pictures. Silence fills up padding. */
 function fitsAudio({ source, scan, type }: PlanInput): boolean {
   const { audio } = source;
   const measured = scan.audio;
   if (!audio || !measured || !COPY_FORMATS.test(source.format)) return false;
-  const frameSeconds = SAMPLES_PER_FRAME / AUDIO_SAMPLE_RATE;
   const pictures = type === 'video' ? scan.video : undefined;
   return (
     audio.codec === 'aac' &&
@@ -205,8 +226,8 @@ function fitsAudio({ source, scan, type }: PlanInput): boolean {
     measured.regular &&
     !measured.breaks &&
     (!pictures ||
-      (measured.startSeconds - pictures.startSeconds < frameSeconds / 2 &&
-        pictures.endSeconds - measured.endSeconds < frameSeconds / 2))
+      (measured.startSeconds - pictures.startSeconds < PADDING_SECONDS &&
+        pictures.endSeconds - measured.endSeconds < PADDING_SECONDS))
   );
 }
 

@@ -11,14 +11,24 @@ import {
   isAacSequenceHeader,
   isAudioFrame,
   isAvcSequenceHeader,
+  isKeyframe,
   isVideoFrame,
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
   type TagType,
+  writeCompositionTime,
   writeTag,
 } from '../../rendition/flv.ts';
-import { AUDIO_FRAME_MS, audioFramesFor, audioSlotMs, BrokenPromiseError, videoSlotMs } from './frame-times.ts';
+import {
+  AUDIO_FRAME_MS,
+  audioFramesFor,
+  audioSlotMs,
+  BrokenPromiseError,
+  videoSlotMs,
+} from '../../rendition/frame-times.ts';
+import { PictureOrder } from '../../rendition/picture-order.ts';
+import { PADDING_SECONDS } from '../inspect/extent.ts';
 import { ORIGIN_MS } from './plan.ts';
 
 /** FLV's rounding and the container's before it. */
@@ -36,8 +46,13 @@ export const PAUSE_MS = 100;
 /** The limits of media (media/limits.ts) refuse far shorter pauses. */
 const MAX_PAUSE_MS = 2 ** 27;
 
-/** A tag to write; the body is still the input's. */
-export type NewTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
+/** Sound that begins this little after the pictures begins with silence. */
+const MAX_LATE_START_MS = 1000 * PADDING_SECONDS;
+
+/** A tag to write; the body is still the input's, except for the composition time of a picture. */
+export interface NewTag extends Pick<FlvTag, 'type' | 'timestampMs' | 'body'> {
+  compositionMs?: number;
+}
 
 /** Encodes the beginning of the file, before its first tag. */
 export const fileHeader = (framerate: number | undefined): Buffer =>
@@ -50,7 +65,11 @@ export const encodedBytes = (tags: readonly NewTag[]): number =>
 /** Writes tags into `target` one behind the other. Returns the number of bytes. */
 export function encodeTags(tags: readonly NewTag[], target: Buffer): number {
   let at = 0;
-  for (const { type, timestampMs, body } of tags) at = writeTag(target, at, type, timestampMs, body);
+  for (const { type, timestampMs, body, compositionMs } of tags) {
+    const end = writeTag(target, at, type, timestampMs, body);
+    if (compositionMs !== undefined) writeCompositionTime(target, at, compositionMs);
+    at = end;
+  }
   return at;
 }
 
@@ -61,15 +80,22 @@ export interface Mending {
   pauses?: boolean;
   /** Number of pictures after which further ones are left out. */
   videoFrames: number | undefined;
+  /** Frames between decoding and showing the first picture. */
+  delayFrames?: number;
 }
 
 export class Rewriter {
   readonly #framerate: number | undefined;
   readonly #mending: Mending;
+  readonly #delayFrames: number;
   #videoHeader: Buffer | undefined;
   #audioHeader: Buffer | undefined;
   #begun = false;
-  #video: Buffer[] = [];
+  readonly #order: PictureOrder;
+  /** Pictures that wait until the slots before them are filled. */
+  #unordered: Buffer[] = [];
+  /** Pictures with the slots that show them. */
+  #video: { body: Buffer; slot: number }[] = [];
   #audio: Buffer[] = [];
   #videoFrames = 0;
   #audioFrames = 0;
@@ -82,6 +108,8 @@ export class Rewriter {
   constructor(framerate: number | undefined, mending: Mending = { sound: false, videoFrames: undefined }) {
     this.#framerate = framerate;
     this.#mending = mending;
+    this.#order = new PictureOrder(framerate ?? 1);
+    this.#delayFrames = mending.delayFrames ?? 0;
   }
 
   /** Seconds of input so far. */
@@ -97,7 +125,7 @@ export class Rewriter {
     else if (isAudioFrame(tag)) this.#pushAudio(tag);
     else return [];
     // The frames of silence are one and the same buffer.
-    if (this.#video.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
+    if (this.#video.length + this.#unordered.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
       throw new BrokenPromiseError('audio and video are too far apart');
     }
     return this.#drain(false);
@@ -106,6 +134,7 @@ export class Rewriter {
   /** Ends the input and returns the rest. Throws BrokenPromiseError when a track is missing. */
   end(): NewTag[] {
     if (this.#framerate) {
+      this.#place(this.#order.end());
       const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
       this.#fill(wanted - this.#audioWritten - this.#audio.length);
@@ -116,15 +145,24 @@ export class Rewriter {
     return rest;
   }
 
+  /** The times at which pictures are decoded follow from their order, so the source's own do not count. */
   #pushVideo(tag: FlvTag): void {
     if (!this.#framerate || this.#videoFrames === this.#mending.videoFrames) return;
-    const expected = ORIGIN_MS + videoSlotMs(this.#videoFrames, this.#framerate);
-    if (Math.abs(tag.timestampMs - expected) > TOLERANCE_MS) {
-      throw new BrokenPromiseError(`video frame ${this.#videoFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
-    }
-    if (compositionTimeMs(tag) !== 0) throw new BrokenPromiseError(`video frame ${this.#videoFrames} is reordered`);
+    const shownMs = tag.timestampMs + compositionTimeMs(tag) - ORIGIN_MS;
+    const slot = Math.round((shownMs * this.#framerate) / 1000);
+    if (Math.abs(shownMs - videoSlotMs(slot, this.#framerate)) > TOLERANCE_MS)
+      throw new BrokenPromiseError(`video frame ${this.#videoFrames} is shown at ${shownMs} ms, between two frames`);
     this.#videoFrames++;
-    this.#video.push(tag.body);
+    this.#unordered.push(tag.body);
+    this.#place(this.#order.add(slot, isKeyframe(tag)));
+  }
+
+  #place(slots: readonly number[]): void {
+    if (slots.length === 0) return;
+    if (this.#order.delayFrames > this.#delayFrames)
+      throw new BrokenPromiseError(`video frame ${this.#videoFrames - 1} is reordered further than its header says`);
+    for (const [at, body] of this.#unordered.entries()) this.#video.push({ body, slot: slots[at] ?? 0 });
+    this.#unordered = [];
   }
 
   #pushAudio(tag: FlvTag): void {
@@ -133,7 +171,8 @@ export class Rewriter {
     const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
     const late = tag.timestampMs - expected;
     if (Math.abs(late) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
-      if (!this.#mending.sound || late > MAX_PAUSE_MS)
+      const begins = this.#audioFrames === 0 && this.#framerate !== undefined && late <= MAX_LATE_START_MS;
+      if (!(this.#mending.sound || begins) || late > MAX_PAUSE_MS)
         throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
       if (this.#framerate && late < 0) return;
       if (this.#framerate || (this.#mending.pauses && late > PAUSE_MS)) this.#fill(Math.round(late / AUDIO_FRAME_MS));
@@ -158,15 +197,19 @@ export class Rewriter {
     }
     let video = 0;
     let audio = 0;
+    // Sound lies in the file at the time of the pictures that are shown with it, which is later than their decoding.
+    const framerate = this.#framerate ?? 1;
+    const delayMs = videoSlotMs(this.#delayFrames, framerate);
     for (;;) {
       const picture = this.#video[video];
       const sound = this.#audio[audio];
       if (!last && this.#framerate && !(picture && sound)) break;
       if (!picture && !sound) break;
-      const pictureMs = picture ? videoSlotMs(this.#videoWritten, this.#framerate ?? 1) : Number.POSITIVE_INFINITY;
-      const soundMs = sound ? audioSlotMs(this.#audioWritten) : Number.POSITIVE_INFINITY;
+      const pictureMs = picture ? videoSlotMs(this.#videoWritten, framerate) : Number.POSITIVE_INFINITY;
+      const soundMs = sound ? delayMs + audioSlotMs(this.#audioWritten) : Number.POSITIVE_INFINITY;
       if (picture && pictureMs <= soundMs) {
-        out.push({ type: TAG_VIDEO, timestampMs: pictureMs, body: picture });
+        const compositionMs = videoSlotMs(picture.slot + this.#delayFrames, framerate) - pictureMs;
+        out.push({ type: TAG_VIDEO, timestampMs: pictureMs, body: picture.body, compositionMs });
         this.#videoWritten++;
         video++;
       } else if (sound) {

@@ -1,14 +1,13 @@
 /** Runs ffmpeg, and writes its FLV, made exact on the way, into a file. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Logger } from '../../../lib/log.ts';
-import type { Framerate } from '../../../resources/stream/profile.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import { FlvParser } from '../../rendition/flv.ts';
+import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import { PrepareError } from '../failure.ts';
 import { type MediaTool, startTool, ToolError } from '../tools/tool.ts';
 import { EarlySync } from './early-sync.ts';
-import { BrokenPromiseError } from './frame-times.ts';
 import { Indexer } from './indexer.ts';
 import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
 
@@ -39,7 +38,8 @@ export function checkMost(seconds: number, bytes: number, most: Most): void {
 export interface TranscodeOptions {
   ffmpeg: MediaTool;
   profile: string;
-  framerate: Framerate | undefined;
+  /** Frames per second of the output; undefined for a rendition of sound alone. */
+  framerate: number | undefined;
   /** Expected length, for progress. */
   seconds: number;
   /** Limits of the output. */

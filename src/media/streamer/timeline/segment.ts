@@ -13,6 +13,7 @@ import {
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
+  writeCompositionTime,
   writeTag,
 } from '../../rendition/flv.ts';
 import { AUDIO_SAMPLE_RATE } from '../../rendition/format.ts';
@@ -34,8 +35,7 @@ function encode(tags: readonly OutTag[]): Buffer {
   let at = 0;
   for (const tag of tags) {
     const end = writeTag(bytes, at, tag.type, tag.timestampMs, tag.body);
-    // The composition time is the three bytes behind frame type and packet type (E.4.3.1).
-    if (tag.compositionMs !== undefined) bytes.writeIntBE(tag.compositionMs, at + 11 + 2, 3);
+    if (tag.compositionMs !== undefined) writeCompositionTime(bytes, at, tag.compositionMs);
     at = end;
   }
   return bytes;

@@ -198,10 +198,10 @@ describe('a rendition is made once', () => {
     expect(await readFile(place.path('asked'), 'utf8')).toBe('asked\n');
   });
 
-  test('a source with other keyframes is encoded, and the second time only looked up, unless its index is missing', async () => {
+  test('a source with other too far apart is encoded, and the second time only looked up, unless its index is missing', async () => {
     await using place = await room();
-    const elsewhere = { video: picture('1280x720', 30, SHORT), output: [...fitting.output, '-g', '5'] };
-    const made = await rendition(place, await media(place.path('in.mp4'), elsewhere));
+    const apart = { video: picture('1280x720', 30, 4.5), output: [...fitting.output, '-g', '300'] };
+    const made = await rendition(place, await media(place.path('in.mp4'), apart));
     expect(made.video.profile).toBe('High');
     const task = taskFor('video', '720p30');
     const first = await stat(made.file);

@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../../../src/media/prepare/transcode/frame-times.ts';
 import { Indexer } from '../../../../../src/media/prepare/transcode/indexer.ts';
 import { ORIGIN_MS } from '../../../../../src/media/prepare/transcode/plan.ts';
 import { encodedBytes, encodeTags, fileHeader, Rewriter } from '../../../../../src/media/prepare/transcode/rewriter.ts';
-import { type FlvTag, parseFlv, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../../../../src/media/rendition/flv.ts';
+import {
+  compositionTimeMs,
+  type FlvTag,
+  isAudioFrame,
+  isVideoFrame,
+  parseFlv,
+  TAG_AUDIO,
+  TAG_VIDEO,
+  type TagType,
+} from '../../../../../src/media/rendition/flv.ts';
+import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../../../src/media/rendition/frame-times.ts';
 import { FRAMERATES, type Framerate } from '../../../../../src/resources/stream/profile.ts';
 
 const tag = (type: TagType, timestampMs: number, hex: string): FlvTag => ({
@@ -20,12 +29,18 @@ const pictures = (count: number, fps: Framerate) =>
   Array.from({ length: count }, (_, i) =>
     tag(TAG_VIDEO, ORIGIN_MS + videoSlotMs(i, fps), i % (2 * fps) === 0 ? IDR : P),
   );
+/** A picture that is decoded at any time and shown in this slot. */
+const shownAt = (slot: number, fps = 30) => {
+  const shown = tag(TAG_VIDEO, ORIGIN_MS, P);
+  shown.body.writeIntBE(Math.round((slot * 1000) / fps), 2, 3);
+  return shown;
+};
 /** The encoder's output: one frame of run-up before zero. */
 const sound = (count: number) =>
   Array.from({ length: count + 1 }, (_, i) => tag(TAG_AUDIO, ORIGIN_MS - 21 + audioSlotMs(i), 'af01aabb'));
 
-function rewrite(tags: FlvTag[], framerate: Framerate | undefined) {
-  const rewriter = new Rewriter(framerate);
+function rewrite(tags: FlvTag[], framerate: Framerate | undefined, delayFrames = 0) {
+  const rewriter = new Rewriter(framerate, { sound: false, videoFrames: undefined, delayFrames });
   const made = [...tags.flatMap((t) => rewriter.push(t)), ...rewriter.end()];
   const written = Buffer.alloc(encodedBytes(made));
   encodeTags(made, written);
@@ -74,10 +89,33 @@ describe('rewriting', () => {
     expect(parseFlv(flv).filter(({ body }) => body.toString('hex').startsWith('af00'))).toHaveLength(1);
   });
 
+  test('B-frames keep their slots; sound lies where its pictures are shown', () => {
+    // In decoding order: I0 P4 B2 b1 b3 P7 b5 b6; the source was cut before b8, so P9 moves to its slot.
+    const slots = [4, 2, 1, 3, 7, 5, 6, 9];
+    const { flv } = rewrite(
+      [...HEADERS, ...pictures(1, 30), ...slots.map((slot) => shownAt(slot)), ...sound(20)],
+      30,
+      2,
+    );
+    const tags = parseFlv(flv);
+    const shown = tags
+      .filter(isVideoFrame)
+      .map((t) => Math.round(((t.timestampMs + compositionTimeMs(t)) * 30) / 1000));
+    expect(shown).toEqual([0, 4, 2, 1, 3, 7, 5, 6, 8].map((slot) => slot + 2));
+    expect(tags.find(isAudioFrame)?.timestampMs).toBe(videoSlotMs(2, 30));
+    expect(buildIndex(flv, 30).video?.frames).toBe(9);
+  });
+
   test.each([
-    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], 'video frame 2 is at'],
+    ['a missing picture', [...pictures(2, 30), ...pictures(9, 30).slice(5)], '3 video frames are missing'],
     ['a hole in the sound', [...sound(3), ...sound(9).slice(6)], 'AAC frame 3 is at'],
-    ['a reordered picture', [tag(TAG_VIDEO, ORIGIN_MS, '17010000420000000265ff')], 'reordered'],
+    [
+      'a picture reordered beyond the header',
+      [...pictures(1, 30), shownAt(2), shownAt(1)],
+      'further than its header says',
+    ],
+    ['a picture between two slots', [...pictures(1, 30), tag(TAG_VIDEO, ORIGIN_MS + 50, P)], 'between two frames'],
+    ['two pictures at once', [...pictures(2, 30), shownAt(1)], 'together with another'],
     ['another configuration', [tag(TAG_VIDEO, ORIGIN_MS, '17000000000164002effe100')], 'configuration changes'],
     ['no picture at all', sound(3), 'has no video'],
   ])('%s is a broken promise', (_what, tags, message) => {
@@ -96,17 +134,23 @@ describe('the index', () => {
     expect(index).toMatchObject({ sizeBytes: flv.length, durationSeconds: 5 });
   });
 
+  test('lists at most two keyframes a second', () => {
+    const keyframes = pictures(40, 30).map((t) => ({ ...t, body: Buffer.from(IDR, 'hex') }));
+    const { flv } = rewrite([...HEADERS, ...keyframes, ...sound(100)], 30);
+    expect(buildIndex(flv, 30).video?.keyframes.map(({ frame }) => frame)).toEqual([0, 15, 30]);
+  });
+
   test.each([
     ['a keyframe that is missing', (hex: string, frame: number) => (frame > 0 ? P : hex)],
-    ['a keyframe inside a GOP', () => IDR],
     ['a keyframe that is no IDR', (hex: string) => hex.replace('65ff', '41ff')],
   ])('refuses %s', (_what, spoil) => {
-    const spoilt = pictures(90, 30).map((t, frame) => ({
+    const spoilt = pictures(150, 30).map((t, frame) => ({
       ...t,
       body: Buffer.from(spoil(t.body.toString('hex'), frame), 'hex'),
     }));
-    const { flv } = rewrite([...HEADERS, ...spoilt, ...sound(300)], 30);
-    expect(() => buildIndex(flv, 30)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => buildIndex(rewrite([...HEADERS, ...spoilt, ...sound(300)], 30).flv, 30)).toThrow(
+      expect.objectContaining({ name: 'BrokenPromiseError' }),
+    );
   });
 
   test('refuses a file that was cut off, and one of another frame rate', () => {

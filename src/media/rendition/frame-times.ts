@@ -2,11 +2,21 @@
  * Computes the time of each frame of a rendition: frame i of the video at i / framerate, AAC frame j at j * 1024 /
  * 48000 seconds, in milliseconds rounded to the nearest. The rewriter puts frames there, the indexer proves it. Pure.
  */
-import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
+import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from './format.ts';
 
 export const AUDIO_FRAME_MS = (SAMPLES_PER_FRAME * 1000) / AUDIO_SAMPLE_RATE;
 
-export const videoSlotMs = (frame: number, framerate: number): number => Math.round((frame * 1000) / framerate);
+/** Halves are rounded up, also where the division of an NTSC rate falls a little short of them. */
+export const videoSlotMs = (frame: number, framerate: number): number =>
+  Math.floor((frame * 1000) / framerate + 0.500001);
+
+/** Returns the NTSC rate beside a whole one: 29.97 for 30. */
+export const toNtsc = (framerate: number): number => (framerate * 1000) / 1001;
+
+/** Returns a whole or an NTSC frame rate as an exact fraction. */
+export const toFraction = (framerate: number): [number, number] =>
+  Number.isInteger(framerate) ? [framerate, 1] : [Math.round(framerate * 1.001) * 1000, 1001];
+
 export const audioSlotMs = (frame: number): number =>
   Math.round((frame * SAMPLES_PER_FRAME * 1000) / AUDIO_SAMPLE_RATE);
 
