@@ -14,7 +14,7 @@ export type Listener = (segment: Segment) => void;
 
 /** Rates are averages over this window. */
 const WINDOW_MS = 5000;
-/** A kept GOP is 2 s long. A GOP without an end, of damaged media, is not kept beyond this size. */
+/** A kept GOP is at most 4 s long. A GOP without an end, of damaged media, is not kept beyond this size. */
 const MAX_KEPT_BYTES = 32 * 2 ** 20;
 
 export interface BroadcastStats {

@@ -7,7 +7,8 @@ import type { Writable } from 'node:stream';
 import { tagLength } from '../../rendition/flv.ts';
 import { decoderHeaders, preamble, type Segment } from '../timeline/segment.ts';
 
-/** Limit of the whole GOPs that wait behind the one being sent. It is two GOPs long, so that a short stall loses nothing. */
+/** Limit of the whole GOPs that wait behind the one being sent. Two GOPs of an encoded rendition, or the
+ * longest one of a copy, wait out a short stall. */
 const MAX_QUEUED_MS = 4000;
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 

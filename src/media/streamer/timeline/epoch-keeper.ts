@@ -3,8 +3,8 @@
  * difference beyond JOIN_MS or DRIFT moves the epoch. Pure: no I/O, no clock.
  */
 
-/** A stream joins up to one GOP (2 s) behind its clock. Beyond this difference, the epoch moves instead. */
-const JOIN_MS = 4000;
+/** A stream joins up to one GOP (4 s at most) behind its clock. Beyond this difference, the epoch moves instead. */
+const JOIN_MS = 6000;
 /** The epoch follows when the timeline has waited or a clock was set, but not after every item of a damaged list. */
 const DRIFT = { longestMs: 1000, everyMs: 600_000 };
 

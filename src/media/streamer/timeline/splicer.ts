@@ -5,6 +5,7 @@
  * Pure: no I/O, no clock. Items return media that they have read; when they have none yet, the splicer waits.
  */
 import { compositionTimeMs, type FlvTag, isKeyframe, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../rendition/flv.ts';
+import { readParameterSets, withParameterSets } from './parameter-sets.ts';
 import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 
 /** An item that plays, from a keyframe on. */
@@ -80,6 +81,8 @@ export class Splicer {
   #delay: number;
   #framesLeft = 0;
   #videoHeader: Buffer | undefined;
+  /** Parameter sets of the header; undefined as long as all items have the same. */
+  #parameterSets: Buffer | undefined;
   #audioHeader: Buffer | undefined;
   #pending: OutTag[] = [];
   #lastVideoMs: number | undefined;
@@ -209,15 +212,12 @@ export class Splicer {
     this.#videoAt += item.frameTicks;
     this.#framesLeft--;
     this.stats.videoFrames++;
-    const out: OutTag = {
-      type: TAG_VIDEO,
-      timestampMs,
-      body: tag.body,
-      compositionMs,
-      kind: 'frame',
-      keyframe: isKeyframe(tag),
-    };
-    if (item.videoHeader && !same(item.videoHeader, this.#videoHeader)) {
+    const keyframe = isKeyframe(tag);
+    const isNew = item.videoHeader !== undefined && !same(item.videoHeader, this.#videoHeader);
+    if (isNew && this.#videoHeader) this.#parameterSets = readParameterSets(item.videoHeader);
+    const body = keyframe && this.#parameterSets ? withParameterSets(tag.body, this.#parameterSets) : tag.body;
+    const out: OutTag = { type: TAG_VIDEO, timestampMs, body, compositionMs, kind: 'frame', keyframe };
+    if (isNew) {
       this.#videoHeader = item.videoHeader;
       return this.#after(header(TAG_VIDEO, timestampMs, item.videoHeader), out);
     }

@@ -42,7 +42,7 @@ const clip = fc
     cut: fc.double({ min: 0, max: 1, noNaN: true }),
     isCut: fc.boolean(),
     extraAudio: fc.integer({ min: -20, max: 20 }),
-    delayFrames: fc.integer({ min: 0, max: 3 }),
+    delayFrames: fc.integer({ min: 0, max: 16 }),
   })
   .map(({ cut, isCut, ...c }): Clip => ({ ...c, played: isCut ? Math.max(1, Math.floor(c.frames * cut)) : c.frames }));
 const songs = fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 4 });
