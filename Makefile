@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -89,7 +89,7 @@ screenshots: setup ## take screenshots of every page of a running `make run`, li
 build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, and the client library, into dist/
 	@$(NODE) scripts/build.ts
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness ## measure performance against named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## measure the loop engine alone, ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
@@ -108,6 +108,9 @@ bench-money: node_modules/.installed ## measure the meter at 10,000 live streams
 
 bench-fairness: setup ## measure how far one account slows another's import and start, five minutes
 	@$(NODE) test/bench/fairness.ts $(ARGS)
+
+bench-prepare: setup ## how soon a file is on air, from a link and an upload, twenty minutes (ARGS="--only export")
+	@$(NODE) test/bench/prepare.ts $(ARGS)
 
 chaos-money: node_modules/.installed ## kill parts while streams and deposits run, and compare charges and credits; six minutes
 	@$(NODE) test/chaos/money.ts $(ARGS)

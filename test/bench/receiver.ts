@@ -7,13 +7,21 @@ const METADATA_BYTES = 2000;
 const LOOK_MS = 5;
 const TIMEOUT_MS = 30_000;
 
-/** Returns milliseconds from now until media of this key is in a recording that is not among the first `known`. */
-export async function firstMedia(rtmp: RtmpServer, key: string, known = 0): Promise<number> {
+/**
+ * Returns milliseconds from now until media of this key is in a recording that is not among the first `known`. Rejects when the signal
+ * aborts, after half a minute by default.
+ */
+export async function firstMedia(
+  rtmp: RtmpServer,
+  key: string,
+  known = 0,
+  signal = AbortSignal.timeout(TIMEOUT_MS),
+): Promise<number> {
   const from = performance.now();
-  while (performance.now() - from < TIMEOUT_MS) {
+  while (!signal.aborted) {
     for (const path of (await rtmp.recordings(key)).slice(known))
       if ((await stat(path)).size > METADATA_BYTES) return performance.now() - from;
     await sleep(LOOK_MS);
   }
-  throw new Error(`no media of ${key} within ${TIMEOUT_MS} ms`);
+  throw new Error(`no media of ${key}`, { cause: signal.reason });
 }

@@ -38,13 +38,18 @@ async function fittingSource(dir: string, minutes: number): Promise<string> {
   return source;
 }
 
-async function prepareOnce(dir: string, source: string): Promise<void> {
+/** Runs the Job as its pod does, and resolves to its log. */
+export async function prepareOnce(
+  dir: string,
+  source: string,
+  { profile, signal }: { profile: string; signal?: AbortSignal },
+): Promise<string> {
   const media = join(dir, 'media');
   await rm(media, { recursive: true, force: true });
   await mkdir(join(media, 'sources'), { recursive: true });
   await link(source, join(media, 'sources', 'x'));
-  const renditionKey = 'renditions/x/video-720p30.flv';
-  const task = { action: 'rendition', type: 'video', sourceKey: 'sources/x', profile: '720p30', renditionKey };
+  const renditionKey = `renditions/x/video-${profile}.flv`;
+  const task = { action: 'rendition', type: 'video', sourceKey: 'sources/x', profile, renditionKey };
   const { stderr } = await run(process.execPath, [MAIN, 'prepare'], {
     env: {
       PATH: process.env.PATH,
@@ -52,8 +57,14 @@ async function prepareOnce(dir: string, source: string): Promise<void> {
       LOOPSTREAM_RESULT_FILE: join(dir, 'result'),
       LOOPSTREAM_STORAGE_URL: pathToFileURL(media).href,
     },
+    ...(signal && { signal }),
   });
-  if (!stderr.includes('"video":"copy"')) throw new Error(`the source was not copied:\n${stderr}`);
+  return stderr;
+}
+
+async function copyOnce(dir: string, source: string): Promise<void> {
+  const log = await prepareOnce(dir, source, { profile: '720p30' });
+  if (!log.includes('"video":"copy"')) throw new Error(`the source was not copied:\n${log}`);
 }
 
 /** Makes the source below `dir`, an empty directory, then alternates between the two. Takes about three minutes. */
@@ -69,7 +80,7 @@ export async function measureRemux(dir: string, { times = 5, minutes = 60 } = {}
   for (let i = 0; i < times; i++) {
     const copy = ['-v', 'error', '-nostdin', '-y', '-i', source, '-c', 'copy', join(dir, 'peer.flv')];
     peer.push(await timed(() => run('ffmpeg', copy)));
-    ours.push(await timed(() => prepareOnce(dir, source)));
+    ours.push(await timed(() => copyOnce(dir, source)));
   }
   return { ours: median(ours), peer: median(peer), ratio: median(ours) / median(peer) };
 }

@@ -1,0 +1,122 @@
+/**
+ * Measures how soon a file is on air (`make bench-prepare`): from a link and from a tus upload to media at a receiver, and the import and
+ * the rendition alone, each beside what people do by hand. The table is printed and appended to RESULTS.md.
+ */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { environment } from '../../src/settings/environment.ts';
+import { ensurePrograms } from '../../tools/process/preflight.ts';
+import { LOCAL_MAIN } from '../kit/system/app.ts';
+import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
+import { importRows } from './prepare/import.ts';
+import { exportRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
+import { renditionRows } from './prepare/rendition.ts';
+import { say } from './prepare/run.ts';
+import { circumstances, collect, type Row, readVersion, report, whole } from './report.ts';
+
+const PARTS = ['rendition', 'export', 'tus', 'import'];
+const HELP = `Usage: node test/bench/prepare.ts [options]
+
+  --times N         runs of each row, which take turns with the peer's (3)
+  --seconds S       length of the export of the parts export and rendition (180)
+  --upload-mb N     size of the file that is sent by tus (2000)
+  --import-mb N     size of the file that is imported (10000)
+  --minutes M       the longest time of the whole run (40)
+  --only PARTS      some of ${PARTS.join(',')}
+  --no-record       print the table, leave RESULTS.md as it is
+  --help            this text
+
+Needs the bundled roles (make setup), ffmpeg, curl, and nginx with its RTMP module; missing programs are installed. Ctrl-C ends
+everything that it started.
+`;
+const { values } = parseArgs({
+  options: {
+    times: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '180' },
+    'upload-mb': { type: 'string', default: '2000' },
+    'import-mb': { type: 'string', default: '10000' },
+    minutes: { type: 'string', default: '40' },
+    only: { type: 'string', default: PARTS.join(',') },
+    'no-record': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const MB = 1_000_000;
+/** For the export, its copies and the recordings. */
+const SPARE_BYTES = 4000 * MB;
+
+/** Ends the run in time, and at Ctrl-C. */
+function limitRun(minutes: number): AbortSignal {
+  const over = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => {
+      say(`${name}: ending what was started`);
+      over.abort(new Error(`stopped by ${name}`));
+    });
+  const late = setTimeout(() => over.abort(new Error(`not done within ${minutes} minutes`)), minutes * 60_000);
+  late.unref();
+  return over.signal;
+}
+
+/** A source is on the disk up to four times: served, received, examined and stored. */
+async function expectSpace(parts: readonly string[]): Promise<void> {
+  const upload = parts.includes('tus') ? 4 * whole(values['upload-mb']) * MB : 0;
+  const imported = parts.includes('import') ? 3 * whole(values['import-mb']) * MB : 0;
+  const needed = Math.max(upload, imported) + SPARE_BYTES;
+  const { bavail, bsize } = await statfs(tmpdir());
+  const gb = (bytes: number) => `${(bytes / 1000 / MB).toFixed(0)} GB`;
+  if (bavail * bsize < needed)
+    throw new Error(`${tmpdir()} has ${gb(bavail * bsize)} left, and this takes ${gb(needed)}; name a smaller size`);
+}
+
+async function measure(parts: readonly string[], signal: AbortSignal): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack();
+  const dir = await mkdtemp(join(tmpdir(), 'loopstream-prepare-'));
+  stack.defer(() => rm(dir, { recursive: true, force: true }));
+  const server = await serveFiles(dir);
+  stack.defer(() => server.close());
+  const base = { dir, server, clip: await makeClip(dir, signal), times: whole(values.times), signal };
+  const [seconds, uploadMb, importMb] = [values.seconds, values['upload-mb'], values['import-mb']].map(whole);
+  const { rows, take } = collect(parts, say);
+  // Without the system, which takes processor time.
+  await take('rendition', () => renditionRows(base, seconds ?? 0));
+  await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
+  if (!parts.some((part) => part === 'export' || part === 'tus')) return rows;
+  const stage: Stage = await setStage(base, stack);
+  await take('export', () => exportRows(stage, seconds ?? 0));
+  await take('tus', () => uploadRows(stage, computeSeconds((uploadMb ?? 0) * MB), `${uploadMb} MB`));
+  return rows;
+}
+
+async function main(): Promise<void> {
+  if (values.help) return void process.stdout.write(HELP);
+  const parts = values.only.split(',');
+  const unknown = parts.find((part) => !PARTS.includes(part));
+  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const signal = limitRun(whole(values.minutes));
+  await ensurePrograms(
+    [
+      { command: 'curl', aptPackage: 'curl' },
+      { command: 'ffmpeg', aptPackage: 'ffmpeg' },
+      { command: 'nginx', aptPackage: 'nginx' },
+      { file: '/usr/lib/nginx/modules/ngx_rtmp_module.so', aptPackage: 'libnginx-mod-rtmp' },
+    ],
+    { env: environment(), onProgress: say, signal },
+  );
+  if (!existsSync(LOCAL_MAIN)) throw new Error('Bundle the roles first: make setup');
+  await expectSpace(parts);
+  const about = circumstances([readVersion.ffmpeg()]);
+  try {
+    report(about, await measure(parts, signal), !values['no-record']);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    say(`nothing is recorded: ${(signal.reason as Error).message}`);
+    process.exitCode = 1;
+  }
+}
+
+await main();

@@ -1,0 +1,314 @@
+/**
+ * Measures from a file to a live stream on a whole local system: a link to an export beside curl and `ffmpeg -c copy`, and a tus upload
+ * beside the sending itself. The clock stops when an independent RTMP receiver has media.
+ */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { importJobName, podName, renditionJobName } from '../../../src/resources/common/names.ts';
+import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
+import { type System, startSystem } from '../../kit/system/system.ts';
+import { readLogs } from '../../kit/system/traces.ts';
+import { firstMedia } from '../receiver.ts';
+import { median, type Row } from '../report.ts';
+import { startFfmpeg } from '../senders.ts';
+import { type Clip, type FileServer, makeDistinct, makeExport } from './files.ts';
+import { during, formatRange, formatSeconds, run, say } from './run.ts';
+import { type Mark, type Timeline, watchSystem } from './timeline.ts';
+
+const PROFILE = '1080p30';
+const TUS_CLIENT = join(import.meta.dirname, '../../kit/make/tus-client.ts');
+const EXPORT_BAR_SECONDS = 3;
+const UPLOAD_BAR_SECONDS = 5;
+
+export interface Stage {
+  /** The folder of this run, which the server serves. */
+  dir: string;
+  server: FileServer;
+  clip: Clip;
+  system: System;
+  rtmp: RtmpServer;
+  timeline: Timeline;
+  times: number;
+  signal: AbortSignal;
+}
+
+/** Starts the local system and a receiver, and puts a short export on air once: the first start of each role is not measured. */
+export async function setStage(base: Omit<Stage, 'system' | 'rtmp' | 'timeline'>, stack: AsyncDisposableStack) {
+  const rtmp = await startRtmpServer({ record: join(base.dir, 'recordings') });
+  stack.defer(() => rtmp.close());
+  const system = await during('the local system starts (Ctrl-C takes effect after that)', () =>
+    startSystem(['--no-demo']),
+  );
+  stack.defer(() => during('the local system ends', () => system.close()));
+  base.signal.throwIfAborted();
+  const timeline = await watchSystem(system, stack);
+  const stage = { ...base, system, rtmp, timeline };
+  const file = join(base.dir, 'warm.mp4');
+  await makeExport(base.clip, file, { seconds: 10, fast: true }, base.signal);
+  await goLiveFromLink(stage, file);
+  await rm(file);
+  return stage;
+}
+
+interface Start {
+  /** From the request, or from the begin of the sending, to the first media at the receiver. */
+  seconds: number;
+  /** The changes of the objects, by the watches. */
+  marks: Mark[];
+  /** The time of the first request, by performance.now(). */
+  from: number;
+  upload: string;
+  stream: string;
+  /** Copied or encoded: the pictures and the sound. */
+  way: string;
+}
+
+/** Says how a rendition was made, by the log of its Job. */
+async function readWay({ system, timeline }: Stage, upload: string): Promise<string> {
+  const uids = timeline.podUids(renditionJobName(upload, PROFILE));
+  const ways = (await readLogs(system))
+    .filter(([place]) => uids.some((uid) => place.includes(uid)))
+    .flatMap(([, text]) => [...text.matchAll(/"video":"(\w+)","audio":"(\w+)"/g)])
+    .map(([, video, audio]) => `pictures: ${video}, sound: ${audio}`);
+  return ways.at(-1) ?? 'unknown';
+}
+
+/** Creates a stream that waits for an upload, resolves at its first media, and deletes everything. */
+async function goLive(stage: Stage, from: number, upload: string, rtmpKey: string, destinationID: string) {
+  const { system, rtmp, timeline, signal } = stage;
+  const { client } = system;
+  const { id } = await client.streams.create({
+    name: 'Bench',
+    quality: 'q_1080p',
+    framerate: 'f_30',
+    destinationID,
+    videoUploadObjectID: upload,
+  });
+  const over = new AbortController();
+  try {
+    await client.streams.start(id, { whenReady: true });
+    const either = AbortSignal.any([signal, over.signal]);
+    const last = () => {
+      const mark = timeline.since(from, [upload, id]).at(-1);
+      return mark ? `last change: ${mark.object} ${mark.state}` : 'no change yet';
+    };
+    await during(
+      'the receiver has media of the stream',
+      () => Promise.race([firstMedia(rtmp, rtmpKey, 0, either), timeline.rejectOnFailure(upload, either)]),
+      last,
+    );
+    const seconds = (performance.now() - from) / 1000;
+    signal.throwIfAborted();
+    const way = await readWay(stage, upload);
+    return { seconds, marks: timeline.since(from, [upload, id]), from, upload, stream: id, way } satisfies Start;
+  } finally {
+    over.abort();
+    await client.streams.delete(id);
+    await during('the stream is gone', () => gone(() => client.streams.get(id), signal));
+    await client.uploads.delete(upload);
+    await client.destinations.delete(destinationID);
+  }
+}
+
+/** Polls until the object cannot be read any more. */
+async function gone(read: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await read().then(Boolean, () => false))) await sleep(200);
+}
+
+async function makeDestination({ system, rtmp }: Stage): Promise<[rtmpKey: string, destinationID: string]> {
+  const rtmpKey = randomBytes(9).toString('hex');
+  const { id } = await system.client.destinations.create({ name: 'Bench', rtmpUrl: rtmp.url, rtmpKey });
+  return [rtmpKey, id];
+}
+
+async function goLiveFromLink(stage: Stage, file: string): Promise<Start> {
+  const destination = await makeDestination(stage);
+  const from = performance.now();
+  const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}`;
+  const { objectID } = await stage.system.client.uploads.fromLink({ type: 'VIDEO', url });
+  return goLive(stage, from, objectID, ...destination);
+}
+
+/** Downloads by curl, sends by ffmpeg; returns seconds to the first media. */
+async function goLiveByHand({ dir, server, rtmp, signal }: Stage, file: string): Promise<number> {
+  const copy = join(dir, 'by-hand.mp4');
+  const key = randomBytes(9).toString('hex');
+  const from = performance.now();
+  await run('curl', ['-sS', '-f', '-o', copy, `${server.url}/${file.slice(dir.length + 1)}`], signal);
+  const sender = startFfmpeg(copy, rtmp.url, key);
+  try {
+    await during('the receiver has media of ffmpeg', () => firstMedia(rtmp, key, 0, signal));
+    return (performance.now() - from) / 1000;
+  } finally {
+    await sender.stop();
+    await rm(copy);
+  }
+}
+
+type Step = [what: string, object: string, state: RegExp];
+
+/** The steps of a start, in their order. */
+const listSteps = ({ upload, stream }: Start): Step[] => [
+  ['the Job of the import exists', `Job ${importJobName(upload)}`, /^there$/],
+  ['its container runs', `Pod ${importJobName(upload)}`, /^runs$/],
+  ['the import has ended', `Pod ${importJobName(upload)}`, /^ended$/],
+  ['the upload is imported', `Upload ${upload}`, /, 1080p30 |^ready/],
+  ['the container of the rendition runs', `Pod ${renditionJobName(upload, PROFILE)}`, /^runs$/],
+  ['the rendition has ended', `Pod ${renditionJobName(upload, PROFILE)}`, /^ended$/],
+  ['the rendition is ready', `Upload ${upload}`, /, 1080p30 ready/],
+  ['the streamer runs', `Pod ${podName(stream)}`, /^runs$/],
+];
+
+/** Returns for each step the seconds since the one before, and at the end those to the first media. */
+function splitStart(start: Start): [what: string, seconds: number][] {
+  let before = start.from;
+  const lap = (at: number): number => {
+    const seconds = (at - before) / 1000;
+    before = at;
+    return seconds;
+  };
+  const laps = listSteps(start).flatMap(([what, object, state]): [string, number][] => {
+    const mark = start.marks.find((one) => one.object.startsWith(object) && state.test(one.state));
+    return mark ? [[what, lap(mark.at)]] : [];
+  });
+  return [...laps, ['the receiver has media', lap(start.from + start.seconds * 1000)]];
+}
+
+/** Prints every change of a start, for the search for lost time. */
+function explain(start: Start): void {
+  for (const { at, object, state } of start.marks)
+    say(`    ${formatSeconds((at - start.from) / 1000).padStart(8)}  ${object}: ${state}`);
+}
+
+const STATED = { peer: '–', beside: '–', bar: '–', result: 'stated' };
+
+/** Makes a row for each step of the starts: medians. */
+function stepRows(starts: readonly Start[]): Row[] {
+  const laps = starts.map(splitStart);
+  return (laps[0] ?? []).map(([what], step) => ({
+    ...STATED,
+    what: `… then until ${what}`,
+    ours: formatSeconds(median(laps.flatMap((one) => one[step]?.[1] ?? []))),
+  }));
+}
+
+const judge = (seconds: number, bar: number): string =>
+  `${formatSeconds(seconds)} more: ${seconds <= bar ? 'holds' : 'misses'}`;
+
+/** Measures from the link of an export to the first media, taking turns with curl and ffmpeg. */
+export async function exportRows(stage: Stage, seconds: number): Promise<Row[]> {
+  const file = join(stage.dir, 'export.mp4');
+  await makeExport(stage.clip, file, { seconds, fast: true }, stage.signal);
+  const starts: Start[] = [];
+  const byHand: number[] = [];
+  for (let n = 0; n < stage.times; n++) {
+    await makeDistinct(file);
+    byHand.push(await goLiveByHand(stage, file));
+    const start = await goLiveFromLink(stage, file);
+    starts.push(start);
+    say(
+      `  export ${n + 1} of ${stage.times}: live after ${formatSeconds(start.seconds)}, by hand ${formatRange([byHand[n] ?? 0])}`,
+    );
+    explain(start);
+  }
+  await rm(file);
+  const ours = starts.map((start) => start.seconds);
+  const more = median(ours) - median(byHand);
+  return [
+    {
+      what: `link → live, a 1080p30 export of ${seconds} s with B-frames (${starts[0]?.way}), median of ${stage.times}`,
+      ours: formatRange(ours),
+      peer: formatRange(byHand),
+      beside: 'curl -o, then ffmpeg -c copy',
+      result: judge(more, EXPORT_BAR_SECONDS),
+      bar: `≤ ${EXPORT_BAR_SECONDS} s more`,
+    },
+    ...stepRows(starts),
+  ];
+}
+
+/** Reads the upload's id from the file in which the client keeps its unfinished uploads. */
+async function readUpload(memory: string, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    signal.throwIfAborted();
+    const url = /"uploadUrl":"([^"]+)"/.exec(await readFile(memory, 'utf8').catch(() => ''))?.[1];
+    if (url) return url.split('/').at(-1) ?? '';
+    await sleep(5);
+  }
+}
+
+interface Sent {
+  start: Start;
+  sendingSeconds: number;
+}
+
+/** Sends a file by a stock tus client, with a stream that waits for it. */
+async function goLiveFromUpload(stage: Stage, file: string): Promise<Sent> {
+  const { system, dir } = stage;
+  const memory = join(dir, `sending-${randomBytes(4).toString('hex')}.json`);
+  const destination = await makeDestination(stage);
+  const endpoint = `${system.facts.apiUrl}/uploads/resumable`;
+  const sending = JSON.stringify({ endpoint, apiKey: system.facts.apiKey, path: file, memory });
+  const over = new AbortController();
+  const signal = AbortSignal.any([stage.signal, over.signal]);
+  const from = performance.now();
+  // A process of its own: the measurement does not slow the sending. It never reaches the share 2, at which it would kill itself.
+  const child = spawn(process.execPath, [TUS_CLIENT, sending, '2'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const kill = () => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  const ended = once(child, 'exit').then(([status]) => {
+    if (status !== 0) {
+      over.abort(new Error(`the tus client ended with ${status}`));
+      signal.throwIfAborted();
+    }
+    const seconds = (performance.now() - from) / 1000;
+    say(`  the sending took ${formatSeconds(seconds)}`);
+    return seconds;
+  });
+  // A failure that comes before anything waits for it is thrown below.
+  ended.catch(() => undefined);
+  try {
+    const upload = await readUpload(memory, signal);
+    const [sendingSeconds, start] = await Promise.all([
+      ended,
+      goLive({ ...stage, signal }, from, upload, ...destination),
+    ]);
+    return { start, sendingSeconds };
+  } finally {
+    over.abort(new Error('over'));
+    await ended.catch(() => undefined);
+    await rm(memory, { force: true });
+  }
+}
+
+/** Measures from the begin of a tus upload to the first media, beside the sending in the same run. */
+export async function uploadRows(stage: Stage, seconds: number, size: string): Promise<Row[]> {
+  const file = join(stage.dir, 'upload.mp4');
+  await makeExport(stage.clip, file, { seconds, fast: true }, stage.signal);
+  const all: Sent[] = [];
+  for (let n = 0; n < stage.times; n++) {
+    await makeDistinct(file);
+    const sent = await goLiveFromUpload(stage, file);
+    all.push(sent);
+    const { start, sendingSeconds } = sent;
+    say(`  upload ${n + 1} of ${stage.times}: live ${formatSeconds(start.seconds - sendingSeconds)} after the sending`);
+    explain(start);
+  }
+  await rm(file);
+  const more = median(all.map(({ start, sendingSeconds }) => start.seconds - sendingSeconds));
+  return [
+    {
+      what: `tus upload of ${size} → live (${all[0]?.start.way}), median of ${stage.times}`,
+      ours: formatRange(all.map(({ start }) => start.seconds)),
+      peer: formatRange(all.map(({ sendingSeconds }) => sendingSeconds)),
+      beside: 'the sending itself',
+      result: judge(more, UPLOAD_BAR_SECONDS),
+      bar: `≤ ${UPLOAD_BAR_SECONDS} s more`,
+    },
+    ...stepRows(all.map(({ start }) => start)),
+  ];
+}
