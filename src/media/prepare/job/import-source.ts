@@ -1,9 +1,11 @@
 /**
- * Imports one source: fetches it from a link or joins its uploaded pieces, reads it to its end, describes it, and only
- * then puts it into storage. Until then it is a file on a local disk, and the program that reads it sees nothing else.
+ * Imports one source: fetches it from a link or joins its uploaded pieces, reads it to its end and describes it. Until then it
+ * is a file on a local disk, and the program that reads it sees nothing else. Its copy in storage is written meanwhile, and
+ * becomes visible once the file has proved playable.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
@@ -40,25 +42,50 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
   const media = { ...context.limits, durationSeconds: Math.min(context.limits.durationSeconds, maxDurationSeconds) };
   return withScratchFile(inputDir, async (path) => {
     const fetched = await bring(task, path, context, limits);
-    const options = { tools, signal, limits: media };
-    const header = await openSource(path, task.type, options);
-    const { source, scan } = await examine(path, header, task.type, tools, signal, { limits: media });
-    // The description includes tracks that are not played.
-    const pictures = task.type === 'audio' ? header.video : undefined;
-    const decodedSeconds = task.type === 'audio' ? await decodeSound(path, source, scan, context, media) : undefined;
-    const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
-    const transparency = task.type === 'video' ? await findTransparency(path, source, options) : [];
     const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
-    if (!isThere) {
-      await storage.write(task.sourceKey, createReadStream(path, { highWaterMark: BUFFER_BYTES }), signal);
-    }
+    const described = describe(task.type, path, { tools, signal, limits: media });
+    const body = () => Readable.from(readHeldBack(path, described), { objectMode: false });
+    const stored = isThere ? undefined : storage.write(task.sourceKey, body(), signal);
+    // A refusal of the file makes its copy fail too, and is the reason to name.
+    const [description, copy] = await Promise.allSettled([described, stored]);
+    if (description.status === 'rejected') throw description.reason;
+    if (copy.status === 'rejected') throw copy.reason;
     // A failure above may be retried, so the pieces stay until here; from here on they are useless.
     if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
-    return {
-      media: { ...fetched, ...describeMedia({ ...source, video: source.video ?? pictures }, measured) },
-      warnings: mergeWarnings(describeWarnings(source, measured, task.type), transparency),
-    };
+    const { warnings, ...tracks } = description.value;
+    return { media: { ...fetched, ...tracks }, warnings };
   });
+}
+
+/** Reads the file to its end. Rejects with PrepareError or the signal's reason. */
+async function describe(
+  type: ImportTask['type'],
+  path: string,
+  options: Pick<JobContext, 'tools' | 'signal' | 'limits'>,
+) {
+  const { tools, signal, limits } = options;
+  const header = await openSource(path, type, options);
+  const { source, scan } = await examine(path, header, type, tools, signal, { limits });
+  // The description includes tracks that are not played.
+  const pictures = type === 'audio' ? header.video : undefined;
+  const decodedSeconds = type === 'audio' ? await decodeSound(path, source, scan, options, limits) : undefined;
+  const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
+  const transparency = type === 'video' ? await findTransparency(path, source, options) : [];
+  return {
+    ...describeMedia({ ...source, video: source.video ?? pictures }, measured),
+    warnings: mergeWarnings(describeWarnings(source, measured, type), transparency),
+  };
+}
+
+/** Yields the file, its last piece only after `approved`: an object in storage is not visible before its body has ended. */
+async function* readHeldBack(path: string, approved: Promise<unknown>): AsyncGenerator<Buffer> {
+  let last: Buffer | undefined;
+  for await (const piece of createReadStream(path, { highWaterMark: BUFFER_BYTES }) as AsyncIterable<Buffer>) {
+    if (last) yield last;
+    last = piece;
+  }
+  await approved;
+  if (last) yield last;
 }
 
 /** Presents a file as something to write to like storage; the key is ignored. */
