@@ -62,7 +62,7 @@ export const LIMIT_ROWS = {
     trial: 4 * MEBI,
     full: 128 * MEBI,
     words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
-    free: 'Delete playlists that are no longer needed; their versions are deleted too.',
+    free: 'Delete playlists that are no longer needed, which also deletes their versions.',
   },
   uploads: {
     title: 'Uploads',
@@ -74,7 +74,7 @@ export const LIMIT_ROWS = {
     free: 'Delete uploads that are no longer needed.',
   },
   uploadBytes: {
-    title: 'Uploads together',
+    title: 'All uploads together',
     unit: 'bytes',
     trial: 20 * GIBI,
     full: KIBI * GIBI,
@@ -105,8 +105,8 @@ export const LIMIT_ROWS = {
     unit: 'count',
     trial: 10,
     full: 1000,
-    words: 'imports from links that have not ended',
-    free: 'Wait until some of them have ended, or delete them.',
+    words: 'unfinished imports from links',
+    free: 'Wait until some imports have finished, or delete them.',
   },
   preparedBytes: {
     title: 'Prepared media',
@@ -114,7 +114,7 @@ export const LIMIT_ROWS = {
     trial: 20 * GIBI,
     full: 4 * KIBI * GIBI,
     words: 'of prepared media',
-    free: 'Delete uploads that are no longer needed; their prepared media is deleted too.',
+    free: 'Delete uploads that are no longer needed, which also deletes their prepared media.',
   },
   destinationTests: {
     title: 'Tests of destinations',
@@ -123,7 +123,7 @@ export const LIMIT_ROWS = {
     full: 30,
     words: 'tests of destinations a minute',
     code: 'rate_limited',
-    free: 'Wait a minute.',
+    free: 'Try again in a minute.',
   },
   previews: {
     title: 'Live previews at once',
@@ -132,7 +132,7 @@ export const LIMIT_ROWS = {
     full: 8,
     words: 'live previews at once',
     code: 'too_many_previews',
-    free: 'Close one, or wait until one has ended.',
+    free: 'Close a preview, or wait until one ends.',
   },
   apiKeys: {
     title: 'API keys',
@@ -149,7 +149,7 @@ export const LIMIT_ROWS = {
     trial: 2000,
     full: 100_000,
     words: 'idempotency keys in 24 hours',
-    free: 'Send requests that may safely run twice without a key, or wait.',
+    free: 'Wait, or send requests without a key if they are safe to repeat.',
   },
   keptAnswerBytes: {
     title: 'Responses stored for idempotency keys',
@@ -252,8 +252,8 @@ const lift = ({ name, class: column, full, allowed }: LimitUse): string =>
 export function limitExceeded(use: LimitUse): AppError {
   const { name, used, wanted, allowed } = use;
   const { words, free, code = 'quota_exceeded' } = LIMIT_ROWS[name] as LimitRow;
-  const needs = wanted > 1 ? `; this needs ${formatLimit(name, wanted)}` : '';
-  const has = `This account may have ${formatLimit(name, allowed)} ${words}, and has ${formatLimit(name, used)}${needs}.`;
+  const needs = wanted > 1 ? `; this request needs ${formatLimit(name, wanted)}` : '';
+  const has = `The account may have ${formatLimit(name, allowed)} ${words}, and has ${formatLimit(name, used)}${needs}.`;
   const detail = `${has} ${free}${lift(use)}`;
   return new AppError(code, detail, { extras: { limit: name, used, allowed, class: use.class } });
 }

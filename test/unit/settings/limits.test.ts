@@ -52,7 +52,7 @@ test('a trial account’s error names the limit, its usage, and how to lift it',
   const { code, status, message, extras } = limitExceeded(facts);
   expect([code, status]).toEqual(['quota_exceeded', 403]);
   expect(message).toBe(
-    'This account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
+    'The account may have 5 streams, and has 5. Delete streams that are no longer needed. ' +
       'Buying credit once raises this limit to 1,000 permanently.',
   );
   expect(extras).toEqual({ limit: 'streams', used: 5, allowed: 5, class: 'trial' });
