@@ -6,7 +6,7 @@ import { MAX_GOP_SECONDS } from './format.ts';
 import { BrokenPromiseError } from './frame-times.ts';
 
 /** ITU-T H.264 A.3.1: a decoder holds at most 16 pictures, so no picture is shown further from its decoding. */
-export const MAX_REORDERED_FRAMES = 16;
+const MAX_REORDERED_FRAMES = 16;
 
 /** Fewer pictures than this are missing where a file with B-frames was cut in decoding order. */
 const MAX_MISSING_AT_END = 8;
@@ -84,7 +84,6 @@ export class PictureOrder {
     for (const [at, slot] of closed.entries())
       this.#delayFrames = Math.max(this.#delayFrames, this.#firstOpen + at - slot);
     this.#firstOpen += closed.length;
-    this.#lastSlot = Math.max(this.#lastSlot, this.#firstOpen - 1);
     this.#open = [];
     return closed;
   }

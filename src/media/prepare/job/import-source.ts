@@ -44,8 +44,8 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
     const fetched = await bring(task, path, context, limits);
     const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
     const described = describe(task.type, path, { tools, signal, limits: media });
-    const body = () => Readable.from(readHeldBack(path, described), { objectMode: false });
-    const stored = isThere ? undefined : storage.write(task.sourceKey, body(), signal);
+    const body = isThere ? undefined : Readable.from(readHeldBack(path, described), { objectMode: false });
+    const stored = body && storage.write(task.sourceKey, body, signal);
     // A refusal of the file makes its copy fail too, and is the reason to name.
     const [description, copy] = await Promise.allSettled([described, stored]);
     if (description.status === 'rejected') throw description.reason;

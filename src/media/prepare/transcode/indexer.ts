@@ -96,7 +96,6 @@ class Checker {
   readonly #framerate: number | undefined;
   #videoHeader: string | undefined;
   #audioHeader: string | undefined;
-  #videoFrames = 0;
   #audioFrames = 0;
   #lastMs = 0;
   readonly #order: PictureOrder;
@@ -121,7 +120,7 @@ class Checker {
   }
 
   get videoFrames(): number {
-    return this.#videoFrames;
+    return this.#order.frames;
   }
 
   #addVideoHeader({ body }: FlvTag): void {
@@ -139,7 +138,7 @@ class Checker {
   }
 
   #addVideo(tag: FlvTag): void {
-    const frame = this.#videoFrames++;
+    const frame = this.#order.frames;
     const framerate = this.#framerate;
     promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
     promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
@@ -168,21 +167,21 @@ class Checker {
     const audio = { frames: this.#audioFrames, header: this.#audioHeader };
     const audioSeconds = (audio.frames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE;
     if (framerate === undefined) return { durationSeconds: audioSeconds, video: undefined, audio };
-    promise(this.#videoHeader !== undefined && this.#videoFrames > 0, 'the rendition has no video');
+    promise(this.#videoHeader !== undefined && this.videoFrames > 0, 'the rendition has no video');
     promise(this.#order.isComplete, 'a video frame is missing at the end');
     promise(
-      audio.frames === audioFramesFor(this.#videoFrames, framerate),
-      `${audio.frames} AAC frames are not as long as ${this.#videoFrames} video frames`,
+      audio.frames === audioFramesFor(this.videoFrames, framerate),
+      `${audio.frames} AAC frames are not as long as ${this.videoFrames} video frames`,
     );
     const [frameRateNum, frameRateDen] = toFraction(framerate);
     const video = {
       frameRateNum,
       frameRateDen,
-      frames: this.#videoFrames,
+      frames: this.videoFrames,
       header: this.#videoHeader,
       keyframes: this.#keyframes,
     };
-    return { durationSeconds: this.#videoFrames / framerate, video, audio };
+    return { durationSeconds: this.videoFrames / framerate, video, audio };
   }
 }
 

@@ -97,7 +97,6 @@ export class Rewriter {
   /** Pictures with the slots that show them. */
   #video: { body: Buffer; slot: number }[] = [];
   #audio: Buffer[] = [];
-  #videoFrames = 0;
   #audioFrames = 0;
   #videoWritten = 0;
   #audioWritten = 0;
@@ -114,7 +113,7 @@ export class Rewriter {
 
   /** Seconds of input so far. */
   get seconds(): number {
-    return this.#framerate ? this.#videoFrames / this.#framerate : (this.#audioFrames * AUDIO_FRAME_MS) / 1000;
+    return this.#framerate ? this.#order.frames / this.#framerate : (this.#audioFrames * AUDIO_FRAME_MS) / 1000;
   }
 
   /** Takes ffmpeg's next tag and returns the tags to write. Throws BrokenPromiseError. */
@@ -135,7 +134,7 @@ export class Rewriter {
   end(): NewTag[] {
     if (this.#framerate) {
       this.#place(this.#order.end());
-      const wanted = audioFramesFor(this.#videoFrames, this.#framerate);
+      const wanted = audioFramesFor(this.#order.frames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
       this.#fill(wanted - this.#audioWritten - this.#audio.length);
     }
@@ -147,12 +146,11 @@ export class Rewriter {
 
   /** The times at which pictures are decoded follow from their order, so the source's own do not count. */
   #pushVideo(tag: FlvTag): void {
-    if (!this.#framerate || this.#videoFrames === this.#mending.videoFrames) return;
+    if (!this.#framerate || this.#order.frames === this.#mending.videoFrames) return;
     const shownMs = tag.timestampMs + compositionTimeMs(tag) - ORIGIN_MS;
     const slot = Math.round((shownMs * this.#framerate) / 1000);
     if (Math.abs(shownMs - videoSlotMs(slot, this.#framerate)) > TOLERANCE_MS)
-      throw new BrokenPromiseError(`video frame ${this.#videoFrames} is shown at ${shownMs} ms, between two frames`);
-    this.#videoFrames++;
+      throw new BrokenPromiseError(`video frame ${this.#order.frames} is shown at ${shownMs} ms, between two frames`);
     this.#unordered.push(tag.body);
     this.#place(this.#order.add(slot, isKeyframe(tag)));
   }
@@ -160,7 +158,7 @@ export class Rewriter {
   #place(slots: readonly number[]): void {
     if (slots.length === 0) return;
     if (this.#order.delayFrames > this.#delayFrames)
-      throw new BrokenPromiseError(`video frame ${this.#videoFrames - 1} is reordered further than its header says`);
+      throw new BrokenPromiseError(`video frame ${this.#order.frames - 1} is reordered further than its header says`);
     for (const [at, body] of this.#unordered.entries()) this.#video.push({ body, slot: slots[at] ?? 0 });
     this.#unordered = [];
   }
