@@ -19,7 +19,7 @@ import { buildObject, type Media, makeMedia, makeStreams, observe, streamSpec } 
 import type { PeerJobs } from './api/peers.ts';
 import { type Account, type BenchSystem, startSystem } from './api/system.ts';
 import { startWorker } from './api/worker.ts';
-import { circumstances, collect, type Row, report, whole } from './report.ts';
+import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
 const PARTS = ['reads', 'flat', 'graphql', 'creates', 'memory'];
 const HELP = `Usage: node test/bench/api.ts [options]
@@ -196,9 +196,7 @@ async function measure(parts: readonly string[]): Promise<Row[]> {
 
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
-  const parts = values.only.split(',');
-  const unknown = parts.find((part) => !PARTS.includes(part));
-  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const parts = selectParts(values.only, PARTS);
   const { version } = JSON.parse(readFileSync('node_modules/fastify/package.json', 'utf8')) as { version: string };
   const about = circumstances(['Kubernetes 1.36.3', `Fastify ${version}`]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });

@@ -13,7 +13,7 @@ import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { measureCost } from './cost.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
-import { circumstances, type Row, readVersion, report, whole } from './report.ts';
+import { circumstances, type Row, readVersion, report, selectParts, whole } from './report.ts';
 import { measureSeams } from './seams.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
@@ -87,9 +87,7 @@ async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonl
 
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
-  const parts = values.only.split(',');
-  const unknown = parts.find((part) => !PARTS.includes(part));
-  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const parts = selectParts(values.only, PARTS);
   await ensurePrograms(
     [
       { command: 'ffmpeg', aptPackage: 'ffmpeg' },

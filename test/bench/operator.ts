@@ -11,7 +11,7 @@ import { prepareDestinations, prepareMedia } from './operator/objects.ts';
 import { startOperator } from './operator/process.ts';
 import { measureScale, removeStreams } from './operator/scale.ts';
 import { measureSteady } from './operator/steady.ts';
-import { circumstances, collect, type Row, report, whole } from './report.ts';
+import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
 const PARTS = ['latency', 'schedules', 'scale', 'steady', 'takeover'];
 const HELP = `Usage: node test/bench/operator.ts [options]
@@ -76,9 +76,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
 
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
-  const parts = values.only.split(',');
-  const unknown = parts.find((part) => !PARTS.includes(part));
-  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const parts = selectParts(values.only, PARTS);
   const about = circumstances(['Kubernetes 1.36.3', 'kwok 0.8.0']);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const rows = await measure(parts, (text) => process.stderr.write(`${text}\n`));

@@ -15,7 +15,7 @@ import { importRows } from './prepare/import.ts';
 import { exportRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
 import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
-import { circumstances, collect, type Row, readVersion, report, whole } from './report.ts';
+import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
 const PARTS = ['rendition', 'export', 'tus', 'import'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
@@ -94,9 +94,7 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
 
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
-  const parts = values.only.split(',');
-  const unknown = parts.find((part) => !PARTS.includes(part));
-  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  const parts = selectParts(values.only, PARTS);
   const signal = limitRun(whole(values.minutes));
   await ensurePrograms(
     [

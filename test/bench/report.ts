@@ -72,6 +72,14 @@ export function whole(text: string): number {
   return Number(text);
 }
 
+/** Parses the parts of a benchmark on a command line, divided by commas. Throws where one is not among `known`. */
+export function selectParts(text: string, known: readonly string[]): string[] {
+  const parts = text.split(',');
+  const unknown = parts.find((part) => !known.includes(part));
+  if (unknown !== undefined) throw new Error(`there is no part "${unknown}"`);
+  return parts;
+}
+
 /** Runs the selected `parts` and collects their rows. Each part's rows are printed at once, and so survive the failure of a later part. */
 export function collect(parts: readonly string[], say: (text: string) => void) {
   const rows: Row[] = [];
