@@ -10,14 +10,13 @@ import { collectionPath, objectPath } from '../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
-import { buildProgram } from '../../src/operator/stream/program.ts';
 import { buildJob, wantImport } from '../../src/operator/upload/job.ts';
 import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { environment } from '../../src/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
-import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../kit/make/operator.ts';
+import { destination, makeProgram, S3_SETTINGS, SETTINGS, stream, upload, world } from '../kit/make/operator.ts';
 import { openHelms } from '../kit/real/helm/index.ts';
 import { INLINE } from '../kit/real/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../kit/real/kubernetes.ts';
@@ -91,7 +90,7 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const PROGRAM = buildProgram(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
+const PROGRAM = makeProgram(stream(), world({ destinations: [destination()] }), '2026-06-01T12:00:00Z');
 const inStreams = <T extends KubeObject>(object: T): T => ({
   ...object,
   metadata: { ...object.metadata, namespace: STREAMS },

@@ -90,7 +90,10 @@ function uploadProblem(
   };
 }
 
-/** The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the first. */
+/**
+ * The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the
+ * first. A decision assesses them once: with 500 items, that is most of its work.
+ */
 export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
   const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
   const [profile, hold] = [findProfile(stream), findHold(stream)];
@@ -171,11 +174,7 @@ export const countItems = (tracks: readonly Assessed[]): number =>
  * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
  * nearest to that is named: the track plays when it is ready. With Block every item is needed, and the most urgent is named.
  */
-export function findMediaProblem(
-  stream: LoopStream,
-  objects: MediaObjects,
-  tracks: readonly Assessed[] = assessTracks(stream, objects),
-): Finding | undefined {
+export function findMediaProblem(stream: Pick<LoopStream, 'spec'>, tracks: readonly Assessed[]): Finding | undefined {
   const skips = !isBlocking(stream);
   const stuck = tracks.filter(({ entries }) => {
     const isUnplayable = ({ problem }: Entry) => problem !== undefined;
@@ -193,15 +192,11 @@ export function findMediaProblem(
 }
 
 /** Whether a program that is on air would lose items that only have to be prepared again, as for another quality. */
-export function losesItems(
-  stream: LoopStream,
-  objects: MediaObjects,
-  { video, audio }: Pick<Playing, 'video' | 'audio'>,
-): boolean {
+export function losesItems(tracks: readonly Assessed[], { video, audio }: Pick<Playing, 'video' | 'audio'>): boolean {
   const playing = (track: Track | undefined) =>
     new Set(track?.items.flatMap(({ id, rendition }) => (rendition === '' ? [] : [id])));
   const now = { video: playing(video), audio: playing(audio) };
-  return assessTracks(stream, objects).some(({ kind, entries }) =>
+  return tracks.some(({ kind, entries }) =>
     entries.some(
       ({ upload, problem }) =>
         problem !== undefined && upload !== undefined && isOnTheWay(problem.reason) && now[kind].has(upload),

@@ -17,10 +17,10 @@ import {
   type Unplayable,
   type UnplayableItem,
 } from '../../resources/stream/spec.ts';
-import { assessTracks, countItems, type Entry, findMediaProblem, listUnplayable } from '../media/items.ts';
+import { countItems, type Entry, findMediaProblem, listUnplayable } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
-import type { Observation } from './observation.ts';
+import type { AssessedObservation, Observation } from './observation.ts';
 import type { BrokenItem, PodReport } from './pod-report.ts';
 import { computeAirtime } from './schedule.ts';
 
@@ -28,8 +28,8 @@ type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
 interface Check {
   /** Reason and message of the condition while nothing is wrong. */
-  fine: (observed: Observation) => Finding;
-  problem: (observed: Observation) => Finding | undefined;
+  fine: (observed: AssessedObservation) => Finding;
+  problem: (observed: AssessedObservation) => Finding | undefined;
 }
 
 /** The Destination's own Ready condition is the judgement; it counts only for the spec it was made for. */
@@ -46,8 +46,7 @@ function destinationProblem(name: string, destination: Destination | undefined):
 const quoteNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
-function describeMedia(observed: Observation): Finding {
-  const tracks = assessTracks(observed.stream, observed);
+function describeMedia({ tracks }: AssessedObservation): Finding {
   const left = listUnplayable(tracks);
   if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
   return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
@@ -71,7 +70,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
   },
   MediaReady: {
     fine: describeMedia,
-    problem: (observed) => findMediaProblem(observed.stream, observed),
+    problem: ({ stream, tracks }) => findMediaProblem(stream, tracks),
   },
   ScheduleValid: {
     fine: ({ stream: { spec } }) =>
@@ -86,7 +85,7 @@ const CHECKS: Record<ReadinessCondition, Check> = {
 };
 
 /** The readiness conditions, in their order. */
-export const checkReadiness = (observed: Observation): Verdict[] =>
+export const checkReadiness = (observed: AssessedObservation): Verdict[] =>
   READINESS_CONDITIONS.map((type) => {
     const { fine, problem } = CHECKS[type];
     const found = problem(observed);
@@ -183,9 +182,11 @@ function findBroken({ stream, report }: Observation): Found[] {
 }
 
 /** Undefined when everything can be played. */
-export function findUnplayable(observed: Observation, { hasPod, brokenOnly = false }: About): Unplayable | undefined {
-  const { stream, now } = observed;
-  const tracks = assessTracks(stream, observed);
+export function findUnplayable(
+  observed: AssessedObservation,
+  { hasPod, brokenOnly = false }: About,
+): Unplayable | undefined {
+  const { stream, tracks, now } = observed;
   const known = listUnplayable(tracks).flatMap(describeEntry);
   const broken = (hasPod ? findBroken(observed) : []).filter(
     ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),

@@ -13,7 +13,7 @@ import { type Playing, type Program, readPodProgram, toPlaying } from '../../res
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
-import { losesItems } from '../media/items.ts';
+import { assessTracks, losesItems } from '../media/items.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
@@ -26,7 +26,7 @@ import {
   judgeScheduling,
 } from './conditions.ts';
 import { type Action, decideExchange, decideRemoval, NO_ACTION } from './handover.ts';
-import type { Observation } from './observation.ts';
+import type { AssessedObservation, Observation } from './observation.ts';
 import { readDisruption } from './pod.ts';
 import {
   buildProgram,
@@ -82,7 +82,7 @@ const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 
 /** An observation with what follows from it, computed once for the whole decision. */
-interface Situation extends Observation {
+interface Situation extends AssessedObservation {
   settings: PodSettings;
   /** The stream's own pods. The one that publishes, or is to, comes first. */
   ownPods: Pod[];
@@ -101,12 +101,13 @@ function assess(observed: Observation, settings: PodSettings): Situation {
   const ownPods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream));
   const [ownPod] = ownPods;
   const live = findCondition(stream.status?.conditions, 'Live');
+  const assessed = { ...observed, tracks: assessTracks(stream, observed) };
   return {
-    ...observed,
+    ...assessed,
     settings,
     ownPods,
     program: ownPod && readPodProgram(ownPod),
-    readiness: checkReadiness(observed),
+    readiness: checkReadiness(assessed),
     gates: readGates(stream.spec, stream.status?.conditions),
     airtime: computeAirtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
     wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
@@ -327,7 +328,7 @@ const isPlayable = (conditions: readonly Verdict[]): boolean =>
 
 /** Whether a stream goes on with `playing`: its media cannot be played yet, or less of it than will be in a while. */
 const goesOnWith = (playing: Playing, situation: Situation): boolean =>
-  !isPlayable(situation.readiness) || losesItems(situation.stream, situation, playing);
+  !isPlayable(situation.readiness) || losesItems(situation.tracks, playing);
 
 /** The sentence about the items that a stream on air goes without. One that `stays` as it is lacks what its pod reports. */
 function describeLeftOutNow(situation: Situation, stays: boolean): string | undefined {

@@ -12,8 +12,8 @@ import type { Profile } from '../../resources/stream/profile.ts';
 import { isLeftOut, type Playing, type Program, type Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
-import { type Assessed, assessTracks, findProfile, isOnTheWay } from '../media/items.ts';
-import type { Observation, StreamObjects } from './observation.ts';
+import { type Assessed, findProfile, isOnTheWay } from '../media/items.ts';
+import type { AssessedObjects, AssessedObservation, StreamObjects } from './observation.ts';
 import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
 
 /**
@@ -64,12 +64,12 @@ const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program)
  */
 export function buildProgram(
   stream: LoopStream,
-  objects: StreamObjects,
+  objects: AssessedObjects,
   playhead: string | Playhead,
   previous?: Program,
 ): Program {
   const profile = findProfile(stream);
-  const [video, audio] = assessTracks(stream, objects).map((track) => buildTrack(track, objects, profile));
+  const [video, audio] = objects.tracks.map((track) => buildTrack(track, objects, profile));
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
     ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),
@@ -161,7 +161,7 @@ const playsAll = ({ video, audio }: Program): boolean =>
   [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
 
 interface Given {
-  observed: Observation;
+  observed: AssessedObservation;
   pod: Pod;
   current: Program;
   next: Program;
@@ -175,7 +175,7 @@ export function computeJoinTime({ observed, pod, current, next }: Given): Date |
   if (!onlyJoins(next, current)) return undefined;
   const isStuck = observed.report?.problems.some(({ reason }) => reason === 'NothingPlayable');
   if (isStuck || !playsAll(current)) return undefined;
-  const entries = assessTracks(observed.stream, observed).flatMap((track) => track.entries);
+  const entries = observed.tracks.flatMap((track) => track.entries);
   if (!entries.some(({ problem }) => problem !== undefined && isOnTheWay(problem.reason))) return undefined;
   const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
   const [now, until] = [observed.now.getTime(), changed + JOIN_INTERVAL_MS];

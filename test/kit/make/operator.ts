@@ -4,15 +4,17 @@ import type { Job, Pod } from '../../../src/kube/core.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import type { PrepareResult } from '../../../src/media/prepare/job/task.ts';
+import { assessTracks } from '../../../src/operator/media/items.ts';
 import type { PodSettings } from '../../../src/operator/pods/security.ts';
 import { decide } from '../../../src/operator/stream/decide.ts';
 import type { Observation } from '../../../src/operator/stream/observation.ts';
 import { buildPod } from '../../../src/operator/stream/pod.ts';
-import { buildProgram } from '../../../src/operator/stream/program.ts';
+import { buildProgram, type Playhead } from '../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../src/operator/stream/status.ts';
 import { buildJob, type WantedJob } from '../../../src/operator/upload/job.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
+import type { Program } from '../../../src/resources/stream/program.ts';
 import type { LoopStream } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import type { Upload } from '../../../src/resources/upload/resource.ts';
@@ -159,13 +161,21 @@ export const world = (
   now: objects.now ?? NOW,
 });
 
+/** Returns the program that the operator would give a stream's pod in this world. */
+export const makeProgram = (
+  loopStream: LoopStream,
+  inWorld: World,
+  playhead: string | Playhead,
+  previous?: Program,
+): Program => buildProgram(loopStream, { ...inWorld, tracks: assessTracks(loopStream, inWorld) }, playhead, previous);
+
 /** Returns the pod that the operator would make for a stream, in the state that kubelet would report. */
 export function makePod(
   loopStream: LoopStream,
   state: { ready?: boolean; deleted?: boolean; phase?: 'Pending' | 'Running' | 'Failed'; waiting?: string } = {},
   inWorld: World = world(),
 ): Pod {
-  const built = buildPod(loopStream, buildProgram(loopStream, inWorld, kubeTime(NOW)), SETTINGS);
+  const built = buildPod(loopStream, makeProgram(loopStream, inWorld, kubeTime(NOW)), SETTINGS);
   return {
     ...built,
     spec: { ...built.spec, nodeName: 'node-a' },

@@ -1,9 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { findMediaProblem, isWaiting, listUploadNames } from '../../../../src/operator/media/items.ts';
-import { buildProgram } from '../../../../src/operator/stream/program.ts';
+import { assessTracks, findMediaProblem, isWaiting, listUploadNames } from '../../../../src/operator/media/items.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../../../src/resources/common/names.ts';
+import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
-import { at, MEDIA, NOW, playlist, rendition, stream, upload, world } from '../../../kit/make/operator.ts';
+import {
+  at,
+  MEDIA,
+  makeProgram,
+  NOW,
+  playlist,
+  rendition,
+  stream,
+  upload,
+  type World,
+  world,
+} from '../../../kit/make/operator.ts';
 
 const importing: UploadStatus = { state: 'importing' };
 const preparing: UploadStatus = {
@@ -24,6 +35,9 @@ const outdated: UploadStatus = {
   renditions: [rendition()],
 };
 const EPOCH = NOW.toISOString();
+
+const findProblem = (loopStream: LoopStream, inWorld: World) =>
+  findMediaProblem(loopStream, assessTracks(loopStream, inWorld));
 
 describe('media readiness', () => {
   it.each([
@@ -63,7 +77,7 @@ describe('media readiness', () => {
       'Upload "film" is audio; the stream needs a video to loop.',
     ],
   ])('of %s', (_what, uploads, reason, message) => {
-    const problem = findMediaProblem(stream(), world({ uploads }));
+    const problem = findProblem(stream(), world({ uploads }));
     expect(problem?.reason).toBe(reason);
     expect(problem?.message ?? '').toBe(message);
   });
@@ -77,17 +91,17 @@ describe('media readiness', () => {
     const condition = { type: 'CreditAvailable', status, reason: 'X', message: 'x', lastTransitionTime: EPOCH };
     const seen = { ...loopStream, status: { conditions: [condition] } };
     const uploads = [upload('film', preparing)];
-    expect(findMediaProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
-    expect(findMediaProblem(seen, world())).toBeUndefined();
+    expect(findProblem(seen, world({ uploads }))).toEqual({ reason, message, ...(unknown && { unknown }) });
+    expect(findProblem(seen, world())).toBeUndefined();
   });
 
   it('of a stream whose account is suspended, or that waits for a foreign condition, reports that wait', () => {
     const uploads = [upload('film', preparing)];
     const gated = stream({ readinessGates: [{ conditionType: 'Approved' }] });
-    expect(findMediaProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
+    expect(findProblem(gated, world({ uploads }))?.message).toContain('when the condition "Approved" is true');
     const { metadata, ...rest } = stream();
     const suspended = { ...rest, metadata: { ...metadata, annotations: { [SUSPENDED_ANNOTATION]: 'true' } } };
-    expect(findMediaProblem(suspended, world({ uploads }))).toMatchObject({
+    expect(findProblem(suspended, world({ uploads }))).toMatchObject({
       reason: 'MediaAwaitsGate',
       message: 'Upload "film" will be prepared for 720p30 when the account is no longer suspended.',
     });
@@ -99,21 +113,19 @@ describe('media readiness', () => {
   };
 
   it('names a playlist that is missing, empty or of the wrong kind', () => {
-    expect(findMediaProblem(looped(['mix']), world())?.message).toBe('Playlist "mix" does not exist.');
-    expect(findMediaProblem(looped(['mix']), world({ playlists: [playlist('mix', [])] }))?.reason).toBe(
-      'PlaylistEmpty',
-    );
+    expect(findProblem(looped(['mix']), world())?.message).toBe('Playlist "mix" does not exist.');
+    expect(findProblem(looped(['mix']), world({ playlists: [playlist('mix', [])] }))?.reason).toBe('PlaylistEmpty');
     const audio = playlist('mix', ['film'], { kind: 'audio' });
-    expect(findMediaProblem(looped(['mix']), world({ playlists: [audio] }))?.message).toBe(
+    expect(findProblem(looped(['mix']), world({ playlists: [audio] }))?.message).toBe(
       'Playlist "mix" is of kind audio, not video.',
     );
-    expect(findMediaProblem(looped([]), world())?.reason).toBe('UploadNotFound');
+    expect(findProblem(looped([]), world())?.reason).toBe('UploadNotFound');
   });
 
   it('names the most urgent item and counts the others', () => {
     const uploads = [upload('a'), upload('b', preparing), upload('c', broken)];
     const list = looped(['mix']);
-    const problem = findMediaProblem(
+    const problem = findProblem(
       { ...list, spec: { ...list.spec, onItemFailure: 'Block' } },
       world({ uploads, playlists: [playlist('mix', ['a', 'b', 'c', 'b'])] }),
     );
@@ -128,8 +140,8 @@ describe('media readiness', () => {
     const uploads = [upload('a'), upload('song', undefined, 'audio')];
     const playlists = [playlist('mix', ['a']), playlist('radio', ['song', 'a'], { kind: 'audio', mode: 'shuffle' })];
     const radio = looped(['mix'], ['radio']);
-    expect(findMediaProblem(radio, world({ uploads, playlists }))).toBeUndefined();
-    expect(buildProgram(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
+    expect(findProblem(radio, world({ uploads, playlists }))).toBeUndefined();
+    expect(makeProgram(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
       mode: 'shuffle',
       items: [
         { id: 'song', name: 'song', rendition: `renditions/${MEDIA.sha256}/audio-720p30.flv` },
@@ -143,7 +155,7 @@ describe('media readiness', () => {
     const playlists = [playlist('one', ['a', 'b']), playlist('two', ['a'])];
     const both = looped(['one', 'two']);
     const uploads = [upload('a'), upload('b')];
-    expect(buildProgram(both, world({ uploads, playlists }), EPOCH).video.items.map(({ id }) => id)).toEqual([
+    expect(makeProgram(both, world({ uploads, playlists }), EPOCH).video.items.map(({ id }) => id)).toEqual([
       'a',
       'b',
       'a',
@@ -166,7 +178,7 @@ describe('media readiness', () => {
 });
 
 describe('the program', () => {
-  const first = buildProgram(stream(), world(), EPOCH);
+  const first = makeProgram(stream(), world(), EPOCH);
 
   it('names its items, the profile, the start and the destinations', () => {
     expect(first).toEqual({
@@ -186,11 +198,11 @@ describe('the program', () => {
   it('is the same object when an edit changes nothing that is played', () => {
     const renamed = stream({ displayName: 'Bunny TV' }, {});
     renamed.metadata.generation = 7;
-    expect(buildProgram(renamed, world({ now: at(99) }), EPOCH, first)).toBe(first);
+    expect(makeProgram(renamed, world({ now: at(99) }), EPOCH, first)).toBe(first);
   });
 
   it('rises by one version when its items change', () => {
-    const next = buildProgram(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
+    const next = makeProgram(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');
     expect(next.seed).toBe(first.seed);

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDegraded } from '../../../../src/operator/stream/conditions.ts';
 import { parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
-import {
-  buildProgram,
-  findPendingSkip,
-  isBehind,
-  readSkipped,
-  withClock,
-} from '../../../../src/operator/stream/program.ts';
+import { findPendingSkip, isBehind, readSkipped, withClock } from '../../../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../src/resources/common/names.ts';
-import { at, makePod, NOW, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, makeProgram, NOW, step, stream, world } from '../../../kit/make/operator.ts';
 
 const EPOCH = NOW.toISOString();
-const program = buildProgram(stream(), world(), EPOCH);
+const program = makeProgram(stream(), world(), EPOCH);
 const clock = (epoch: string, version = program.version) => ({ version, epoch });
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../../../src/media/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
-import { buildProgram } from '../../../../src/operator/stream/program.ts';
-import { destination, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
+import { destination, makeProgram, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
 const loopStream = stream({ destinationRefs: ['tv', 'backup.example'] });
 const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
-const pod = buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), SETTINGS);
+const pod = buildPod(loopStream, makeProgram(loopStream, objects, '2026-06-01T12:00:00Z'), SETTINGS);
 // The spec is plain JSON for Kubernetes; the test reads it as such.
 // biome-ignore lint/suspicious/noExplicitAny: the builder's answer has the shape of a pod, which is not typed here.
 const spec = JSON.parse(JSON.stringify(pod.spec)) as any;
@@ -71,7 +70,7 @@ describe('the pod of a stream', () => {
       priorityClassName: 'high',
     };
     const as = stream({ template, disruption: 'Never' });
-    const made = buildPod(as, buildProgram(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
+    const made = buildPod(as, makeProgram(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
     const { labels, annotations, affinity, resources, ...rest } = template;
     expect(made.metadata.labels).toMatchObject({
       team: 'tv',

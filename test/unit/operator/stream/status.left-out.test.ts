@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toReadiness } from '../../../../src/domain/streams/view.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
-import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { type LoopStreamSpec, MAX_UNPLAYABLE } from '../../../../src/resources/stream/spec.ts';
@@ -11,6 +10,7 @@ import {
   at,
   MEDIA,
   makePod,
+  makeProgram,
   NOW,
   playlist,
   rendition,
@@ -109,7 +109,7 @@ describe('a list with items that cannot be played', () => {
     expect(decide({ ...seen, pod, stream: started }, SETTINGS).action.do).toBe('nothing');
     const joined = { ...seen, pod, uploads: new Map(seen.uploads).set('late', upload('late')) };
     const { action } = decide({ ...joined, stream: started }, SETTINGS);
-    const before = buildProgram(loopStream, seen, NOW.toISOString());
+    const before = makeProgram(loopStream, seen, NOW.toISOString());
     expect(action).toMatchObject({ do: 'patch', program: { version: before.version + 1 } });
     if (action.do !== 'patch') throw new Error('no patch');
     expect(action.program.video.items.map(({ id }) => id)).toEqual(before.video.items.map(({ id }) => id));

@@ -3,9 +3,17 @@ import { buildTestPod } from '../../../../src/operator/destination/test-pod.ts';
 import { type PodSettings, parseBytes } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
-import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { buildJob, buildSweepJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
-import { destination, MEDIA, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+import {
+  destination,
+  MEDIA,
+  makeProgram,
+  S3_SETTINGS,
+  SETTINGS,
+  stream,
+  upload,
+  world,
+} from '../../../kit/make/operator.ts';
 
 interface Container {
   name: string;
@@ -25,7 +33,7 @@ const objects = world({ destinations: [destination()] });
 const film = upload('film', {});
 const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unknown>> = {
   stream: (settings) =>
-    plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
+    plain(buildPod(loopStream, makeProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec),
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
   import: (settings) => plain(buildTemplate(buildJob(film, wantImport(film), settings))),
   rendition: (settings) => plain(buildTemplate(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings))),

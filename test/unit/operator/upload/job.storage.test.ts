@@ -3,9 +3,8 @@ import { prepareConfig, streamerConfig } from '../../../../src/media/settings.ts
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
-import { buildProgram } from '../../../../src/operator/stream/program.ts';
 import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
-import { destination, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+import { destination, makeProgram, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 interface Spec {
   volumes: ({ name: string } & Record<string, unknown>)[];
@@ -19,7 +18,7 @@ const plain = (spec: unknown): Spec => JSON.parse(JSON.stringify(spec));
 const loopStream = stream();
 const objects = world({ destinations: [destination()] });
 const buildPodSpec = (settings: PodSettings) =>
-  plain(buildPod(loopStream, buildProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec);
+  plain(buildPod(loopStream, makeProgram(loopStream, objects, '2026-06-01T12:00:00Z'), settings).spec);
 const buildJobSpec = (settings: PodSettings): Spec => {
   const { spec } = buildJob(upload('film', {}), wantImport(upload('film', {}), false), settings);
   return plain((spec as { template: { spec: unknown } }).template.spec);
