@@ -9,12 +9,11 @@ import {
 } from '../../resources/common/names.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { hasReason, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
-import { addFinalizer, removeFinalizer } from './finalizers.ts';
+import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { buildPod, readDisruption } from './pod.ts';
@@ -54,24 +53,25 @@ interface ActionContext {
   done: (pod: Pod | undefined, decision?: Decision) => AppliedDecision;
 }
 
+/** `action` is the one of the decision. */
 export async function applyDecision(
   deps: StreamControllerDeps,
   observed: Observation,
   decision: Decision,
+  action: Exclude<Action, { do: 'nothing' }>,
 ): Promise<Outcome> {
   const { stream, pod: main, other } = observed;
-  const { action } = decision;
   const done = (pod: Pod | undefined, turnedOut = decision): AppliedDecision => ({ decision: turnedOut, pod, stream });
   const context: ActionContext = { deps, observed, decision, done };
-  const own = [main, other].filter((pod) => pod !== undefined).filter((pod) => isOwnedBy(pod, stream));
-  const pod = 'podUid' in action ? own.find(({ metadata }) => metadata.uid === action.podUid) : own[0];
+  const pod = 'podUid' in action ? [main, other].find((one) => one?.metadata.uid === action.podUid) : main;
   switch (action.do) {
-    case 'nothing':
-      return done(pod);
     case 'prepare':
       return prepareStart(context, pod);
     case 'create':
       return createPod(context, action);
+    case 'restoreFinalizers':
+      await restoreFinalizers(deps, observed);
+      return YIELD;
     case 'removeFinalizer':
       return (await removeFinalizer(deps, stream)) ? FINISHED : STALE;
     case 'expire':

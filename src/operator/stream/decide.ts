@@ -14,7 +14,7 @@ import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
 import { assessTracks, losesItems } from '../media/items.ts';
-import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import type { PodSettings } from '../pods/security.ts';
 import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 import {
@@ -84,8 +84,8 @@ const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
 /** An observation with what follows from it, computed once for the whole decision. */
 interface Situation extends AssessedObservation {
   settings: PodSettings;
-  /** The stream's own pods. The one that publishes, or is to, comes first. */
-  ownPods: Pod[];
+  /** The stream's pods. The one that publishes, or is to, comes first. */
+  pods: Pod[];
   /** The program of the first of them. */
   program: Program | undefined;
   readiness: Verdict[];
@@ -98,18 +98,16 @@ interface Situation extends AssessedObservation {
 
 function assess(observed: Observation, settings: PodSettings): Situation {
   const { stream, pod, other, now } = observed;
-  const ownPods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream));
-  const [ownPod] = ownPods;
   const live = findCondition(stream.status?.conditions, 'Live');
   const assessed = { ...observed, tracks: assessTracks(stream, observed) };
   return {
     ...assessed,
     settings,
-    ownPods,
-    program: ownPod && readPodProgram(ownPod),
+    pods: [pod, other].filter((one) => one !== undefined),
+    program: pod && readPodProgram(pod),
     readiness: checkReadiness(assessed),
     gates: readGates(stream.spec, stream.status?.conditions),
-    airtime: computeAirtime(stream.spec.schedule, now, findLastStart(stream, ownPod)),
+    airtime: computeAirtime(stream.spec.schedule, now, findLastStart(stream, pod)),
     wasLive: live?.status === 'True' || live?.reason === 'Reconnecting',
   };
 }
@@ -125,11 +123,11 @@ function describeOffAir({ status }: LoopStream) {
 
 /** The stream is not meant to be on air: its pods are removed. */
 function keepOffAir(situation: Situation): PartialDecision {
-  const { stream, ownPods, airtime: time, now } = situation;
-  if (ownPods.length > 0) {
+  const { stream, pods, airtime: time, now } = situation;
+  if (pods.length > 0) {
     return {
       phase: 'stopping',
-      action: removeFirst(ownPods),
+      action: removeFirst(pods),
       live: no('Stopping', STOPPING.message),
       progressing: STOPPING,
     };
@@ -301,10 +299,10 @@ function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
 }
 
 /** A gate is closed: the stream goes off air, and comes back to where it then stands. */
-function shutOff({ stream, ownPods, program }: Situation, { message }: Verdict): PartialDecision {
+function shutOff({ stream, pods, program }: Situation, { message }: Verdict): PartialDecision {
   return {
     phase: 'stopping',
-    action: removeFirst(ownPods),
+    action: removeFirst(pods),
     live: no('Stopping', message),
     progressing: yes('Stopping', message),
     playhead: (program && pickPlayhead(program)) ?? findKeptPlayhead(stream),
@@ -312,14 +310,13 @@ function shutOff({ stream, ownPods, program }: Situation, { message }: Verdict):
 }
 
 function decideCourse(situation: Situation): PartialDecision {
-  const { stream, pod, ownPods, readiness, gates, airtime: time, now } = situation;
-  const [ownPod] = ownPods;
+  const { stream, pod, isNameTaken, readiness, gates, airtime: time, now } = situation;
   const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
   if (!wanted || time.kind === 'before' || time.kind === 'after') return keepOffAir(situation);
   const shut = gates.find(({ status }) => status === 'False');
-  if (shut && ownPod) return shutOff(situation, shut);
-  if (ownPod) return run(situation, ownPod);
-  if (pod && !findObstacle(stream, [...readiness, ...gates])) return describeNameTaken(stream, now);
+  if (shut && pod) return shutOff(situation, shut);
+  if (pod) return run(situation, pod);
+  if (isNameTaken && !findObstacle(stream, [...readiness, ...gates])) return describeNameTaken(stream, now);
   return start(situation);
 }
 
@@ -365,17 +362,18 @@ const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined =>
 
 export function decide(observed: Observation, settings: PodSettings): Decision {
   const situation = assess(observed, settings);
-  const { stream, ownPods, readiness, gates, airtime: time } = situation;
-  const [ownPod] = ownPods;
+  const { stream, pod, readiness, gates, airtime: time } = situation;
   const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
   const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? findNextChange(time) : undefined);
   const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
   const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
-  const scheduled = judgeScheduling(stream, ownPod, progressing);
+  const scheduled = judgeScheduling(stream, pod, progressing);
   const playing = playhead && findPlaying(situation);
-  const unplayable = findUnplayable(situation, { hasPod: ownPod !== undefined });
+  const unplayable = findUnplayable(situation, { hasPod: pod !== undefined });
   return {
     ...rest,
+    // An operator before this one has removed them for good (finalizers/remove.ts). A stream on air gets them before anything else.
+    ...(observed.lacksFinalizer && { action: { do: 'restoreFinalizers' } }),
     conditions: [
       ...readiness,
       ...(scheduled ? [scheduled] : []),

@@ -4,12 +4,10 @@ import { PODS, type Pod } from '../../kube/core.ts';
 import { FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
-import { isOwnedBy } from '../pods/security.ts';
-import { isOver } from '../pods/status.ts';
 import { hasReason } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import type { Observation } from './observation.ts';
-import { listCachedPods } from './observe.ts';
+import { isLoose, listCachedPods } from './observe.ts';
 import { fetchPods } from './secret.ts';
 
 /** Sets the finalizers of exactly this version of the stream; fails with Conflict where there is a newer one. */
@@ -58,26 +56,18 @@ export async function removeFinalizer(deps: StreamControllerDeps, stream: LoopSt
   return true;
 }
 
-/**
- * Adds the finalizers of a stream on air and of its pods again, where an operator before this one has removed them for good
- * (finalizers/remove.ts). Returns whether any was missing.
- */
+/** Adds the finalizers again that are missing from a stream on air and its pods. The caches have them at once. */
 export async function restoreFinalizers(
   deps: StreamControllerDeps,
   { stream, pod, other }: Observation,
-): Promise<boolean> {
-  const pods = [pod, other].filter((one) => one !== undefined).filter((one) => isOwnedBy(one, stream) && !isOver(one));
-  if (pods.length === 0 || stream.metadata.deletionTimestamp !== undefined) return false;
-  const loose = pods.filter(
-    ({ metadata: { finalizers, deletionTimestamp } }) =>
-      deletionTimestamp === undefined && !finalizers?.includes(POD_FINALIZER),
-  );
-  for (const { metadata } of loose) {
+): Promise<void> {
+  const pods = [pod, other].filter((one) => one !== undefined);
+  for (const { metadata } of pods.filter(isLoose)) {
     const { name, namespace = '', uid, resourceVersion, finalizers = [] } = metadata;
     const patch = { metadata: { uid, resourceVersion, finalizers: [...finalizers, POD_FINALIZER] } };
     deps.caches.pods.upsert(await deps.kube.mergePatch(PODS, namespace, name, patch));
   }
-  return (await addFinalizer(deps, stream)) !== stream || loose.length > 0;
+  await addFinalizer(deps, stream);
 }
 
 /**

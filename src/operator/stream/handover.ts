@@ -168,6 +168,8 @@ export type Action =
   | { do: 'patch'; podUid: string; program: Program }
   /** Ask the pod for the next item, and hand it over as done in this program. */
   | { do: 'skip'; address: string; skip: Skip; program: Program }
+  /** Add the finalizers again that are missing from the stream on air and its pods. */
+  | { do: 'restoreFinalizers' }
   /** Nothing is left on air of the deleted stream: remove its finalizer. */
   | { do: 'removeFinalizer' }
   /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */

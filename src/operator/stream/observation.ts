@@ -18,12 +18,16 @@ export interface AssessedObjects extends StreamObjects {
 
 export interface Observation extends StreamObjects {
   stream: LoopStream;
-  /** The pod that publishes, or is to; where the stream has none, one that has its name and belongs to somebody else. */
+  /** The stream's pod that publishes, or is to. */
   pod: Pod | undefined;
   /** The stream's other pod, while one takes over. */
   other?: Pod | undefined;
   /** A name that no pod has; undefined when all are taken. */
   freeName?: string | undefined;
+  /** The stream has no pod, and a pod that belongs to somebody else has a name of its pods. */
+  isNameTaken?: boolean;
+  /** The stream has a pod that is not over, and a finalizer of the operator is missing from one of the two. */
+  lacksFinalizer?: boolean;
   /** The node of `pod`; undefined when the operator knows nothing of it. */
   node?: Node | undefined;
   /** Whether it is this stream's turn to be given what the operator now makes pods of; undefined when it has that. */

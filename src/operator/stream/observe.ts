@@ -1,7 +1,7 @@
 /** Reads the caches of the operator for one stream. */
 
 import type { Pod } from '../../kube/core.ts';
-import { podNames } from '../../resources/common/names.ts';
+import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
 import { listPlaylistNames, listUploadNames } from '../media/items.ts';
@@ -23,16 +23,22 @@ function collect<T>(names: readonly string[], get: (name: string) => T | undefin
   return found;
 }
 
-/**
- * The stream's pods: first the one that publishes as far as the status knows, or the older one, then the other. Where none is the
- * stream's own, the first is any that has the first of their names.
- */
-function sortPods(stream: LoopStream, named: readonly Pod[]): [main: Pod | undefined, other: Pod | undefined] {
+/** The stream's pods: first the one that publishes as far as the status knows, or the older one, then the other. */
+function sortPods(stream: LoopStream, own: readonly Pod[]): [main: Pod | undefined, other: Pod | undefined] {
   const since = ({ metadata }: Pod) => metadata.creationTimestamp;
-  const own = named.filter((pod) => isOwnedBy(pod, stream)).sort((a, b) => since(a).localeCompare(since(b)));
+  const sorted = own.toSorted((a, b) => since(a).localeCompare(since(b)));
   const main =
-    own.find((pod) => pod.metadata.uid === stream.status?.podUID) ?? own.find((pod) => !isOver(pod)) ?? own[0];
-  return [main ?? named[0], own.find((pod) => pod !== main)];
+    sorted.find((pod) => pod.metadata.uid === stream.status?.podUID) ?? sorted.find((pod) => !isOver(pod)) ?? sorted[0];
+  return [main, sorted.find((pod) => pod !== main)];
+}
+
+/** Whether a pod needs its finalizer again. A pod that is being deleted accepts none. */
+export const isLoose = (pod: Pod): boolean =>
+  !isOver(pod) && pod.metadata.deletionTimestamp === undefined && !pod.metadata.finalizers?.includes(POD_FINALIZER);
+
+function lacksFinalizer({ metadata }: LoopStream, own: readonly Pod[]): boolean {
+  if (metadata.deletionTimestamp !== undefined || own.every(isOver)) return false;
+  return !metadata.finalizers?.includes(FINALIZER) || own.some(isLoose);
 }
 
 export function observeStream(
@@ -44,7 +50,8 @@ export function observeStream(
   const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
   const uploads = listUploadNames(stream, playlists);
   const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
-  const [pod, other] = sortPods(stream, [...named.values()]);
+  const own = [...named.values()].filter((one) => isOwnedBy(one, stream));
+  const [pod, other] = sortPods(stream, own);
   const nodeName = pod?.spec.nodeName;
   return {
     stream,
@@ -56,6 +63,8 @@ export function observeStream(
     pod,
     other,
     freeName: podNames(name).find((one) => !named.has(one)),
+    isNameTaken: own.length === 0 && named.size > 0,
+    lacksFinalizer: lacksFinalizer(stream, own),
     node: nodeName === undefined ? undefined : caches.nodes?.get('', nodeName),
     ...(pod && isOutdated(pod, settings) && { mayRoll: rollout.mayRoll(stream, now) }),
     report: pod && streamers.report(pod.metadata.uid),

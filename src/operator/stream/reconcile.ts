@@ -5,7 +5,7 @@ import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/con
 import { type AppliedDecision, applyDecision } from './apply.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
-import { removePodFinalizers, restoreFinalizers } from './finalizers.ts';
+import { removePodFinalizers } from './finalizers.ts';
 import type { Observation } from './observation.ts';
 import { findEndedPods, observePodTimes, observeStream } from './observe.ts';
 import { computeSessions } from './sessions.ts';
@@ -19,15 +19,16 @@ export const reconcileStream =
     if (!stream) return removePodFinalizers(deps, key, endedPods);
 
     const observed = observeStream(deps, stream, deps.clock.now());
-    // The caches have the finalizers that were written: the next run, at once, observes them.
-    if (await restoreFinalizers(deps, observed)) return { requeueAfterMs: 0 };
-
     const decision = decide(observed, deps.settings);
-    const outcome = await applyDecision(deps, observed, decision);
+    const { action } = decision;
+    const outcome =
+      action.do === 'nothing'
+        ? { decision, pod: observed.pod, stream }
+        : await applyDecision(deps, observed, decision, action);
     if (!('decision' in outcome)) return outcome;
 
     await writeStreamStatus(deps, observed, outcome);
-    await removePodFinalizers(deps, key, endedPods);
+    if (endedPods.size > 0) await removePodFinalizers(deps, key, endedPods);
     return requeue(deps, observed, outcome);
   };
 

@@ -149,6 +149,7 @@ export const world = (
     playlists?: Playlist[];
     pod?: Pod;
     other?: Pod;
+    isNameTaken?: boolean;
     now?: Date;
   } = {},
 ): World => ({
@@ -157,6 +158,7 @@ export const world = (
   playlists: byName(objects.playlists ?? []),
   pod: objects.pod,
   ...(objects.other && { other: objects.other }),
+  ...(objects.isNameTaken && { isNameTaken: true }),
   freeName: objects.pod ? (objects.other ? undefined : 'bunny-onair-b') : 'bunny-onair',
   now: objects.now ?? NOW,
 });

@@ -64,13 +64,13 @@ function look(before: LoopStream, scene: Scene): LoopStream {
     uploads: lacks === 'media' ? [] : [upload()],
     destinations: lacks === 'destination' ? [] : [target],
   });
-  if (pod !== 'none') {
+  if (pod === 'foreign') seen.isNameTaken = true;
+  else if (pod !== 'none') {
     const phase = pod === 'ended' ? 'Failed' : 'Running';
     seen.pod = makePod(
       { ...loopStream, metadata: before.metadata },
       { ready: pod === 'ready', deleted: pod === 'going', phase },
     );
-    if (pod === 'foreign') seen.pod.metadata.ownerReferences = [];
   }
   let decision = decide({ ...seen, stream: loopStream }, SETTINGS);
   if (decision.action.do === 'create' && answer !== 'made') {
@@ -81,7 +81,7 @@ function look(before: LoopStream, scene: Scene): LoopStream {
   return {
     ...loopStream,
     metadata,
-    status: buildStatus(loopStream, decision, pod === 'foreign' ? undefined : seen.pod, seen),
+    status: buildStatus(loopStream, decision, seen.pod, seen),
   };
 }
 

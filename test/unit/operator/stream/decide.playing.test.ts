@@ -140,10 +140,8 @@ describe('a stream whose next version is being prepared', () => {
     expect(step({ ...loopStream, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });
   });
 
-  it('does not take a pod of its name that is not its own', () => {
-    const foreign = makePod(buildStream(), { ready: true }, world(READY));
-    foreign.metadata.ownerReferences = [];
-    const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, pod: foreign }));
+  it('keeps its items while a pod that is not its own has the name', () => {
+    const { decision, stream: after } = step(preparing().loopStream, world({ ...PUBLISHED, isNameTaken: true }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
     expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film' }]);
   });

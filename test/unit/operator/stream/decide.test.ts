@@ -217,12 +217,10 @@ describe('refusals of Kubernetes', () => {
     expect(step(edited, world()).decision.action.do).toBe('create');
   });
 
-  it('a pod of the same name that is not ours is never taken for ours nor touched', () => {
-    const foreign = makePod(stream(), { ready: true });
-    foreign.metadata.ownerReferences = [];
-    const { decision } = step(stream(), world({ pod: foreign }));
+  it('while a pod that is not ours has the name, none is made', () => {
+    const { decision } = step(stream(), world({ isNameTaken: true }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, requeueAt: at(30) });
-    expect(step(stopped(), world({ pod: foreign })).decision).toMatchObject({
+    expect(step(stopped(), world({ isNameTaken: true })).decision).toMatchObject({
       phase: 'idle',
       action: { do: 'nothing' },
     });
