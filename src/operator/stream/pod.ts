@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { memoize } from '../../lib/memoize.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -61,13 +62,15 @@ const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(pa
  */
 export const hashTemplate = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
   `${hash([spec.template])}.${hashSettings(settings)}`;
-export const hashSettings = (settings: PodSettings): string =>
+/** Memoized: each reconcile asks for it, and a rollout once a second for each pod. */
+export const hashSettings = memoize((settings: PodSettings): string =>
   hash([
     settings.image,
     ...storageParts(settings),
     // Nothing for what is the default: streams on air are not given new pods for its sake.
     ...(settings.allowPrivateDestinations ? ['privateDestinations'] : []),
-  ]);
+  ]),
+);
 
 /**
  * All of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
