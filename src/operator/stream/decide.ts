@@ -39,7 +39,7 @@ import {
   withClock,
   withSkipped,
 } from './program.ts';
-import { type Airtime, computeAirtime, findNextChange, findWindow } from './schedule.ts';
+import { type Airtime, computeAirtime, earliest, findNextChange, findWindow } from './schedule.ts';
 
 export interface Decision {
   phase: Phase;
@@ -358,15 +358,14 @@ function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date
   return findWindow(spec.schedule, made, known) ?? known;
 }
 
-const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined => (a && b && a < b ? a : (b ?? a));
-
 export function decide(observed: Observation, settings: PodSettings): Decision {
   const situation = assess(observed, settings);
   const { stream, pod, readiness, gates, airtime: time } = situation;
   const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
-  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? findNextChange(time) : undefined);
-  const isBegun = time.kind === 'on' && time.since && BEGUN.has(rest.phase);
-  const lastScheduleTime = isBegun ? time.since?.toISOString() : stream.status?.lastScheduleTime;
+  const hasBegun = BEGUN.has(rest.phase);
+  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? findNextChange(time, hasBegun) : undefined);
+  const lastScheduleTime =
+    time.kind === 'on' && time.since && hasBegun ? time.since.toISOString() : stream.status?.lastScheduleTime;
   const scheduled = judgeScheduling(stream, pod, progressing);
   const playing = playhead && findPlaying(situation);
   const unplayable = findUnplayable(situation, { hasPod: pod !== undefined });

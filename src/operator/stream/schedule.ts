@@ -8,8 +8,11 @@ import { findRecurrenceProblem, startAfter } from '../../resources/stream/recurr
 import type { Recurrence, Schedule } from '../../resources/stream/spec.ts';
 
 export type Airtime =
-  /** On air; `since` is the start of the window, `until` its end, as far as it has them. */
-  | { kind: 'on'; since?: Date; until?: Date }
+  /**
+   * On air; `since` is the start of the window, `until` its end, as far as it has them. `lateAfter` is the starting deadline, where
+   * the stream has not been put on air for the window yet.
+   */
+  | { kind: 'on'; since?: Date; until?: Date; lateAfter?: Date }
   /** Not yet on air. `missed` is the start of a window that is open, whose starting deadline has passed. */
   | { kind: 'before'; startAt: Date; missed?: Date }
   /** Over. */
@@ -37,13 +40,24 @@ function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date):
 const deadlineMs = (schedule: Schedule): number =>
   (schedule.startingDeadlineSeconds ?? Number.POSITIVE_INFINITY) * 1000;
 
+/** Without a deadline, and with one that is later than a Date can be, none ever comes. */
+function withDeadline(schedule: Schedule, start: Date): { lateAfter?: Date } {
+  const lateAfter = new Date(start.getTime() + deadlineMs(schedule));
+  return Number.isNaN(lateAfter.getTime()) ? {} : { lateAfter };
+}
+
 function once(schedule: Schedule, { startAt, endAt }: Bounds, now: Date, lastStart: Date | undefined): Airtime {
   if (startAt && now < startAt) return { kind: 'before', startAt };
   if (endAt && now >= endAt) return { kind: 'after', endedAt: endAt };
   const started = startAt && lastStart && lastStart >= startAt;
   if (startAt && !started && now.getTime() - startAt.getTime() > deadlineMs(schedule))
     return { kind: 'after', endedAt: startAt, missed: startAt };
-  return { kind: 'on', ...(startAt && { since: startAt }), ...(endAt && { until: endAt }) };
+  return {
+    kind: 'on',
+    ...(startAt && { since: startAt }),
+    ...(endAt && { until: endAt }),
+    ...(startAt && !started && withDeadline(schedule, startAt)),
+  };
 }
 
 function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, now: Date, lastStart?: Date): Airtime {
@@ -64,7 +78,7 @@ function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, n
   if (!start) return { kind: 'after', endedAt: endAt ?? now, ...missed };
   if (now < start) return { kind: 'before', startAt: start, ...missed };
   const end = new Date(Math.min(start.getTime() + lastsMs, endAt?.getTime() ?? Number.POSITIVE_INFINITY));
-  return { kind: 'on', since: start, until: end };
+  return { kind: 'on', since: start, until: end, ...(!running && withDeadline(schedule, start)) };
 }
 
 /**
@@ -88,8 +102,14 @@ export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?:
   return time.kind === 'on' ? time.since : undefined;
 }
 
-/** When the answer of `airtime` changes next; undefined when it never does. */
-export function findNextChange(time: Airtime): Date | undefined {
+/** The earlier of two moments, as far as they are there. */
+export const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined =>
+  a && b && a < b ? a : (b ?? a);
+
+/** When the answer of `computeAirtime` changes next; undefined when it never does. A stream that has begun cannot be late any more. */
+export function findNextChange(time: Airtime, hasBegun = false): Date | undefined {
   if (time.kind === 'before') return time.startAt;
-  return time.kind === 'on' ? time.until : undefined;
+  if (time.kind !== 'on') return undefined;
+  const { until, lateAfter } = time;
+  return hasBegun ? until : earliest(until, lateAfter);
 }

@@ -5,6 +5,7 @@ import { buildEvents, buildStreamEvents } from '../../../../src/operator/stream/
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { CREDIT_CONDITION, FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
+import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { at, makePod, step, stream, world } from '../../../kit/make/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
@@ -63,6 +64,26 @@ describe('a window with a starting deadline', () => {
     expect(
       buildStreamEvents(late.stream.status, step(late.stream, world({ now: at(95) })).stream.status ?? {}),
     ).toEqual([]);
+  });
+
+  it.each([
+    ['recurs', schedule],
+    ['comes once', { startAt: at(60).toISOString(), ...DEADLINE }],
+  ])('is left out at its deadline by a stream that still waits, where it %s', (_what, given) => {
+    const uploads: Upload[] = [];
+    const before = step(stream({ schedule: given }), world({ uploads }));
+    const waiting = step(before.stream, world({ uploads, now: at(61) }));
+    expect(waiting.decision).toMatchObject({ phase: 'waiting', requeueAt: at(90) });
+    // A requeue comes a little after its moment.
+    const late = step(waiting.stream, world({ uploads, now: at(90.1) })).stream;
+    expect(findCondition(late.status?.conditions, 'Progressing')?.reason).toBe('ScheduleMissed');
+  });
+
+  it('that is far away is not waited for', () => {
+    const given = { startAt: at(60).toISOString(), startingDeadlineSeconds: Number.MAX_SAFE_INTEGER };
+    const { decision } = step(stream({ schedule: given }), world({ uploads: [], now: at(61) }));
+    expect(decision.phase).toBe('waiting');
+    expect(decision).not.toHaveProperty('requeueAt');
   });
 
   it('is used by a pod that was made in time, when the status reports it later than the deadline', () => {
