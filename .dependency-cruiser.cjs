@@ -103,6 +103,17 @@ module.exports = {
       to: { pathNot: '^src/(client/|lib/(errors|clock)\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'client-types-are-records',
+      severity: 'error',
+      comment: 'A program that uses the client needs types of records, and none of services, stores or processes.',
+      from: { path: '^src/client/' },
+      to: {
+        path: '^src/(server|operator|media|auth|db|kube)/|/(service|store|operations)\\.ts$',
+        pathNot: '^src/client/',
+        reachable: true,
+      },
+    },
+    {
       name: 'no-tools-in-the-product',
       severity: 'error',
       comment: 'The image contains no development tool.',

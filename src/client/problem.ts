@@ -2,8 +2,8 @@
  * Declares the errors of calls as classes: one for each code of the API's table, made from that table.
  * Pure: no I/O, no clock.
  */
+import type { Problem as KnownProblem } from '../domain/problem/record.ts';
 import { ERRORS, type ErrorCode } from '../lib/errors.ts';
-import type { Problem as KnownProblem } from '../server/http/problem.ts';
 
 /** A newer server may have codes that this client does not know. */
 type Problem = Omit<KnownProblem, 'code'> & { code: string };

@@ -30,15 +30,19 @@ export interface CallOptions {
   idempotencyKey?: string | undefined;
 }
 
+export interface WaitOptions extends CallOptions {
+  /** Seconds, 0 to 60, to wait for it to happen. */
+  wait?: number;
+}
+
 export interface Call extends CallOptions {
   query?: object | undefined;
-  body?: unknown;
-  /** How much longer the server was asked to take. */
-  extraMs?: number;
+  /** How much longer the server may take. */
+  extraSeconds?: number | undefined;
 }
 
 /** Resolves to the body of an answer of 2xx, undefined when it has none. Rejects with LoopstreamError or the signal's reason. */
-export type Send = <T>(method: string, path: string, call?: Call) => Promise<T>;
+export type Send = <T>(path: string, call?: Call, body?: unknown) => Promise<T>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
@@ -66,9 +70,7 @@ export const newKey = (): string =>
 /** `?a=b`, without what is undefined; '' when nothing is left. */
 function formatQuery(values: object = {}): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  return given.length === 0
-    ? ''
-    : `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
 async function readBody(response: Response): Promise<unknown> {
@@ -87,7 +89,21 @@ async function readCredentials({ apiKey, accessToken }: ClientOptions): Promise<
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-const buildUrl = ({ baseUrl }: ClientOptions, path: string): string => baseUrl.replace(/\/+$/, '') + path;
+/** Sends one request with the credentials. `signal` and `late` end it. */
+async function request(
+  options: ClientOptions,
+  path: string,
+  init: RequestInit,
+  signal: AbortSignal | undefined,
+  late: AbortSignal,
+): Promise<Response> {
+  const { fetch: send = fetch } = options;
+  return send(options.baseUrl.replace(/\/+$/, '') + path, {
+    ...init,
+    headers: { ...init.headers, ...(await readCredentials(options)) },
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+  });
+}
 
 /**
  * Asks once for an answer that is read as it comes, of `type`. Rejects with LoopstreamError when none begins in time, or with
@@ -99,15 +115,11 @@ export async function openBody(
   type: string,
   { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS }: CallOptions = {},
 ): Promise<ReadableStream<Uint8Array>> {
-  const { fetch: send = fetch } = options;
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), timeoutMs);
   try {
-    const headers = { accept: `${type}, application/problem+json`, ...(await readCredentials(options)) };
-    const response = await send(buildUrl(options, path), {
-      headers,
-      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-    });
+    const headers = { accept: `${type}, application/problem+json` };
+    const response = await request(options, path, { headers }, signal, late.signal);
     if (response.ok && response.body && response.headers.get('content-type')?.startsWith(type)) return response.body;
     throw createProblem(response.status, response.headers, await readBody(response), Date.now());
   } catch (cause) {
@@ -119,20 +131,14 @@ export async function openBody(
   }
 }
 
-export function createSend(options: ClientOptions): Send {
-  const { fetch: send = fetch } = options;
-
+/** Returns the function that sends requests of one method. */
+export function createSend(options: ClientOptions, method: string): Send {
   /** One try. A problem is an outcome here, since another try may mend it. */
-  const exchange = async <T>(url: string, init: RequestInit, call: Call): Promise<T | LoopstreamError> => {
-    const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraMs = 0 } = call;
-    const timeout = AbortSignal.timeout(timeoutMs + extraMs);
+  const exchange = async <T>(path: string, init: RequestInit, call: Call): Promise<T | LoopstreamError> => {
+    const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraSeconds = 0 } = call;
+    const timeout = AbortSignal.timeout(timeoutMs + 1000 * extraSeconds);
     try {
-      const headers = { ...init.headers, ...(await readCredentials(options)) };
-      const response = await send(url, {
-        ...init,
-        headers,
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      });
+      const response = await request(options, path, init, signal, timeout);
       const body = await readBody(response);
       if (response.ok && (body !== undefined || response.status === 204)) return body as T;
       // Of a 202 only the status counts; any other success without JSON came from elsewhere.
@@ -145,17 +151,18 @@ export function createSend(options: ClientOptions): Send {
     }
   };
 
-  return async <T>(method: string, path: string, call: Call = {}): Promise<T> => {
-    const { query, body, signal, maxRetries = options.maxRetries ?? MAX_RETRIES } = call;
-    const headers = {
-      accept: 'application/json, application/problem+json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...(method === 'POST' ? { 'idempotency-key': call.idempotencyKey ?? newKey() } : {}),
-    };
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  return async <T>(path: string, call: Call = {}, body?: unknown): Promise<T> => {
+    const { query, signal, maxRetries = options.maxRetries ?? MAX_RETRIES } = call;
+    const headers: Record<string, string> = { accept: 'application/json, application/problem+json' };
+    const init: RequestInit = { method, headers };
+    if (method === 'POST') headers['idempotency-key'] = call.idempotencyKey ?? newKey();
+    if (body !== undefined) {
+      headers['content-type'] = 'application/json';
+      init.body = JSON.stringify(body);
+    }
     for (let tried = 0; ; tried += 1) {
       signal?.throwIfAborted();
-      const outcome = await exchange<T>(buildUrl(options, `${path}${formatQuery(query)}`), init, call);
+      const outcome = await exchange<T>(path + formatQuery(query), init, call);
       if (!(outcome instanceof LoopstreamError)) return outcome;
       // The try before, whose answer was lost, has deleted it.
       if (method === 'DELETE' && tried > 0 && 'status' in outcome && outcome.status === 404) return undefined as T;

@@ -1,6 +1,6 @@
 /**
  * Declares what a client can ask of the API: each operation once, beside its service, as plain data. REST, GraphQL, MCP, the
- * OpenAPI description, the table of scopes and the lists of errors are made from these declarations (docs/architecture.md).
+ * OpenAPI description, the client, the table of scopes and the lists of errors are made from these declarations (docs/architecture.md).
  * Pure: no I/O, no clock.
  */
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
@@ -169,6 +169,21 @@ interface Examples<Input, Result> {
   content?: Record<string, unknown>;
 }
 
+/**
+ * How the client for programs shows an operation, where its path and id do not say it. By default, the noun is the first segment of the
+ * path, and the method is the verb of the id: `startStream` is `client.streams.start`. After `get`, `list`, `create` and `update`, the
+ * method is what the id adds to the noun, if anything: `getStreamReadiness` is `client.streams.readiness`. A record with a path of one
+ * segment belongs to no noun: `GET /me` is `client.me`.
+ */
+export interface ClientUse {
+  /** `topUps` for the methods of `client.topUps`. */
+  noun?: string;
+  /** `windows` for getStreamSchedule. */
+  method?: string;
+  /** How much longer than other operations it may take, in seconds. */
+  extraSeconds?: number;
+}
+
 /** The common part of the operations on one noun. */
 export interface Group {
   /** In the description of the API. */
@@ -183,6 +198,8 @@ export interface Group {
     /** An id that leads to nothing fails with this code. */
     notFound: ErrorCode;
   };
+  /** False where programs never call it. Operations whose answer is not JSON have no method in any case. */
+  client?: ClientUse | false;
 }
 
 interface Definition<
@@ -219,6 +236,8 @@ interface Definition<
   examples?: Examples<Static<Input>, NoInfer<Result>>;
   mcp?: AgentUse<Services, NoInfer<Result>>;
   graphql?: GraphqlUse;
+  /** In place of the group's. */
+  client?: ClientUse | false;
   /** Calls the service. An operation without it has a route that is written by hand. */
   run?: (
     services: Services,

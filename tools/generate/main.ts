@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { generateAgents } from './agents.ts';
 import { writeChart } from './chart/generate.ts';
+import { generateClient } from './client.ts';
 import { generateCrds } from './crds.ts';
 import { generateSchema } from './graphql.ts';
 import { metricsDocument } from './metrics.ts';
@@ -33,6 +34,7 @@ async function writeDocs(): Promise<string[]> {
 const written = [
   ...(await generateCrds(join(ROOT, 'crds'))),
   ...(await writeDocs()),
+  ...(await generateClient()),
   ...writeMonitoring(),
   ...writeChart(),
 ];

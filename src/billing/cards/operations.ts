@@ -25,6 +25,7 @@ const operation = createOperationBuilder<{ topUps: TopUpService }>({
     exampleId: exampleTopUp.id,
     notFound: 'topup_not_found',
   },
+  client: { noun: 'topUps' },
 });
 
 const describeTopUp = ({ id, state, checkoutUrl }: TopUp): string =>
@@ -103,4 +104,5 @@ export const receiveStripeEvent = operation({
   output: record(Received),
   errors: ['webhook_forged', 'topups_disabled', 'topups_unavailable', 'upstream_unavailable', 'payload_too_large'],
   examples: { output: { received: true } },
+  client: false,
 });

@@ -105,6 +105,7 @@ export const cryptoOperations = [
       summarize: describeDeposit,
     },
     graphql: { description: 'Creates a deposit address with a quote.', payload: 'deposit' },
+    client: { method: 'create' },
     run: ({ crypto }, { accountId, input }) => crypto.create(accountId, input),
   }),
 
@@ -119,6 +120,7 @@ export const cryptoOperations = [
     examples: { output: exampleDeposit },
     mcp: { title: 'List crypto deposits', description: 'Lists the account’s crypto deposits, newest first.' },
     graphql: { description: 'Lists crypto deposits, newest first unless orderBy says otherwise.' },
+    client: { method: 'list' },
     run: ({ crypto }, { accountId, page, where }) => crypto.list(accountId, page, where),
   }),
 
@@ -137,6 +139,7 @@ export const cryptoOperations = [
       summarize: describeDeposit,
     },
     graphql: { description: 'Returns a crypto deposit.' },
+    client: { method: 'get' },
     run: ({ crypto }, { accountId, id }) => crypto.get(accountId, id),
   }),
 ] as const;

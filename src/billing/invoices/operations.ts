@@ -64,6 +64,7 @@ const operation = createOperationBuilder<{ invoices: InvoiceService }>({
     exampleId: exampleSummary.id,
     notFound: 'invoice_not_found',
   },
+  client: { noun: 'invoices' },
 });
 
 const describeAddress = (address: BillingAddress): string => {
@@ -130,6 +131,7 @@ export const invoiceOperations = [
       summarize: describeAddress,
     },
     graphql: { description: 'Returns the address that invoices show.' },
+    client: { noun: 'billingAddress' },
     run: ({ invoices }, { principal }) => invoices.address(principal),
   }),
 
@@ -155,6 +157,7 @@ export const invoiceOperations = [
       payload: 'address',
       inputName: 'BillingAddressInput',
     },
+    client: { noun: 'billingAddress' },
     run: ({ invoices }, { principal, input }) => invoices.setAddress(principal, input),
   }),
 ] as const;

@@ -10,10 +10,8 @@
  * no balance falls below its floor, and nothing is changed later.
  */
 import type { Db } from '../../db/pool.ts';
+import type { TransactionKind } from './record.ts';
 import * as store from './store.ts';
-
-export const KINDS = ['charge', 'topup', 'deposit', 'grant', 'refund', 'dispute', 'correction', 'writeoff'] as const;
-export type TransactionKind = (typeof KINDS)[number];
 
 /** One movement of a transaction: adds `credits` (may be negative, not 0) to `account`; those of a transaction sum to 0. */
 export interface LedgerLine {

@@ -65,6 +65,7 @@ export const billingOperations = [
         `The account is ${state}, with ${availableCredits} credits left; ${describeLeft(secondsLeft)}.`,
     },
     graphql: { description: 'Returns the balance and how long it lasts.', isNullable: true },
+    client: { noun: 'billing' },
     run: ({ billing }, { principal }) => billing.get(principal),
   }),
 
@@ -125,6 +126,7 @@ export const billingOperations = [
       title: 'List ledger entries',
       description: 'Lists each change of the balance with the balance after it, newest first.',
     },
+    client: { method: 'ledger' },
     run: ({ billing }, { principal, page }) => billing.ledger(principal, page),
   }),
 ] as const;

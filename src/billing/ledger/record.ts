@@ -1,6 +1,5 @@
 /** Builds the records of billing that clients see: the balance, usage and entries. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { KINDS } from './ledger.ts';
 
 const credits = (description: string) =>
   Type.String({
@@ -96,6 +95,9 @@ export const Usage = Type.Object(
   { title: 'Usage' },
 );
 export type Usage = Static<typeof Usage>;
+
+export const KINDS = ['charge', 'topup', 'deposit', 'grant', 'refund', 'dispute', 'correction', 'writeoff'] as const;
+export type TransactionKind = (typeof KINDS)[number];
 
 export const LedgerEntry = Type.Object(
   {

@@ -10,8 +10,7 @@ import {
   type PageArgs,
 } from '../../lib/paging/connection.ts';
 import type { ListArgs } from '../../lib/paging/ordered.ts';
-import type { TransactionKind } from './ledger.ts';
-import type { LedgerEntry } from './record.ts';
+import type { LedgerEntry, TransactionKind } from './record.ts';
 import type { StatementRow } from './store.ts';
 
 const LIST = 'led';

@@ -90,6 +90,7 @@ export const accessOperations = [
     summary: 'End all other sessions',
     description: 'Signs the user out of every other browser.',
     output: deleted,
+    client: { method: 'endOthers' },
     run: ({ access }, { principal }) => access.endOtherSessions(principal),
   }),
 

@@ -160,6 +160,7 @@ export const destinationOperations = [
         'Tests a destination by publishing for two seconds. Fails with `destination_on_air` while a stream is sent there.',
       payload: 'test',
     },
+    client: { extraSeconds: 30 },
     run: ({ destinations }, { accountId, id }) => destinations.test(accountId, id),
   }),
 ] as const;

@@ -291,6 +291,7 @@ const scheduleOperations = [
       summarize: ({ windows: [next] }) =>
         next ? `It goes on air at ${next.startAt}.` : 'It does not go on air on its own.',
     },
+    client: { method: 'windows' },
     run: ({ streams }, { accountId, id }) => streams.windows(accountId, id),
   }),
 

@@ -1,11 +1,11 @@
 /** Defines the GraphQL fields of balance, usage and ledger entries. */
 
 import { GraphQLFloat, GraphQLString } from 'graphql';
-import { KINDS } from '../../billing/ledger/ledger.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
 import {
   Billing as BillingSchema,
   GROUPS,
+  KINDS,
   type LedgerEntry as LedgerEntryRecord,
   LedgerEntry as LedgerEntrySchema,
   PAYMENT_METHODS,

@@ -3,12 +3,13 @@
  * I/O, no clock.
  */
 
+import { Problem } from '../../domain/problem/record.ts';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { examplePage } from '../../lib/paging/list.ts';
 import { PERSON, SCOPES, type Scope } from '../../lib/scopes.ts';
 import { isCached } from '../http/age-header.ts';
 import { takesNoFields } from '../http/body.ts';
-import { PROBLEM_TYPE, Problem } from '../http/problem.ts';
+import { PROBLEM_TYPE } from '../http/problem.ts';
 import { type AnyOperation, findOperation } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { addBounds } from './bounds.ts';

@@ -1,5 +1,6 @@
 /** Declares the operations on the service itself, and the feed of changes. */
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
+import { Status } from '../../domain/status/record.ts';
 import type { Health } from '../../lib/health.ts';
 import { content, createOperationBuilder, record } from '../../lib/operation.ts';
 
@@ -10,17 +11,6 @@ export interface MetaServices {
 }
 
 const operation = createOperationBuilder<MetaServices>({ tag: 'meta' });
-
-const Component = Type.Enum(['ok', 'unavailable']);
-const Status = Type.Object(
-  {
-    status: Type.Enum(['ok', 'degraded'], { description: 'degraded: a component is unavailable.' }),
-    version: Type.String(),
-    time: Type.String({ format: 'date-time' }),
-    components: Type.Object({ kubernetes: Component, database: Component }),
-  },
-  { title: 'Status' },
-);
 
 export const metaOperations = [
   operation({
@@ -40,7 +30,7 @@ export const metaOperations = [
         components: { kubernetes: 'ok', database: 'ok' },
       },
     },
-    run: async ({ health, version }): Promise<Static<typeof Status>> => {
+    run: async ({ health, version }): Promise<Status> => {
       const components = await health();
       const isWell = Object.values(components).every((component) => component === 'ok');
       return { status: isWell ? 'ok' : 'degraded', version, time: new Date().toISOString(), components };

@@ -5,8 +5,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../../db/pool.ts';
 import { type Clock, systemClock } from '../../../lib/clock.ts';
-import { customer, type Ledger, type TransactionKind } from '../../ledger/ledger.ts';
-import type { LedgerEntry } from '../../ledger/record.ts';
+import { customer, type Ledger } from '../../ledger/ledger.ts';
+import type { LedgerEntry, TransactionKind } from '../../ledger/record.ts';
 import { showEntry } from '../../ledger/statement.ts';
 import { readStatement } from '../../ledger/store.ts';
 import * as store from './store.ts';

@@ -1,0 +1,462 @@
+/** Sends a request for each operation of the API. Made from the declarations of operations by `make generate`; a test fails when it is not current. */
+import type { List } from './list.ts';
+import { type ListQuery, path, type Requests } from './requests.ts';
+import type { CallOptions, WaitOptions } from './send.ts';
+import type {
+  AccountDelete,
+  AccountLimits,
+  ApiKey,
+  ApiKeyCreate,
+  Billing,
+  BillingAddress,
+  BillingAddressUpdate,
+  ConnectedApp,
+  CreatedApiKey,
+  CryptoAsset,
+  CryptoDeposit,
+  CryptoDepositCreate,
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+  DiffQuery,
+  Invoice,
+  InvoiceSummary,
+  LedgerEntry,
+  LiveStats,
+  PersonSession,
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistPublish,
+  PlaylistRollback,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+  Readiness,
+  SignInOptions,
+  StartOptions,
+  Status,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamQuery,
+  StreamSchedule,
+  StreamSkip,
+  StreamUpdate,
+  StreamWindows,
+  TopUp,
+  TopUpCreate,
+  Upload,
+  UploadFromLink,
+  Usage,
+  UsageQuery,
+  User,
+} from './types.ts';
+
+export interface Operations {
+  /**
+   * Health check. Reports whether the components of the service respond. Needs no key. A failed component makes
+   * the status `degraded`; the request itself succeeds.
+   */
+  status: (call?: CallOptions) => Promise<Status>;
+  /** Get this API description. Returns this document, for client generators and other tools. Needs no key. */
+  openApi: (call?: CallOptions) => Promise<Record<string, unknown>>;
+  /** Get the current user. Returns the user who owns the API key or token. */
+  me: (call?: CallOptions) => Promise<User>;
+  /**
+   * Get the limits of the account and their use. A request beyond a limit fails with `quota_exceeded`, or with a
+   * code of its own, and names the limit.
+   */
+  limits: (call?: CallOptions) => Promise<AccountLimits>;
+  /** List the ways to sign in. Returns the ways to sign in that the page offers. Needs no key. */
+  signInOptions: (call?: CallOptions) => Promise<SignInOptions>;
+  apiKeys: {
+    /**
+     * Create an API key. The response shows the key once. Only a user who is signed in can create one. The request
+     * takes no Idempotency-Key, because its response is not stored. It may reject with
+     * `problems.ApiKeyQuotaExceeded` or `problems.Conflict`.
+     */
+    create: (body: ApiKeyCreate, call?: CallOptions) => Promise<CreatedApiKey>;
+    /** List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets. */
+    list: (query?: ListQuery, call?: CallOptions) => List<ApiKey>;
+    /** Revoke an API key. This server rejects the key immediately, every other server within a second. */
+    revoke: (id: string, call?: CallOptions) => Promise<void>;
+  };
+  sessions: {
+    /** List browser sessions, newest first. Returns the browsers in which the user is signed in. */
+    list: (query?: ListQuery, call?: CallOptions) => List<PersonSession>;
+    /** End a session. Signs the user out of one browser. */
+    end: (id: string, call?: CallOptions) => Promise<void>;
+    /** End all other sessions. Signs the user out of every other browser. */
+    endOthers: (call?: CallOptions) => Promise<void>;
+  };
+  connectedApps: {
+    /** List connected apps, newest first. Returns the apps that may act for the user, and their scopes. */
+    list: (query?: ListQuery, call?: CallOptions) => List<ConnectedApp>;
+    /**
+     * Disconnect an app. The app gets no more tokens, and its current ones stop working. To reconnect, it must ask
+     * the user again.
+     */
+    disconnect: (id: string, call?: CallOptions) => Promise<void>;
+  };
+  account: {
+    /**
+     * Export all data of the account as one document. Destination keys and API keys appear as hints only. Passwords
+     * and passkey credentials are not included. Neither is media.
+     */
+    export: (call?: CallOptions) => Promise<Record<string, unknown>>;
+    /**
+     * Delete the account. After the response, nobody can sign in to the account. Streams go off air, and all data is
+     * deleted, media within a day. This cannot be undone. It may reject with `problems.NotConfirmed`.
+     */
+    delete: (body: AccountDelete, call?: CallOptions) => Promise<void>;
+  };
+  billing: {
+    /**
+     * Get the balance and how long it lasts. Returns the balance, the current spending per hour, and the time that
+     * the balance lasts at that rate. It may reject with `problems.BillingDisabled`.
+     */
+    get: (call?: CallOptions) => Promise<Billing>;
+    /**
+     * Get usage by day or by stream. The sums equal the ledger’s charges, to the credit. A charge belongs to the day
+     * on which its time on air ended. Returns JSON, or the lines as CSV (RFC 4180). It may reject with
+     * `problems.BillingDisabled`.
+     */
+    usage: (query?: UsageQuery, call?: CallOptions) => Promise<Usage>;
+    /**
+     * List ledger entries, newest first. Returns each charge, top-up and correction with the balance after it. It
+     * may reject with `problems.BillingDisabled`.
+     */
+    ledger: (query?: ListQuery, call?: CallOptions) => List<LedgerEntry>;
+  };
+  topUps: {
+    /**
+     * Start a top-up by card. Returns the address of the payment provider’s checkout page, where the card is
+     * entered. A payment is credited within seconds. Fails with 404 `topups_disabled` if the service accepts no
+     * cards. It may reject with `problems.TopupsDisabled`, `problems.TopupsUnavailable` or
+     * `problems.UpstreamUnavailable`.
+     */
+    create: (body: TopUpCreate, call?: CallOptions) => Promise<TopUp>;
+    /** List top-ups by card, newest first. Returns payments by card in every state. */
+    list: (query?: ListQuery, call?: CallOptions) => List<TopUp>;
+    /** Get a top-up by card. Returns a payment by card and its state. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<TopUp>;
+  };
+  invoices: {
+    /** List invoices and credit notes, newest first. Returns the account’s invoices and credit notes. */
+    list: (query?: ListQuery, call?: CallOptions) => List<InvoiceSummary>;
+    /**
+     * Get an invoice. Returns an invoice with its lines. An issued invoice never changes; a credit note corrects
+     * mistakes.
+     */
+    get: (id: string, call?: CallOptions) => Promise<Invoice>;
+  };
+  billingAddress: {
+    /** Get the billing address. Returns the name, the address and the tax ID that invoices show. */
+    get: (call?: CallOptions) => Promise<BillingAddress>;
+    /**
+     * Change the billing address. Changes the given fields only. An empty string removes a field. The change applies
+     * to future invoices.
+     */
+    update: (body: BillingAddressUpdate, call?: CallOptions) => Promise<BillingAddress>;
+  };
+  crypto: {
+    /**
+     * List crypto assets that can be paid with, and their rates. Fails with 404 `crypto_disabled` if the service
+     * accepts no crypto currencies. It may reject with `problems.CryptoDisabled`.
+     */
+    assets: (call?: CallOptions) => Promise<CryptoAsset[]>;
+    /**
+     * Create a deposit address with a quote. Payments until `expiresAt` are credited at the quoted rate, later ones
+     * at the rate of their time. Each payment is rounded down to whole credits. More or less than `amount` is
+     * credited as received. It may reject with `problems.CryptoDisabled`, `problems.CryptoUnavailable`,
+     * `problems.CryptoRateUnavailable` or `problems.CryptoDepositQuotaExceeded`.
+     */
+    create: (body: CryptoDepositCreate, call?: CallOptions) => Promise<CryptoDeposit>;
+    /**
+     * List crypto deposits, newest first. Returns payments by crypto currency in every state. It may reject with
+     * `problems.CryptoDisabled`.
+     */
+    list: (query?: ListQuery, call?: CallOptions) => List<CryptoDeposit>;
+    /**
+     * Get a crypto deposit. Returns a crypto deposit in its current state, with its payments on the chain. Objects
+     * of other accounts are not found. It may reject with `problems.CryptoDisabled`.
+     */
+    get: (id: string, call?: CallOptions) => Promise<CryptoDeposit>;
+  };
+  streams: {
+    /** Create a stream. The stream stays off air until it is started, or until scheduleStartAt. */
+    create: (body: StreamCreate, call?: CallOptions) => Promise<Stream>;
+    /**
+     * List streams, newest first. Returns the account’s streams, optionally filtered by `status` or by a part of the
+     * name in `q`.
+     */
+    list: (query?: StreamQuery, call?: CallOptions) => List<Stream>;
+    /** Get a stream. Returns a stream with its status and its media. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<Stream>;
+    /** Change a stream. Changes the given fields only. It may reject with `problems.Conflict`. */
+    update: (id: string, body: StreamUpdate, call?: CallOptions) => Promise<Stream>;
+    /**
+     * Delete a stream. Takes the stream off air first. Returns 204 when it is gone, or 202 if that takes longer. It
+     * may reject with `problems.Conflict`.
+     */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+    /**
+     * Start a stream. Safe to repeat: a stream that is on air is returned unchanged. It may reject with
+     * `problems.StreamNotReady`, `problems.InsufficientCredits` or `problems.Conflict`.
+     */
+    start: (id: string, call?: StartOptions) => Promise<Stream>;
+    /**
+     * Stop a stream. Safe to repeat: a stream that is off air is returned unchanged. It may reject with
+     * `problems.Conflict`.
+     */
+    stop: (id: string, call?: WaitOptions) => Promise<Stream>;
+    /**
+     * Skip to the next item. Skips immediately and without a reconnect. Returns 200 when the next item has begun, or
+     * 202 if that takes longer. Requests during a running skip share it. It may reject with `problems.StreamNotLive`
+     * or `problems.Conflict`.
+     */
+    skip: (id: string, body?: StreamSkip, call?: CallOptions) => Promise<Stream>;
+    /**
+     * Get the schedule of a stream and its next times on air. Returns the schedule and the next windows that it
+     * produces.
+     */
+    windows: (id: string, call?: CallOptions) => Promise<StreamWindows>;
+    /**
+     * Schedule a stream. Sets when the stream goes on air and off air automatically: once, or repeatedly by
+     * `recurrence`. Replaces the whole schedule. It may reject with `problems.Conflict`.
+     */
+    schedule: (id: string, body: StreamSchedule, call?: CallOptions) => Promise<Stream>;
+    /**
+     * Remove the schedule of a stream. The stream no longer goes on air automatically. A stream on air stays on air.
+     * It may reject with `problems.Conflict`.
+     */
+    unschedule: (id: string, call?: CallOptions) => Promise<Stream>;
+    /**
+     * Check whether a stream can start. Each issue has a code, a message and the field that causes it. The stream
+     * can start if there are no issues.
+     */
+    readiness: (id: string, call?: CallOptions) => Promise<Readiness>;
+    /** Get live statistics of a stream. Returns current values for each destination while the stream is on air. */
+    liveStats: (id: string, call?: CallOptions) => Promise<LiveStats>;
+    /**
+     * List events of a stream, newest first. Read from Kubernetes directly, which stores events for about an hour:
+     * fails with 502 while it is unavailable.
+     */
+    events: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamEvent>;
+  };
+  destinations: {
+    /**
+     * Create a destination. Stores the URL and the stream key to publish to. The key is never returned again. It may
+     * reject with `problems.DestinationForbidden`.
+     */
+    create: (body: DestinationCreate, call?: CallOptions) => Promise<Destination>;
+    /** List destinations, newest first. Returns the account’s destinations, without their keys. */
+    list: (query?: ListQuery, call?: CallOptions) => List<Destination>;
+    /** Get a destination. Returns a destination, without its key. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<Destination>;
+    /**
+     * Change a destination. A stream on air is published again with the new values. It may reject with
+     * `problems.DestinationForbidden` or `problems.Conflict`.
+     */
+    update: (id: string, body: DestinationUpdate, call?: CallOptions) => Promise<Destination>;
+    /**
+     * Delete a destination. Fails with 409 `destination_in_use` while a stream uses it. It may reject with
+     * `problems.DestinationInUse` or `problems.Conflict`.
+     */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+    /**
+     * Test a destination. Publishes two seconds of black video and silence from the place that streams publish from.
+     * Returns the last step that the test reached. Requests during a running test share it. Fails with 409
+     * `destination_on_air` while a stream is sent there, because a second publisher would interrupt it. It may
+     * reject with `problems.DestinationOnAir` or `problems.Conflict`.
+     */
+    test: (id: string, call?: CallOptions) => Promise<DestinationTest>;
+  };
+  uploads: {
+    /**
+     * Import media from a link. Starts to fetch the file; `state` of the upload shows the progress. Media is
+     * prepared once for all streams. It may reject with `problems.LinkForbidden` or `problems.UploadQuotaExceeded`.
+     */
+    fromLink: (body: UploadFromLink, call?: CallOptions) => Promise<Upload>;
+    /** List uploads, newest first. Returns the account’s uploads. */
+    list: (query?: ListQuery, call?: CallOptions) => List<Upload>;
+    /**
+     * Get an upload. Returns an upload with its state, and the error if it failed. Objects of other accounts are not
+     * found.
+     */
+    get: (id: string, call?: CallOptions) => Promise<Upload>;
+    /**
+     * Retry the link of a failed upload. The upload keeps its objectID and all references to it. Fails with 409
+     * `upload_not_failed` while it is in progress or ready, and with `upload_not_from_link` if a client sent the
+     * file. It may reject with `problems.UploadNotFailed`, `problems.UploadNotFromLink`, `problems.LinkForbidden`,
+     * `problems.QuotaExceeded`, `problems.UploadQuotaExceeded` or `problems.Conflict`.
+     */
+    retry: (id: string, call?: CallOptions) => Promise<Upload>;
+    /**
+     * Delete an upload. Fails with 409 `upload_in_use` while a stream or a playlist uses it. It may reject with
+     * `problems.UploadInUse` or `problems.Conflict`.
+     */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+  };
+  playlists: {
+    /**
+     * List versions of a playlist, newest first. Returns the current version and the 50 versions before it. Read
+     * from Kubernetes directly: fails with 502 while it is unavailable.
+     */
+    versions: (id: string, query?: ListQuery, call?: CallOptions) => List<PlaylistVersionSummary>;
+    /**
+     * Get a version of a playlist. Read from Kubernetes directly: fails with 502 while it is unavailable. It may
+     * reject with `problems.PlaylistVersionNotFound`.
+     */
+    version: (id: string, version: number, call?: CallOptions) => Promise<PlaylistVersion>;
+    /**
+     * Compare two versions of a playlist. Read from Kubernetes directly: fails with 502 while it is unavailable. It
+     * may reject with `problems.PlaylistVersionNotFound`.
+     */
+    diff: (id: string, version: number, query?: DiffQuery, call?: CallOptions) => Promise<PlaylistDiff>;
+    /**
+     * Create a playlist. Publishes the first version immediately. Streams play later versions once they are
+     * published. With `streamID`, the playlist is also attached to that stream; if that fails, no playlist is
+     * created. It may reject with `problems.Conflict`.
+     */
+    create: (body: PlaylistCreate, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * List playlists, newest first. Returns the account’s playlists, without their items. It may reject with
+     * `problems.RouteNotFound`.
+     */
+    list: (query?: ListQuery, call?: CallOptions) => List<PlaylistSummary>;
+    /** Get a playlist. Returns a playlist with its items. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * Set name, mode or all items of a playlist. Creates the next version, which streams play once it is published.
+     * Fails with 409 `playlist_version_conflict` and changes nothing if `version` is no longer the current version.
+     * It may reject with `problems.QuotaExceeded`, `problems.PlaylistVersionConflict` or `problems.Conflict`.
+     */
+    update: (id: string, body: PlaylistUpdate, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * Change items of a playlist in one batch. Creates the next version, which streams play once it is published.
+     * Fails with 409 `playlist_version_conflict` and changes nothing if `version` is no longer the current version.
+     * It may reject with `problems.PlaylistVersionConflict` or `problems.Conflict`.
+     */
+    change: (id: string, body: PlaylistChanges, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * Put a version of a playlist on air. Prepares the media that is not prepared yet; `publication` shows the
+     * progress. Until then, streams on air keep playing what they play. They switch after the current item, without
+     * a reconnect. It may reject with `problems.PlaylistVersionNotFound`, `problems.PlaylistNotPlayable` or
+     * `problems.Conflict`.
+     */
+    publish: (id: string, body: PlaylistPublish, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * Create a new version from an old one. Copies mode and items of the old version. Streams play the new version
+     * once it is published. To put the old version itself on air, publish it. It may reject with
+     * `problems.PlaylistVersionNotFound`, `problems.PlaylistNotPlayable`, `problems.PlaylistVersionConflict` or
+     * `problems.Conflict`.
+     */
+    rollback: (id: string, body: PlaylistRollback, call?: CallOptions) => Promise<Playlist>;
+    /**
+     * Delete a playlist. Fails with 409 `playlist_in_use` while a stream plays it. It may reject with
+     * `problems.PlaylistInUse` or `problems.Conflict`.
+     */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+  };
+}
+
+export const createOperations = ({ get, post, patch, delete: remove, list }: Requests): Operations => ({
+  status: (call) => get('/status', call),
+  openApi: (call) => get('/openapi.json', call),
+  me: (call) => get('/me', call),
+  limits: (call) => get('/limits', call),
+  signInOptions: (call) => get('/sign-in-options', call),
+  apiKeys: {
+    create: (body, call) => post('/api-keys', { maxRetries: 0, ...call }, body),
+    list: (query, call) => list('/api-keys', query, call),
+    revoke: (id, call) => remove(path`/api-keys/${id}`, call),
+  },
+  sessions: {
+    list: (query, call) => list('/sessions', query, call),
+    end: (id, call) => remove(path`/sessions/${id}`, call),
+    endOthers: (call) => remove('/sessions', call),
+  },
+  connectedApps: {
+    list: (query, call) => list('/connected-apps', query, call),
+    disconnect: (id, call) => remove(path`/connected-apps/${id}`, call),
+  },
+  account: {
+    export: (call) => get('/account/export', call),
+    delete: (body, call) => post('/account/deletion', { maxRetries: 0, ...call }, body),
+  },
+  billing: {
+    get: (call) => get('/billing', call),
+    usage: (query, call) => get('/billing/usage', { ...call, query }),
+    ledger: (query, call) => list('/billing/ledger', query, call),
+  },
+  topUps: {
+    create: (body, call) => post('/billing/top-ups', call, body),
+    list: (query, call) => list('/billing/top-ups', query, call),
+    get: (id, call) => get(path`/billing/top-ups/${id}`, call),
+  },
+  invoices: {
+    list: (query, call) => list('/billing/invoices', query, call),
+    get: (id, call) => get(path`/billing/invoices/${id}`, call),
+  },
+  billingAddress: {
+    get: (call) => get('/billing/address', call),
+    update: (body, call) => patch('/billing/address', call, body),
+  },
+  crypto: {
+    assets: (call) => get<{ data: CryptoAsset[] }>('/crypto/assets', call).then(({ data }) => data),
+    create: (body, call) => post('/crypto/deposits', call, body),
+    list: (query, call) => list('/crypto/deposits', query, call),
+    get: (id, call) => get(path`/crypto/deposits/${id}`, call),
+  },
+  streams: {
+    create: (body, call) => post('/streams', call, body),
+    list: (query, call) => list('/streams', query, call),
+    get: (id, call) => get(path`/streams/${id}`, call),
+    update: (id, body, call) => patch(path`/streams/${id}`, call, body),
+    delete: (id, call) => remove(path`/streams/${id}`, call),
+    start: (id, { wait, whenReady, ...call } = {}) =>
+      post(path`/streams/${id}/start`, { ...call, query: { wait, whenReady }, extraSeconds: wait }),
+    stop: (id, { wait, ...call } = {}) =>
+      post(path`/streams/${id}/stop`, { ...call, query: { wait }, extraSeconds: wait }),
+    skip: (id, body = {}, call) => post(path`/streams/${id}/skip`, call, body),
+    windows: (id, call) => get(path`/streams/${id}/upcoming`, call),
+    schedule: (id, body, call) => post(path`/streams/${id}/schedule`, call, body),
+    unschedule: (id, call) => remove(path`/streams/${id}/schedule`, call),
+    readiness: (id, call) => get(path`/streams/${id}/readiness`, call),
+    liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
+    events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
+  },
+  destinations: {
+    create: (body, call) => post('/destinations', call, body),
+    list: (query, call) => list('/destinations', query, call),
+    get: (id, call) => get(path`/destinations/${id}`, call),
+    update: (id, body, call) => patch(path`/destinations/${id}`, call, body),
+    delete: (id, call) => remove(path`/destinations/${id}`, call),
+    test: (id, call) => post(path`/destinations/${id}/test`, { ...call, extraSeconds: 30 }),
+  },
+  uploads: {
+    fromLink: (body, call) => post('/uploads/from-link', call, body),
+    list: (query, call) => list('/uploads', query, call),
+    get: (id, call) => get(path`/uploads/${id}`, call),
+    retry: (id, call) => post(path`/uploads/${id}/retry`, call),
+    delete: (id, call) => remove(path`/uploads/${id}`, call),
+  },
+  playlists: {
+    versions: (id, query, call) => list(path`/playlists/${id}/versions`, query, call),
+    version: (id, version, call) => get(path`/playlists/${id}/versions/${version}`, call),
+    diff: (id, version, query, call) => get(path`/playlists/${id}/versions/${version}/diff`, { ...call, query }),
+    create: (body, call) => post('/playlists', call, body),
+    list: (query, call) => list('/playlists', query, call),
+    get: (id, call) => get(path`/playlists/${id}`, call),
+    update: (id, body, call) => patch(path`/playlists/${id}`, call, body),
+    change: (id, body, call) => post(path`/playlists/${id}/changes`, call, body),
+    publish: (id, body, call) => post(path`/playlists/${id}/publish`, call, body),
+    rollback: (id, body, call) => post(path`/playlists/${id}/rollback`, call, body),
+    delete: (id, call) => remove(path`/playlists/${id}`, call),
+  },
+});

@@ -1,0 +1,92 @@
+/** Exports the types of operations. Made from the declarations of operations by `make generate`; a test fails when it is not current. */
+import type { ListQuery } from './requests.ts';
+import type { WaitOptions } from './send.ts';
+
+export type { TopUp, TopUpCreate } from '../billing/cards/record.ts';
+export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../billing/crypto/record.ts';
+export type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../billing/invoices/record.ts';
+export type { Billing, LedgerEntry, Usage, UsageLine } from '../billing/ledger/record.ts';
+export type {
+  AccountDelete,
+  AccountLimits,
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  CreatedApiKey,
+  PersonSession,
+  SignInOptions,
+  User,
+} from '../domain/accounts/record.ts';
+export type {
+  Destination,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+} from '../domain/destinations/record.ts';
+export type {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistPublish,
+  PlaylistRollback,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+  Publication,
+} from '../domain/playlists/record.ts';
+export type { LiveStats } from '../domain/stats/record.ts';
+export type { Status } from '../domain/status/record.ts';
+export type {
+  Readiness,
+  ReadinessIssue,
+  ReadinessWarning,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamSkip,
+  StreamUpdate,
+  StreamWindows,
+  UnplayableItem,
+} from '../domain/streams/record.ts';
+export type { Upload, UploadFromLink } from '../domain/uploads/record.ts';
+
+export interface UsageQuery {
+  /** First day, e.g. 2027-01-31. Defaults to 29 days before the last day. */
+  from?: string;
+  /** Last day. Defaults to today. The range is at most one year. */
+  to?: string;
+  /** Group of each line: a day or a stream. */
+  groupBy?: 'day' | 'stream';
+  /** IANA time zone of the days, e.g. Europe/Berlin. */
+  timeZone?: string;
+}
+export interface StreamQuery extends ListQuery {
+  /** Only streams in this state. */
+  status?:
+    | 'idle'
+    | 'scheduled'
+    | 'waiting'
+    | 'starting'
+    | 'live'
+    | 'reconnecting'
+    | 'stopping'
+    | 'stopped'
+    | 'ended'
+    | 'failed';
+  /** Only streams whose name contains this text. */
+  q?: string;
+}
+export interface StartOptions extends WaitOptions {
+  /**
+   * If true, a stream that is not ready becomes `waiting` and goes on air when it is ready, instead of failing
+   * with 409.
+   */
+  whenReady?: boolean;
+}
+export interface DiffQuery {
+  /** Version to compare with. Defaults to the version before. */
+  from?: number;
+}
