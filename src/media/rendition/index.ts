@@ -14,8 +14,8 @@
  * from the frames of this one.
  *
  * Frame i is decoded at i / framerate. Its composition time shows it a whole number of frames later: every slot of the frame
- * rate is filled once, GOPs are closed and at most MAX_GOP_SECONDS long. The first frame's composition time is the delay of
- * reordering (B-frames); the audio begins that much later in the file.
+ * rate is filled once, GOPs are closed and at most MAX_GOP_SECONDS long. The composition time of a chunk's first frame is its
+ * delay of reordering (B-frames); the sound that is heard with a picture has the time at which the picture is shown.
  */
 import { type Static, Type } from 'typebox';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
@@ -35,25 +35,27 @@ export const Chunk = Type.Object({
   frames: Type.Integer({ minimum: 1 }),
   sizeBytes: Type.Integer({ minimum: 1 }),
   sha256: Sha256,
-  /**
-   * One entry a GOP, but at most two a second: number of its first frame in the rendition, byte offset of that keyframe's tag in
-   * the chunk. Sound alone has none.
-   */
-  keyframes: Type.Optional(Keyframes),
+  /** How its pictures are read. Another chunk may have been made in another way: a part is copied, the rest encoded. */
+  video: Type.Optional(
+    Type.Object({
+      /** Body of the AVC sequence header tag (AVCDecoderConfigurationRecord with FLV's 5 leading bytes), base64. */
+      header: Type.String(),
+      /** Frames between decoding and showing a picture. */
+      delayFrames: Type.Integer({ minimum: 0 }),
+      /**
+       * One entry a GOP, but at most two a second: number of its first frame in the rendition, byte offset of that keyframe's tag
+       * in the chunk.
+       */
+      keyframes: Keyframes,
+    }),
+  ),
+  /** Body of the AAC sequence header tag (AudioSpecificConfig with FLV's 2 leading bytes), base64. */
+  audio: Type.Object({ header: Type.String() }),
 });
 export type Chunk = Static<typeof Chunk>;
 
-const Video = Type.Object({
-  /** Frames per second as an exact fraction. */
-  frameRateNum: Type.Integer({ minimum: 1 }),
-  frameRateDen: Type.Integer({ minimum: 1 }),
-  /** Frames between decoding and showing the first picture. */
-  delayFrames: Type.Integer({ minimum: 0 }),
-  /** Body of the AVC sequence header tag (AVCDecoderConfigurationRecord with FLV's 5 leading bytes), base64. */
-  header: Type.String(),
-});
-/** AAC frames of SAMPLES_PER_FRAME samples at AUDIO_SAMPLE_RATE. `header`: body of the sequence header tag, base64. */
-const Audio = Type.Object({ header: Type.String() });
+/** Frames per second as an exact fraction. */
+const frameRate = { frameRateNum: Type.Integer({ minimum: 1 }), frameRateDen: Type.Integer({ minimum: 1 }) };
 
 /** Describes one chunk, and as much of its rendition as is needed to play it. */
 export const ChunkEntry = Type.Object({
@@ -61,8 +63,7 @@ export const ChunkEntry = Type.Object({
   profile: Type.String(),
   /** Frames that the whole rendition is expected to have, by its source. */
   expectedFrames: Type.Integer({ minimum: 1 }),
-  video: Type.Optional(Video),
-  audio: Audio,
+  video: Type.Optional(Type.Object(frameRate)),
   chunk: Chunk,
 });
 export type ChunkEntry = Static<typeof ChunkEntry>;
@@ -76,8 +77,9 @@ export const RenditionIndex = Type.Object({
   bitrateKbps: Type.Number({ minimum: 0 }),
   /** Changes that the rendition makes to its source. */
   warnings: Type.Optional(UploadWarnings),
-  video: Type.Optional(Type.Object({ ...Video.properties, frames: Type.Integer({ minimum: 1 }) })),
-  audio: Type.Object({ ...Audio.properties, frames: Type.Integer({ minimum: 1 }) }),
+  video: Type.Optional(Type.Object({ ...frameRate, frames: Type.Integer({ minimum: 1 }) })),
+  /** AAC frames of SAMPLES_PER_FRAME samples at AUDIO_SAMPLE_RATE. */
+  audio: Type.Object({ frames: Type.Integer({ minimum: 1 }) }),
   /** In the order of their frames, without a gap. */
   chunks: Type.Array(Chunk, { minItems: 1 }),
 });
