@@ -1,10 +1,10 @@
 /**
- * Holds the numbers of the rendition format; index.ts describes the rest. They stand apart so that the pod that plays a
- * rendition does not load the schema library, which takes more memory than everything else in that process.
+ * Holds the numbers and names of the rendition format; index.ts describes the rest. They stand apart so that the pod that
+ * plays a rendition does not load the schema library, which takes more memory than everything else in that process.
  * Pure: no I/O, no clock.
  */
 
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 export const AUDIO_SAMPLE_RATE = 48_000;
 /** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
 export const SAMPLES_PER_FRAME = 1024;
@@ -12,4 +12,26 @@ export const SAMPLES_PER_FRAME = 1024;
 /** Longest time between two keyframes: YouTube's limit (support.google.com/youtube/answer/2853702). */
 export const MAX_GOP_SECONDS = 4;
 
+/** A chunk ends in front of the first keyframe after this time, so that a stream can begin before the rest is prepared. */
+export const CHUNK_SECONDS = 30;
+
+/** Digits that keep keys in the order of the frames: ten hours at 60 frames a second have seven. */
+const DIGITS = 9;
+/** Groups: the key of the rendition, the first frame of the chunk; behind them `.json` for its entry. */
+const CHUNK_KEY = /^(.+)\.(\d{9})(?:\.json)?$/;
+
 export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;
+
+/** Returns the key of the chunk that begins with frame `firstFrame`. Its entry has the same key plus `.json`. */
+export const chunkKey = (renditionKey: string, firstFrame: number): string =>
+  `${renditionKey}.${String(firstFrame).padStart(DIGITS, '0')}`;
+
+export const entryKey = (renditionKey: string, firstFrame: number): string =>
+  `${chunkKey(renditionKey, firstFrame)}.json`;
+
+/** Reads the key of a chunk or of its entry; undefined for any other key. */
+export function parseChunkKey(key: string): { renditionKey: string; firstFrame: number; isEntry: boolean } | undefined {
+  const [, renditionKey, digits] = CHUNK_KEY.exec(key) ?? [];
+  if (renditionKey === undefined) return undefined;
+  return { renditionKey, firstFrame: Number(digits), isEntry: key.endsWith('.json') };
+}

@@ -1,4 +1,4 @@
-/** Makes one rendition of a source, unless it exists already. */
+/** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
 import { text } from 'node:stream/consumers';
 import type { Logger } from '../../../lib/log.ts';
 import { parseAs } from '../../../lib/parse.ts';
@@ -8,7 +8,13 @@ import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { FlvError } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
-import { indexKey, RenditionIndex } from '../../rendition/index.ts';
+import {
+  AUDIO_SAMPLE_RATE,
+  indexKey,
+  RenditionIndex,
+  RenditionIndexV1,
+  SAMPLES_PER_FRAME,
+} from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
@@ -17,18 +23,21 @@ import { openSource } from '../inspect/open-source.ts';
 import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { eachLine } from '../tools/tool.ts';
+import { deleteChunks, listChunks } from '../transcode/chunk-writer.ts';
 import {
   assumedScan,
   isHdr,
   matchFramerate,
   maxBytes,
+  type Plan,
   type PlanInput,
   planRendition,
   remuxArgs,
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
+import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { type Made, type Most, transcode } from '../transcode/transcode.ts';
-import type { PrepareTask } from './task.ts';
+import type { PreparedPart, PrepareTask } from './task.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -42,6 +51,8 @@ export interface JobContext {
   /** Limits of the media. */
   limits: MediaLimits;
   onProgress?: (fraction: number) => void;
+  /** Called with the seconds of a rendition, from its beginning on, that can be played. */
+  onPrepared?: (part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) => void;
 }
 
 export interface Rendered {
@@ -49,7 +60,10 @@ export interface Rendered {
   warnings: UploadWarning[];
 }
 
-/** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
+/**
+ * Rejects with PrepareError, StorageError or the signal's reason; then the rendition is not complete, but chunks of it may be
+ * there, and the next attempt keeps them.
+ */
 export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
   const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
   if (!profile) throw new PrepareError('prepare_failed', `The profile ${task.profile} does not exist.`);
@@ -64,7 +78,7 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
   return ready(task, index);
 }
 
-const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): Rendered => ({
+const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex | RenditionIndexV1): Rendered => ({
   rendition: {
     profile,
     state: 'ready',
@@ -75,15 +89,20 @@ const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex):
   warnings: index.warnings ?? [],
 });
 
-/** Returns the index of a complete rendition. */
-async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
-  const key = indexKey(task.renditionKey);
+/** Returns the index of a complete rendition, also of one that an earlier release made. */
+async function readIndex(
+  { renditionKey, profile, type }: RenditionTask,
+  storage: Storage,
+): Promise<RenditionIndex | RenditionIndexV1 | undefined> {
+  const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
-  const index = parseAs(RenditionIndex, await text(await storage.read(key)));
-  if (index?.profile !== task.profile) return undefined;
-  if ((index.video !== undefined) !== (task.type === 'video')) return undefined;
-  const flv = await storage.head(task.renditionKey);
-  return flv?.sizeBytes === index.sizeBytes ? index : undefined;
+  const json = await text(await storage.read(key));
+  const index = parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);
+  if (index?.profile !== profile || (index.video !== undefined) !== (type === 'video')) return undefined;
+  if (index.version === 1) return (await storage.head(renditionKey))?.sizeBytes === index.sizeBytes ? index : undefined;
+  const there = new Set<number>();
+  for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey)) if (!isEntry) there.add(firstFrame);
+  return index.chunks.every(({ firstFrame }) => there.has(firstFrame)) ? index : undefined;
 }
 
 type Profile = { quality: Quality; framerate: Framerate };
@@ -124,9 +143,13 @@ async function makePreview(
   return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, context);
 }
 
+/** A smaller source is copied sooner than it is read by ffprobe. */
+const PROVEN_BYTES = 2 ** 28;
+
 /**
- * Copies a source that fits by its header, without reading it twice: the rewriter proves each promise. Undefined when
- * the source does not fit, or when the header was wrong.
+ * Copies a source that fits by its header, without reading it before: the rewriter proves each promise. A large one is read
+ * meanwhile, so that its first chunks can be played before the last one is copied. Undefined when the source does not fit, or
+ * when the header was wrong.
  */
 async function copyAtOnce(
   source: Source,
@@ -137,11 +160,18 @@ async function copyAtOnce(
   const scan = assumedScan(source, matchFramerate(source, input.framerate));
   if (!scan || task.type !== 'video') return undefined;
   const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
-  const { video, audio } = planRendition(assumed);
-  if (video !== 'copy' || audio !== 'copy') return undefined;
-  const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
+  const copies = (plan: Plan) => plan.video === 'copy' && plan.audio === 'copy';
+  if (!copies(planRendition(assumed))) return undefined;
+  const hasFrames = (frames: number | undefined) => frames === source.video?.frames;
+  const prove = async (signal: AbortSignal) => {
+    const framerate = matchFramerate(source, input.framerate);
+    const { limits, tools } = context;
+    const examined = await examine(input.path, source, task.type, tools, signal, { framerate, limits });
+    return hasFrames(examined.scan.video?.packets) && copies(planRendition({ ...assumed, ...examined }));
+  };
+  const holds = ({ index }: Made) => hasFrames(index.video?.frames);
   try {
-    return await makeBy(assumed, task, context, asAssumed);
+    return await makeBy(assumed, task, context, { holds, ...(source.sizeBytes > PROVEN_BYTES && { prove }) });
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return undefined;
@@ -163,55 +193,88 @@ function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): M
 /** True for a copy that broke a promise, or a broken copy: encoding everything may work. */
 class Retry extends Error {}
 
-/**
- * With `asAssumed` the source takes the short way (remux.ts), on an assumed scan. `asAssumed` refuses the result when
- * the scan was wrong.
- */
+/** A scan that was taken from the header. */
+interface Assumption {
+  /** Tells from the result whether the scan was right. */
+  holds: (made: Made) => boolean;
+  /** Reads the source, to tell the same sooner. */
+  prove?: (signal: AbortSignal) => Promise<boolean>;
+}
+
+/** With an assumption the source takes the short way (remux.ts) where it can. */
 async function makeBy(
   input: PlanInput,
   task: RenditionTask,
   context: JobContext,
-  asAssumed?: (made: Made) => boolean,
+  assumption?: Assumption,
 ): Promise<RenditionIndex> {
-  const { storage, tools, signal, log, onProgress } = context;
+  const { storage, tools, signal, log, onProgress, onPrepared } = context;
   const plan = planRendition(input);
-  const copies = plan.video === 'copy' || plan.audio === 'copy';
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
-  let made: Made | undefined;
+  const expectedFrames = expectFrames(plan, framerate);
+  const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  const output = await RenditionOutput.open({
+    storage,
+    renditionKey: task.renditionKey,
+    profile: task.profile,
+    framerate,
+    expectedFrames,
+    provisional: assumption !== undefined,
+    onPrepared: (frames) => onPrepared?.({ seconds: frames / rate, totalSeconds: expectedFrames / rate }),
+  });
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  // A source that cannot be proved has its chunks approved at the end.
+  const proved = assumption
+    ?.prove?.(stop)
+    .then((isRight) => (isRight ? output.approve() : undefined))
+    .catch(() => undefined);
   try {
-    await storage.publish(task.renditionKey, async (file) => {
-      const { profile } = task;
-      const progress = onProgress && { onProgress };
-      const { durationSeconds: seconds } = plan;
-      const most = limitOutput(input, seconds, context.limits);
-      const pauses = keepsTime(input.source);
-      const { videoFrames, delayFrames } = plan;
-      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
-      // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
-      const short = asAssumed && delayFrames === 0;
-      made = short ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
-      if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
-    });
+    const progress = onProgress && { onProgress };
+    const { durationSeconds: seconds } = plan;
+    const most = limitOutput(input, seconds, context.limits);
+    const pauses = keepsTime(input.source);
+    const { videoFrames, delayFrames } = plan;
+    const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
+    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, ...progress };
+    // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
+    const short = assumption && delayFrames === 0;
+    const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
+    if (assumption?.holds(made) === false) throw new BrokenPromiseError('the media differs from its header');
+    await output.approve();
+    const { index, warnings } = made;
+    return warnings && warnings.length > 0 ? { ...index, warnings } : index;
   } catch (error) {
-    const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
-    const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
-    if (!broken && !failed) throw error;
-    if (copies) {
-      log.info({ reason: error.message }, 'the copy is not a valid rendition; encoding instead');
-      throw new Retry();
-    }
-    if (failed) throw error;
-    throw new PrepareError(
-      'prepare_failed',
-      `The rendition is not valid: ${error.message}. Export the file again, and import that.`,
-      { cause: error },
-    );
+    over.abort();
+    await proved;
+    await output.stop();
+    const judged = judgeFailure(error, plan);
+    if (!(judged instanceof Retry)) throw judged;
+    log.info({ reason: judged.message }, 'the copy is not a valid rendition; encoding instead');
+    await deleteChunks(storage, task.renditionKey);
+    throw judged;
+  } finally {
+    over.abort();
+    await proved;
   }
-  if (!made) throw new Error('publish resolved without filling the file');
-  const { index, warnings } = made;
-  return warnings && warnings.length > 0 ? { ...index, warnings } : index;
+}
+
+/** Returns what to throw: a copy that is no rendition is tried again, and an encoded one cannot be mended. */
+function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
+  const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
+  const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
+  if (!broken && !failed) return error;
+  if (video === 'copy' || audio === 'copy') return new Retry(error.message);
+  if (failed) return error;
+  const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
+  return new PrepareError('prepare_failed', detail, { cause: error });
+}
+
+/** Returns the frames of a whole rendition by its plan: pictures, or AAC frames of sound alone. */
+function expectFrames({ videoFrames, durationSeconds }: Plan, framerate: number | undefined): number {
+  const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  return videoFrames ?? Math.max(1, Math.round(durationSeconds * rate));
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */

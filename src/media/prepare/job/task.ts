@@ -85,7 +85,20 @@ export const PrepareResult = Type.Union([
 ]);
 export type PrepareResult = Static<typeof PrepareResult>;
 
-/** The progress that a working Job reports: 0 to 1. */
+/** Part of a rendition that can be played already: its first `seconds`. */
+export const PreparedPart = Type.Object({
+  seconds: Type.Number({ minimum: 0 }),
+  /** Expected length of the whole. */
+  totalSeconds: Type.Number({ exclusiveMinimum: 0 }),
+  /** Seconds of media that are prepared in one second, measured so far. */
+  speed: Type.Number({ minimum: 0 }),
+});
+export type PreparedPart = Static<typeof PreparedPart>;
+
+/** The progress that a working Job reports: 0 to 1, and for a rendition the part in storage. */
 export const PROGRESS_PATH = '/progress';
-export const PrepareProgress = Type.Object({ progress: Type.Number({ minimum: 0, maximum: 1 }) });
+export const PrepareProgress = Type.Object({
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  prepared: Type.Optional(PreparedPart),
+});
 export type PrepareProgress = Static<typeof PrepareProgress>;
