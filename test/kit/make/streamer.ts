@@ -32,7 +32,7 @@ export interface ClipOptions {
   constant?: boolean;
 }
 
-/** Builds the index of an FLV file, as the prepare Job of an earlier release wrote it. */
+/** Builds the index of an FLV file, as earlier releases wrote it. */
 export function buildIndex(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndexV1 {
   const tags = parseFlv(data);
   const pictures = tags.filter(isVideoFrame);
