@@ -32,7 +32,7 @@ export interface PodReport {
 }
 
 export interface PodProblem {
-  reason: 'NothingPlayable' | 'DestinationReconnecting';
+  reason: 'NothingPlayable' | 'PreparationBehind' | 'DestinationReconnecting';
   message: string;
 }
 
@@ -70,6 +70,22 @@ export function parseClock(value: unknown): StreamClock {
   return { ...(video && { video }), ...(audio && { audio }) };
 }
 
+/** Items that one sentence names; more are counted. */
+const MAX_NAMED = 3;
+
+/** Items that are played faster than they are prepared; a pod of an older release does not tell them. */
+function parseBehind({ preparationBehind }: Record<string, unknown>): PodProblem[] {
+  const names = records(record(preparationBehind).items).map(({ id, name }) => text(name) || text(id));
+  if (names.length === 0) return [];
+  const more = names.length - MAX_NAMED;
+  const named = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
+  const all = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const message =
+    `Preparing ${all} is slower than playing, so the stream repeats what is prepared. ` +
+    'Wait until more is prepared, give the preparation a faster node, or choose a lower quality.';
+  return [{ reason: 'PreparationBehind', message }];
+}
+
 function parseProblems(stats: Record<string, unknown>): PodProblem[] {
   const nothing: PodProblem[] =
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
@@ -82,7 +98,7 @@ function parseProblems(stats: Record<string, unknown>): PodProblem[] {
       },
     ];
   });
-  return [...nothing, ...destinations];
+  return [...nothing, ...parseBehind(stats), ...destinations];
 }
 
 const parseBroken = (stats: Record<string, unknown>): BrokenItem[] =>
