@@ -69,7 +69,7 @@ function preparingNote({ preparedSeconds, estimatedReadyAt }: RenditionStatus, t
   return ` ${percent} % of it is prepared.${end}`;
 }
 
-/** What a stream asks of its media. */
+/** The demands of a stream on its media. */
 interface Ask {
   profile: Profile;
   /** Media counts only when all of it is prepared. */

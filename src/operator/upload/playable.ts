@@ -52,9 +52,9 @@ function pickShown({ key, durationSeconds, preparedSeconds, playable, estimatedR
 }
 
 interface Seen {
-  /** What the status says of the same rendition. */
+  /** The same rendition in the status. */
   shown: Shown | undefined;
-  /** What the Job reports; undefined while nobody can say. */
+  /** The report of the Job; undefined while nobody can say. */
   part: PreparedPart | undefined;
   /** A Job works on it. */
   isWorkedOn: boolean;
@@ -64,8 +64,8 @@ interface Seen {
 }
 
 /**
- * What the status shows of a rendition that is not complete. It changes in steps that are worth a write, and at once when the rendition
- * can be played. What is shown is never taken back: the part stays in storage when a pod is replaced or cannot be asked.
+ * Returns the status of a rendition that is not complete. It changes in steps that are worth a write, and at once when the rendition
+ * can be played. Nothing is taken back: the part stays in storage when a pod is replaced or cannot be asked.
  */
 export function showPart({ shown, part, isWorkedOn, key, now }: Seen): Shown {
   const { estimatedReadyAt: estimate, ...prepared } = pickShown(shown ?? {});
