@@ -18,6 +18,7 @@ export const exampleStream: Stream = {
   playlistIDs: [],
   audioPlaylistIDs: [],
   onItemFailure: 'Skip',
+  start: 'Progressive',
   scheduleStartAt: '2027-01-31T18:00:00Z',
   scheduleEndAt: '2027-02-01T06:00:00Z',
   recurrence: null,
