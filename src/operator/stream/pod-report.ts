@@ -70,18 +70,12 @@ export function parseClock(value: unknown): StreamClock {
   return { ...(video && { video }), ...(audio && { audio }) };
 }
 
-/** Items that one sentence names; more are counted. */
-const MAX_NAMED = 3;
-
-/** Items that are played faster than they are prepared; a pod of an older release does not tell them. */
+/** The item that is played faster than it is prepared; a pod of an older release does not tell it. */
 function parseBehind({ preparationBehind }: Record<string, unknown>): PodProblem[] {
-  const names = records(record(preparationBehind).items).map(({ id, name }) => text(name) || text(id));
-  if (names.length === 0) return [];
-  const more = names.length - MAX_NAMED;
-  const named = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
-  const all = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const { item } = record(preparationBehind);
+  if (!isRecord(item)) return [];
   const message =
-    `Preparing ${all} is slower than playing, so the stream repeats what is prepared. ` +
+    `Preparing "${text(item.name) || text(item.id)}" is slower than playing it, so the stream repeats what is prepared. ` +
     'Wait until more is prepared, give the preparation a faster node, or choose a lower quality.';
   return [{ reason: 'PreparationBehind', message }];
 }

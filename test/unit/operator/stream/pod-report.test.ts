@@ -58,18 +58,16 @@ describe('the report of a pod', () => {
   });
 
   it('says what to do when preparing is slower than playing', () => {
-    const items = (count: number) =>
-      Array.from({ length: count }, (_, n) => ({ id: `upl-${n}`, name: `Film ${n}`, since: EPOCH }));
-    const behind = (count: number) => ({ preparationBehind: { items: items(count), count } });
-    expect(judgeDegraded(newsWith(behind(1)), undefined, [leftOut('One is left out.')])).toMatchObject({
+    const item = { id: 'upl-1', name: 'Film', track: 'video', playlistID: null, index: 0 };
+    const behind = { preparationBehind: { count: 2, item, since: EPOCH } };
+    expect(judgeDegraded(newsWith(behind), undefined, [leftOut('One is left out.')])).toMatchObject({
       status: 'True',
       reason: 'PreparationBehind',
       message:
-        'Preparing "Film 0" is slower than playing, so the stream repeats what is prepared. Wait until more is ' +
+        'Preparing "Film" is slower than playing it, so the stream repeats what is prepared. Wait until more is ' +
         'prepared, give the preparation a faster node, or choose a lower quality. One is left out.',
     });
-    expect(newsWith(behind(5))?.problems[0]?.message).toContain('Preparing "Film 0", "Film 1", "Film 2", 2 more is');
-    for (const preparationBehind of [undefined, null, 'yes', { items: [], count: 0 }, { items: 'all' }])
+    for (const preparationBehind of [undefined, null, 'yes', { count: 2, item: null, since: null }, { item: 'all' }])
       expect(newsWith({ preparationBehind })?.problems).toEqual([]);
   });
 
