@@ -69,6 +69,8 @@ export const exampleLiveStats: LiveStats = {
   avSkewMs: 4.2,
   reconnects: 0,
   current: item,
+  positionSeconds: 61.4,
+  durationSeconds: 1800,
   next: item,
   playable: true,
   brokenItems: [],

@@ -37,7 +37,13 @@ describe('readiness, start and stop', () => {
       since: '2026-01-01T00:00:00Z',
     };
     const readiness = await ada.call('GET', `/v1/streams/${id}/readiness`);
-    expect(readiness.body).toEqual({ ready: false, issues: [issue], warnings: [], prepared: 0, estimatedReadyAt: null });
+    expect(readiness.body).toEqual({
+      ready: false,
+      issues: [issue],
+      warnings: [],
+      prepared: 0,
+      estimatedReadyAt: null,
+    });
     const start = await ada.call('POST', `/v1/streams/${id}/start`);
     expect(start).toMatchObject({ status: 409, body: { code: 'stream_not_ready', issues: [issue] } });
     expect((await resource(id)).spec.replicas).toBe(0);
@@ -281,6 +287,8 @@ describe('live', () => {
       avSkewMs: 1.5,
       reconnects: 0,
       current: null,
+      positionSeconds: null,
+      durationSeconds: null,
       next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
       playable: null,
       brokenItems: [],
