@@ -237,7 +237,7 @@ export interface Operations {
     unschedule: (id: string, call?: CallOptions) => Promise<Stream>;
     /**
      * Check whether a stream can start. Each issue has a code, a message and the field that causes it. The stream
-     * can start if there are no issues.
+     * can start if there are no issues. It may start before all of its media is prepared.
      */
     readiness: (id: string, call?: CallOptions) => Promise<Readiness>;
     /** Get live statistics of a stream. Returns current values for each destination while the stream is on air. */

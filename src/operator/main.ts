@@ -23,7 +23,7 @@ import { createRollout } from './stream/rollout.ts';
 import { findViewToken } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
-import { type Fractions, followProgress } from './upload/follow-progress.ts';
+import { followProgress, type JobProgress } from './upload/follow-progress.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
 
@@ -78,7 +78,7 @@ export async function runOperator(
   const rollout = createRollout(config.rolloutSeconds, config, () => caches.pods.list());
 
   // Uploads.
-  const fractions: Fractions = new Map();
+  const progress: JobProgress = new Map();
   const sweeping: SweepOptions = { namespace, graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
   const sweeper = new Sweeper(deps, sweeping);
   const admission = new Admission({
@@ -110,7 +110,7 @@ export async function runOperator(
   };
   const controllers = {
     stream: reconcileStream({ ...deps, streamers, rollout, metered }),
-    upload: reconcileUpload({ ...deps, admission, fractions, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
+    upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
     destination: reconcileDestination(deps),
   };
   const queueTools = { workers, metrics, lifecycle, log };
@@ -136,7 +136,7 @@ export async function runOperator(
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
     if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-    followProgress(caches, fractions, enqueue.upload, lifecycle);
+    followProgress(caches, progress, enqueue.upload, lifecycle);
     log.info({ namespace }, 'the operator leads and reconciles');
   });
   log.info({ namespace, opsPort }, 'the operator is ready');

@@ -38,7 +38,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),
-    fractions: new Map(),
+    progress: new Map(),
     sameSource: () => undefined,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),

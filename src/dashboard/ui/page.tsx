@@ -73,7 +73,14 @@ export const More = ({ loading, onClick }: { loading: boolean; onClick: () => vo
   </div>
 );
 
-/** `value` from 0 to 1; undefined while nobody knows. */
-export const Bar = ({ value, label }: { value: number | undefined; label: string }) => (
-  <progress className={classes.bar} max={1} value={value} aria-label={label} />
+interface BarProps {
+  /** From 0 to 1; undefined while nobody knows. */
+  value: number | undefined;
+  label: string;
+  /** Read aloud in place of the percentage. */
+  text?: string;
+}
+
+export const Bar = ({ value, label, text }: BarProps) => (
+  <progress className={classes.bar} max={1} value={value} aria-label={label} aria-valuetext={text} />
 );

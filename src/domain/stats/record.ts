@@ -26,6 +26,12 @@ export const LiveStats = Type.Object(
     avSkewMs: number,
     reconnects: integer,
     current: Item,
+    positionSeconds: Type.Union([Type.Number(), Type.Null()], {
+      description: 'Position in the current item, in seconds.',
+    }),
+    durationSeconds: Type.Union([Type.Number(), Type.Null()], {
+      description: 'Length of the current item, in seconds. It is an estimate while the item is being prepared.',
+    }),
     next: Item,
     /** False while no item can be played. */
     playable: nullable(Type.Boolean()),

@@ -343,6 +343,10 @@ const scheduleOperations = [
   }),
 ] as const;
 
+/** Completes "It is ready". */
+const describePrepared = (prepared: number): string =>
+  prepared < 1 ? `; ${Math.floor(100 * prepared)} % of its media is prepared` : '';
+
 const liveOperations = [
   operation({
     id: 'getStreamReadiness',
@@ -350,17 +354,20 @@ const liveOperations = [
     http: 'GET /streams/{id}/readiness',
     summary: 'Check whether a stream can start',
     description:
-      'Each issue has a code, a message and the field that causes it. The stream can start if there are no issues.',
+      'Each issue has a code, a message and the field that causes it. The stream can start if there are no issues. ' +
+      'It may start before all of its media is prepared.',
     output: record(Readiness, { isMemoized: true }),
-    examples: { output: { ready: false, issues: [exampleIssue], warnings: [] } },
+    examples: {
+      output: { ready: false, issues: [exampleIssue], warnings: [], prepared: 0.01, estimatedReadyAt: EXAMPLE.since },
+    },
     mcp: {
       title: 'Check whether a stream can start',
       description:
         'Returns `issues` that prevent start_stream, each with a `fix`, and `warnings` about items it would leave ' +
         'out. If `ready` is true, the stream can start. Media in preparation becomes ready without a further call.',
-      summarize: ({ ready, issues, warnings }) =>
+      summarize: ({ ready, issues, warnings, prepared }) =>
         ready
-          ? ['It is ready.', ...warnings.map(({ message }) => message)].join(' ')
+          ? [`It is ready${describePrepared(prepared)}.`, ...warnings.map(({ message }) => message)].join(' ')
           : `It is not ready: ${issues.map(({ message, fix }) => `${message} ${fix}`).join(' ')}`,
     },
     run: ({ streams }, { accountId, id }) => streams.readiness(accountId, id),

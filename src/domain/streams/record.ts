@@ -5,7 +5,14 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../lib/sentences.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../resources/stream/profile.ts';
-import { ITEM_FAILURES, MAX_DESTINATIONS, MAX_PLAYLISTS, PHASES, Recurrence } from '../../resources/stream/spec.ts';
+import {
+  ITEM_FAILURES,
+  MAX_DESTINATIONS,
+  MAX_PLAYLISTS,
+  PHASES,
+  Recurrence,
+  STARTS,
+} from '../../resources/stream/spec.ts';
 
 const idLength = { minLength: 1, maxLength: 253 };
 const Id = Type.String(idLength);
@@ -75,6 +82,14 @@ const onItemFailure = Type.Optional(
   }),
 );
 
+const start = Type.Optional(
+  Type.Enum(STARTS, {
+    description:
+      'Progressive (default): media is played while the rest of it is being prepared. Prepared: media is played only ' +
+      'when all of it is prepared.',
+  }),
+);
+
 const schedule = {
   scheduleStartAt: Type.Optional(
     Type.String({ format: 'date-time', description: 'Time at which the stream goes on air.' }),
@@ -96,7 +111,15 @@ const schedule = {
 };
 
 export const StreamCreate = Type.Object(
-  { name: DisplayName, quality: QualityInput, framerate: FramerateInput, ...sources, onItemFailure, ...schedule },
+  {
+    name: DisplayName,
+    quality: QualityInput,
+    framerate: FramerateInput,
+    ...sources,
+    onItemFailure,
+    start,
+    ...schedule,
+  },
   { title: 'StreamCreate', additionalProperties: false },
 );
 export type StreamCreate = Static<typeof StreamCreate>;
@@ -108,6 +131,7 @@ export const StreamUpdate = Type.Object(
     framerate: Type.Optional(FramerateInput),
     ...sources,
     onItemFailure,
+    start,
   },
   { title: 'StreamUpdate', additionalProperties: false, minProperties: 1 },
 );
@@ -150,6 +174,11 @@ export const Stream = Type.Object(
       description:
         'Skip: items that cannot be played are left out until they can. Block: the stream starts only when every item ' +
         'can be played.',
+    }),
+    start: Type.Enum(STARTS, {
+      description:
+        'Progressive: media is played while the rest of it is being prepared. Prepared: media is played only when all ' +
+        'of it is prepared.',
     }),
     scheduleStartAt: nullable(Time),
     scheduleEndAt: nullable(Time),
@@ -216,6 +245,14 @@ export const Readiness = Type.Object(
     warnings: Type.Array(ReadinessWarning, {
       description:
         'Items that the stream leaves out because they cannot be played now. Warnings do not make `ready` false.',
+    }),
+    prepared: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Part of the media that is prepared, from 0 to 1, by length. A stream can be ready before it is 1.',
+    }),
+    estimatedReadyAt: Type.Union([Time, Type.Null()], {
+      description: 'Time at which all media is expected to be prepared. Null if that is unknown, or if it is prepared.',
     }),
   },
   { title: 'Readiness' },

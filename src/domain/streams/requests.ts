@@ -130,6 +130,7 @@ export function specPatch(input: StreamUpdate): Record<string, unknown> {
     ...(framerate === undefined ? {} : { framerate: toFramerate(framerate) }),
     ...(destinationRefs === undefined ? {} : { destinationRefs }),
     ...(input.onItemFailure === undefined ? {} : { onItemFailure: input.onItemFailure }),
+    ...(input.start === undefined ? {} : { start: input.start }),
     ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID, playlistRefs: null }),
     ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs, uploadRef: null }),
     ...(input.audioPlaylistIDs === undefined

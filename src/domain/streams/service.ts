@@ -163,6 +163,7 @@ export function createStreamService(deps: StreamServiceDeps) {
         destinationRefs: destinations,
         ...media,
         ...(input.onItemFailure !== undefined && { onItemFailure: input.onItemFailure }),
+        ...(input.start !== undefined && { start: input.start }),
         ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };

@@ -68,6 +68,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     playlistIDs: spec.playlistRefs ?? [],
     audioPlaylistIDs: spec.audioPlaylistRefs ?? [],
     onItemFailure: spec.onItemFailure ?? 'Skip',
+    start: spec.start ?? 'Progressive',
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
@@ -121,7 +122,10 @@ export function toReadiness(stream: LoopStream): Readiness {
     ),
     ...(scheduled?.status === 'False' ? [toIssue(scheduled)] : []),
   ];
-  return { ready: issues.length === 0, issues, warnings: toWarnings(stream) };
+  // Without a preparation all is prepared, once the operator has looked.
+  const media = findCondition(status?.conditions, 'MediaReady');
+  const { prepared = media?.status === 'True' ? 1 : 0, estimatedReadyAt = null } = status?.preparation ?? {};
+  return { ready: issues.length === 0, issues, warnings: toWarnings(stream), prepared, estimatedReadyAt };
 }
 
 /** Returns false while a repeated check could soon differ: a condition is Unknown, or the spec is newer than the status. */

@@ -15,7 +15,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { findRendition } from '../../resources/upload/spec.ts';
+import { findRendition, isPlayable, type RenditionStatus } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
 
 /** One place of a list, or a playlist that has none. */
@@ -61,12 +61,27 @@ function importNote(upload: Upload): string {
   return message === undefined || UNDER_WAY.has(message) ? '' : ` ${message}`;
 }
 
+/** How far a rendition is that cannot be played yet; empty while nobody can say. */
+function preparingNote({ preparedSeconds, estimatedReadyAt }: RenditionStatus, totalSeconds: number): string {
+  if (preparedSeconds === undefined || totalSeconds === 0) return '';
+  const percent = Math.min(99, Math.floor((100 * preparedSeconds) / totalSeconds));
+  const end = estimatedReadyAt === undefined ? '' : ` All of it is expected at ${estimatedReadyAt}.`;
+  return ` ${percent} % of it is prepared.${end}`;
+}
+
+/** The demands of a stream on its media. */
+interface Ask {
+  profile: Profile;
+  /** Media counts only when all of it is prepared. */
+  whole: boolean;
+  hold: Hold | undefined;
+}
+
 function uploadProblem(
   what: string,
   upload: Upload | undefined,
   kind: Assessed['kind'],
-  profile: Profile,
-  hold: Hold | undefined,
+  { profile, whole, hold }: Ask,
 ): Finding | undefined {
   if (!upload) return finding('UploadNotFound', `${what} does not exist.`);
   if (kind === 'video' && upload.spec.type === 'audio') {
@@ -79,11 +94,14 @@ function uploadProblem(
       : finding('MediaImporting', `${what} is still being imported.${importNote(upload)}`);
   }
   const rendition = findRendition(upload, profile);
-  if (rendition?.state === 'ready') return undefined;
+  if (rendition && (whole ? rendition.state === 'ready' : isPlayable(rendition))) return undefined;
   if (rendition?.state === 'failed') {
     return finding('MediaFailed', `${what} could not be prepared: ${rendition.error?.message ?? ''}`.trim());
   }
-  if (!hold) return finding('MediaPreparing', `${what} is being prepared for ${profile}.`);
+  if (!hold) {
+    const note = rendition ? preparingNote(rendition, status.media.durationSeconds) : '';
+    return finding('MediaPreparing', `${what} is being prepared for ${profile}.${note}`);
+  }
   return {
     ...finding(hold.reason, `${what} will be prepared for ${profile} ${hold.once}.`),
     ...(hold.isUnknown && { unknown: true }),
@@ -96,11 +114,11 @@ function uploadProblem(
  */
 export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
   const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  const [profile, hold] = [findProfile(stream), findHold(stream)];
+  const ask = { profile: findProfile(stream), whole: stream.spec.start === 'Prepared', hold: findHold(stream) };
   const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
     const upload = objects.uploads.get(entry.upload);
     const name = (upload && findUploadName(upload)) ?? entry.upload;
-    const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, profile, hold);
+    const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, ask);
     return { ...entry, name, problem };
   };
   const fromPlaylists = (kind: Assessed['kind'], field: MediaField, refs: string[]): Assessed => {

@@ -8,6 +8,7 @@ import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import { isLeftOut, listItems, type Playing } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
   MAX_UNPLAYABLE,
@@ -17,7 +18,8 @@ import {
   type Unplayable,
   type UnplayableItem,
 } from '../../resources/stream/spec.ts';
-import { countItems, type Entry, findMediaProblem, listUnplayable } from '../media/items.ts';
+import { countItems, type Entry, findMediaProblem, findProfile, listUnplayable } from '../media/items.ts';
+import { computePreparation, formatPart } from '../media/preparation.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { AssessedObservation, Observation } from './observation.ts';
@@ -46,10 +48,17 @@ function destinationProblem(name: string, destination: Destination | undefined):
 const quoteNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
-function describeMedia({ tracks }: AssessedObservation): Finding {
+function describeMedia(observed: AssessedObservation): Finding {
+  const { tracks } = observed;
   const left = listUnplayable(tracks);
-  if (left.length === 0) return { reason: 'MediaReady', message: 'All media is prepared.' };
-  return { reason: 'ItemsLeftOut', message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
+  if (left.length === 0) {
+    const preparation = computePreparation(observed);
+    const message = preparation
+      ? `The media can be played; ${formatPart(preparation.prepared)} of it is prepared.`
+      : 'All media is prepared.';
+    return { reason: 'MediaReady', message };
+  }
+  return { reason: LEFT_OUT, message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
 }
 
 const readMessage = ({ problem }: Entry): string => problem?.message ?? '';
@@ -134,10 +143,28 @@ export function judgeScheduling(
   });
 }
 
+/** The items that a stream on air goes without. */
+export function findLeftOut(observed: AssessedObservation, about: About): Finding[] {
+  const { total, count, items } = findUnplayable(observed, about) ?? { total: 0, count: 0, items: [] };
+  const messages = items.map(({ message }) => message);
+  return count === 0 ? [] : [{ reason: LEFT_OUT, message: describeLeftOut(count, total, messages) }];
+}
+
+/** Items on air whose preparation has failed before its end. */
+export function findCutShort({ stream, tracks }: AssessedObservation, { profile, ...current }: Playing): Finding[] {
+  if (profile !== findProfile(stream)) return [];
+  const playing = new Set(listItems(current).flatMap((item) => (isLeftOut(item) ? [] : [item.id])));
+  return listUnplayable(tracks).flatMap(({ upload = '', problem }) =>
+    problem?.reason === CUT_SHORT && playing.has(upload)
+      ? [{ reason: CUT_SHORT, message: `${problem.message} The stream goes on with the part that is prepared.` }]
+      : [],
+  );
+}
+
 /** Items that one sentence names; more are counted. */
 const MAX_NAMED = 3;
 
-export function describeLeftOut(count: number, total: number, messages: readonly string[]): string {
+function describeLeftOut(count: number, total: number, messages: readonly string[]): string {
   const more = count - Math.min(messages.length, MAX_NAMED);
   return [
     `${count} of ${total} items ${count === 1 ? 'is' : 'are'} left out.`,
@@ -204,6 +231,9 @@ export function findUnplayable(
 /** Sentences in one condition; more are counted. */
 const MAX_SENTENCES = 5;
 
+const LEFT_OUT = 'ItemsLeftOut';
+const CUT_SHORT = 'MediaFailed';
+
 const HEALTHY: Verdict = {
   type: 'Degraded',
   status: 'False',
@@ -211,21 +241,21 @@ const HEALTHY: Verdict = {
   message: 'The stream is on air without known problems.',
 };
 
+/** Reasons of a stream on air, the gravest first. */
+const GRAVITY = ['NothingPlayable', CUT_SHORT, 'PreparationBehind', LEFT_OUT, 'DestinationReconnecting'];
+
 /**
- * The condition of a stream on air. `leftOut` says which items it goes without, as far as that is known; without a report of its pod
- * the rest stays as it was.
+ * The condition of a stream on air. `found` is what the operator knows of its items: which it goes without, which will not be
+ * prepared to their end. Without a report of its pod the rest stays as it was.
  */
 export function judgeDegraded(
   report: PodReport | undefined,
   before: Verdict | undefined,
-  leftOut: string | undefined = undefined,
+  found: readonly Finding[] = [],
 ): Verdict {
-  if (!report && leftOut === undefined) return before && before.reason !== LEFT_OUT ? before : HEALTHY;
-  const { problems } = report ?? { problems: [] };
-  const nothing = problems.filter(({ reason }) => reason === 'NothingPlayable');
-  const destinations = problems.filter(({ reason }) => reason !== 'NothingPlayable');
-  const items = leftOut === undefined ? [] : [{ reason: LEFT_OUT, message: leftOut }];
-  const all = [...nothing, ...items, ...destinations];
+  if (!report && found.length === 0) return before && ![LEFT_OUT, CUT_SHORT].includes(before.reason) ? before : HEALTHY;
+  const all = [...(report?.problems ?? []), ...found];
+  all.sort((a, b) => GRAVITY.indexOf(a.reason) - GRAVITY.indexOf(b.reason));
   const [first] = all;
   if (!first) return HEALTHY;
   const more = all.length - MAX_SENTENCES;
@@ -233,5 +263,3 @@ export function judgeDegraded(
   if (more > 0) sentences.push(`${more} more problems were reported.`);
   return { type: 'Degraded', status: 'True', reason: first.reason, message: sentences.join(' ') };
 }
-
-const LEFT_OUT = 'ItemsLeftOut';

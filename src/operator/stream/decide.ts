@@ -12,14 +12,16 @@ import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/nam
 import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { isWanted, type Phase, type Unplayable } from '../../resources/stream/spec.ts';
+import { isWanted, type Phase, type Preparation, type Unplayable } from '../../resources/stream/spec.ts';
 import { assessTracks, losesItems } from '../media/items.ts';
+import { computePreparation } from '../media/preparation.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 import {
   checkReadiness,
-  describeLeftOut,
+  findCutShort,
+  findLeftOut,
   findUnplayable,
   isReady,
   judgeDegraded,
@@ -55,6 +57,8 @@ export interface Decision {
   playing?: Playing;
   /** Items that cannot be played. */
   unplayable?: Unplayable;
+  /** How much of the media is prepared, until all of it is. */
+  preparation?: Preparation;
   /** Start of the window of its schedule for which it was last put on air. */
   lastScheduleTime?: string;
   /** Events beside those for what changes in the status. */
@@ -222,7 +226,10 @@ function run(situation: Situation, pod: Pod): PartialDecision {
   const before = findCondition(stream.status?.conditions, 'Degraded');
   // A stream on air is left as it is until what it is to become can be played: an edit never causes dead air by itself.
   const stays = current !== undefined && goesOnWith(current, situation);
-  const degraded = judgeDegraded(report, before && withoutTimes(before), describeLeftOutNow(situation, stays));
+  // A stream that stays as it is lacks what its pod reports, and the end of what could not be prepared to its end.
+  const leftOut = findLeftOut(situation, { hasPod: true, brokenOnly: stays });
+  const found = [...leftOut, ...(stays ? findCutShort(situation, current) : [])];
+  const degraded = judgeDegraded(report, before && withoutTimes(before), found);
   const core: PartialDecision = { ...describeOnAir(situation, pod), action: NO_ACTION, playhead, degraded };
   const isPublisher = stream.status?.podUID === pod.metadata.uid;
   // The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it.
@@ -327,13 +334,6 @@ const isPlayable = (conditions: readonly Verdict[]): boolean =>
 const goesOnWith = (playing: Playing, situation: Situation): boolean =>
   !isPlayable(situation.readiness) || losesItems(situation.tracks, playing);
 
-/** The sentence about the items that a stream on air goes without. One that `stays` as it is lacks what its pod reports. */
-function describeLeftOutNow(situation: Situation, stays: boolean): string | undefined {
-  const { total = 0, items = [], count = 0 } = findUnplayable(situation, { hasPod: true, brokenOnly: stays }) ?? {};
-  const messages = items.map(({ message }) => message);
-  return count === 0 ? undefined : describeLeftOut(count, total, messages);
-}
-
 /**
  * The program on air while the stream refers to media that cannot be played yet (a version that was published, another upload, another
  * quality): only its pod would know of it. It is kept in the status before the pod can be gone (removePodFinalizers), for as long
@@ -369,6 +369,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
   const scheduled = judgeScheduling(stream, pod, progressing);
   const playing = playhead && findPlaying(situation);
   const unplayable = findUnplayable(situation, { hasPod: pod !== undefined });
+  const preparation = computePreparation(situation);
   return {
     ...rest,
     // An operator before this one has removed them for good (finalizers/remove.ts). A stream on air gets them before anything else.
@@ -384,6 +385,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
     ...playhead,
     ...(playing && { playing }),
     ...(unplayable && { unplayable }),
+    ...(preparation && { preparation }),
     ...(lastScheduleTime !== undefined && { lastScheduleTime }),
     ...(wakeAt && { requeueAt: wakeAt }),
   };

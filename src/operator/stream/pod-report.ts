@@ -32,7 +32,7 @@ export interface PodReport {
 }
 
 export interface PodProblem {
-  reason: 'NothingPlayable' | 'DestinationReconnecting';
+  reason: 'NothingPlayable' | 'PreparationBehind' | 'DestinationReconnecting';
   message: string;
 }
 
@@ -70,6 +70,16 @@ export function parseClock(value: unknown): StreamClock {
   return { ...(video && { video }), ...(audio && { audio }) };
 }
 
+/** The item that is played faster than it is prepared; a pod of an older release does not tell it. */
+function parseBehind({ preparationBehind }: Record<string, unknown>): PodProblem[] {
+  const { item } = record(preparationBehind);
+  if (!isRecord(item)) return [];
+  const message =
+    `Preparing "${text(item.name) || text(item.id)}" is slower than playing it, so the stream repeats what is prepared. ` +
+    'Wait until more is prepared, give the preparation a faster node, or choose a lower quality.';
+  return [{ reason: 'PreparationBehind', message }];
+}
+
 function parseProblems(stats: Record<string, unknown>): PodProblem[] {
   const nothing: PodProblem[] =
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
@@ -82,7 +92,7 @@ function parseProblems(stats: Record<string, unknown>): PodProblem[] {
       },
     ];
   });
-  return [...nothing, ...destinations];
+  return [...nothing, ...parseBehind(stats), ...destinations];
 }
 
 const parseBroken = (stats: Record<string, unknown>): BrokenItem[] =>

@@ -42,6 +42,7 @@ export function buildStatus(
     ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
+    ...(decision.preparation && { preparation: decision.preparation }),
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: countRestarts(pod) }),

@@ -5,6 +5,7 @@
 
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import type { PreparedPart, PrepareProgress } from '../../media/prepare/job/task.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -24,6 +25,7 @@ import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnin
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import {
+  getWorkKey,
   isJobFor,
   keepRenditionKey,
   readGeneration,
@@ -35,6 +37,7 @@ import {
 } from './job.ts';
 import { readOutcome } from './job-result.ts';
 import { describeWait, explainGivenUp, isWaiting, planWait } from './outage.ts';
+import { boundPart, showPart } from './playable.ts';
 import { computeProgress, isActive } from './progress.ts';
 import { boundResult } from './result-bounds.ts';
 import { decideGrant, type Grant, noPreparedRoom, noRoom, ROOM_MS } from './storage-grant.ts';
@@ -52,8 +55,8 @@ export interface UploadObservation {
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;
-  /** How far the Jobs are that could be asked, 0 to 1, by UID. */
-  fractions: ReadonlyMap<string, number>;
+  /** The last answers of the Jobs, by UID, as far as they could be asked. */
+  progress: ReadonlyMap<string, PrepareProgress>;
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
   /** Grants the import of a link its room (storage-grant.ts), when it is about to begin. */
@@ -108,9 +111,9 @@ class Plan {
     if (!this.requeueAt || at < this.requeueAt) this.requeueAt = at;
   }
 
-  /** How far a wanted Job is, as far as its Job could be asked. */
-  fraction(name: string): number | undefined {
-    return this.#observed.fractions.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
+  /** How far a wanted Job is, as far as it could be asked. */
+  progress(name: string): PrepareProgress | undefined {
+    return this.#observed.progress.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
   }
 
   /** Whether a Job works on what is wanted, or has done so. Such a Job may go on although no new one begins. */
@@ -236,12 +239,29 @@ function rendition(
     return { profile, state: 'failed', error: noPreparedRoom };
   }
   const result = plan.follow(wantedJob);
-  if (!result) return { profile, state: 'pending' };
+  if (!result) {
+    const part = boundPart(plan.progress(wantedJob.name)?.prepared, media);
+    return pending(wantedJob, profile, current, part, observed);
+  }
   if (result.action === 'rendition' && wantedJob.task.action === 'rendition') {
     const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
     return { profile, state: 'ready', key: wantedJob.task.renditionKey, durationSeconds, bitrateKbps };
   }
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
+}
+
+/** A rendition that is not complete. Streams may play its beginning; a preview is too short for that. */
+function pending(
+  { name, task }: WantedJob,
+  profile: string,
+  current: RenditionStatus | undefined,
+  part: PreparedPart | undefined,
+  { jobs, now }: UploadObservation,
+): RenditionStatus {
+  if (profile === PREVIEW_PROFILE) return { profile, state: 'pending' };
+  const shown = current?.state === 'pending' ? current : undefined;
+  const seen = { shown, part, isWorkedOn: jobs.has(name), key: getWorkKey(task), now };
+  return { profile, state: 'pending', ...showPart(seen) };
 }
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
@@ -340,10 +360,10 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   if (state === 'importing') {
     // A file that a client sends comes in two steps: to us, and out of the pieces.
     const received = sent ? [sent.receivedBytes / (sent.sizeBytes ?? Number.POSITIVE_INFINITY)] : [];
-    return computeProgress([...received, plan.fraction(importJobName(name))], shown);
+    return computeProgress([...received, plan.progress(importJobName(name))?.progress], shown);
   }
   const parts = wanted.map(({ profile, state }) =>
-    state === 'pending' ? plan.fraction(renditionJobName(name, profile)) : 1,
+    state === 'pending' ? plan.progress(renditionJobName(name, profile))?.progress : 1,
   );
   return computeProgress(parts, shown);
 }

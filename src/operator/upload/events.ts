@@ -15,8 +15,11 @@ export function buildUploadEvents(before: UploadStatus | undefined, status: Uplo
     const known = before?.warnings?.some((other) => other.code === code);
     if (!known) events.push(buildWarningEvent(toPascalCase(code), message));
   }
-  for (const { profile, state, error } of status.renditions ?? []) {
-    if (before?.renditions?.find((other) => other.profile === profile)?.state === state) continue;
+  for (const { profile, state, playable, error } of status.renditions ?? []) {
+    const earlier = before?.renditions?.find((other) => other.profile === profile);
+    if (playable && !earlier?.playable)
+      events.push(buildNormalEvent('MediaPlayable', `Enough of the upload is prepared to play it in ${profile}.`));
+    if (earlier?.state === state) continue;
     if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `The upload is prepared for ${profile}.`));
     if (state === 'failed')
       events.push(

@@ -4,54 +4,88 @@
  */
 import { Value } from 'typebox/value';
 import { Agent, request } from 'undici';
-import type { Job, Pod } from '../../kube/core.ts';
+import type { Job } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
-import { PREPARE_PORT, UPLOAD_LABEL } from '../../resources/common/names.ts';
-import { BY_OWNER, type Caches } from '../caches/caches.ts';
+import { PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
+import { BY_OWNER, type Caches, listProfilesAsked } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
+import { hasPartMoved, mayPlay } from './playable.ts';
 import { hasMoved, isActive } from './progress.ts';
 
 const INTERVAL_MS = 2_000;
+/**
+ * Between two questions to a Job whose rendition a stream waits for, until it can be played: the stream is on air so much
+ * later at most. A question takes 0.3 ms of the operator's processor, and as many Jobs run at once as the settings allow.
+ */
+const URGENT_INTERVAL_MS = 500;
 const TIMEOUT_MS = 1_000;
 const MAX_BYTES = 1024;
 
-/** Fraction done, 0 to 1, by the UID of the Job. */
-export type Fractions = Map<string, number>;
+/** The last answer of each Job, by its UID. */
+export type JobProgress = Map<string, PrepareProgress>;
+
+/** Whether an answer says enough that is new for another look at the upload. */
+const isNews = (before: PrepareProgress | undefined, now: PrepareProgress): boolean =>
+  hasMoved(before?.progress, now.progress) || hasPartMoved(before?.prepared, now.prepared);
 
 /** Follows until the lifecycle stops. `enqueue` is called with an upload's key when one of its Jobs has moved on. */
 export function followProgress(
-  caches: Pick<Caches, 'jobs' | 'pods'>,
-  fractions: Fractions,
+  caches: Pick<Caches, 'jobs' | 'pods' | 'streams' | 'playlists'>,
+  progress: JobProgress,
   enqueue: (uploadKey: string) => void,
   lifecycle: Lifecycle,
 ): void {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: 2 * INTERVAL_MS });
-  /** The fraction with which the upload was enqueued last. */
-  const enqueued = new Map<string, number>();
+  /** The answer with which the upload was enqueued last. */
+  const enqueued: JobProgress = new Map();
+  /** When a Job is asked next. */
+  const nextMs = new Map<string, number>();
+  const asking = new Map<string, Promise<void>>();
 
-  const follow = async (job: Job, pods: readonly Pod[]) => {
+  const follow = async (job: Job, address: string, uploadKey: string) => {
+    const { uid } = job.metadata;
+    const answer = await ask(address, agent, lifecycle.signal);
+    if (answer === undefined) return;
+    progress.set(uid, answer);
+    if (!isNews(enqueued.get(uid), answer)) return;
+    enqueued.set(uid, answer);
+    enqueue(uploadKey);
+  };
+
+  /** Whether a stream waits until the rendition of a Job can be played. */
+  const isUrgent = ({ metadata }: Job, upload: string, uploadKey: string): boolean => {
+    const prepared = progress.get(metadata.uid)?.prepared;
+    if (prepared && mayPlay(prepared)) return false;
+    const { urgent } = listProfilesAsked(caches, uploadKey);
+    return [...urgent].some((profile) => renditionJobName(upload, profile) === metadata.name);
+  };
+
+  const visit = (job: Job) => {
     const { uid, namespace, labels } = job.metadata;
     const upload = labels?.[UPLOAD_LABEL];
-    const address = findAddressToAsk(pods);
-    if (upload === undefined || address === undefined) return;
-    const fraction = await ask(address, agent, lifecycle.signal);
-    if (fraction === undefined) return;
-    fractions.set(uid, fraction);
-    if (!hasMoved(enqueued.get(uid), fraction)) return;
-    enqueued.set(uid, fraction);
-    enqueue(joinKey(namespace, upload));
+    if (upload === undefined || asking.has(uid) || (nextMs.get(uid) ?? 0) > performance.now()) return;
+    const address = findAddressToAsk(caches.pods.byIndex(BY_OWNER, uid));
+    if (address === undefined) return;
+    const uploadKey = joinKey(namespace, upload);
+    // An urgent one is asked in each round.
+    nextMs.set(uid, isUrgent(job, upload, uploadKey) ? 0 : performance.now() + INTERVAL_MS);
+    asking.set(
+      uid,
+      follow(job, address, uploadKey).finally(() => asking.delete(uid)),
+    );
   };
 
   const run = async () => {
     while (!lifecycle.signal.aborted) {
-      await sleep(INTERVAL_MS, lifecycle.signal);
+      await sleep(URGENT_INTERVAL_MS, lifecycle.signal);
       const active = caches.jobs.list().filter(isActive);
       const known = new Set(active.map(({ metadata }) => metadata.uid));
-      for (const map of [fractions, enqueued]) for (const uid of map.keys()) if (!known.has(uid)) map.delete(uid);
-      await Promise.all(active.map((job) => follow(job, caches.pods.byIndex(BY_OWNER, job.metadata.uid))));
+      for (const map of [progress, enqueued, nextMs])
+        for (const uid of map.keys()) if (!known.has(uid)) map.delete(uid);
+      active.forEach(visit);
     }
   };
   // It ends only by the signal: ask() rejects for nothing else.
@@ -59,10 +93,11 @@ export function followProgress(
   lifecycle.defer('progress of Jobs', async () => {
     await agent.destroy();
     await running;
+    await Promise.all(asking.values());
   });
 }
 
-async function ask(address: string, dispatcher: Agent, stop: AbortSignal): Promise<number | undefined> {
+async function ask(address: string, dispatcher: Agent, stop: AbortSignal): Promise<PrepareProgress | undefined> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const { statusCode, headers, body } = await request(`http://${address}:${PREPARE_PORT}${PROGRESS_PATH}`, {
@@ -79,7 +114,7 @@ async function ask(address: string, dispatcher: Agent, stop: AbortSignal): Promi
       if (text.length > MAX_BYTES) return undefined;
     }
     const answer: unknown = JSON.parse(text);
-    return Value.Check(PrepareProgress, answer) ? answer.progress : undefined;
+    return Value.Check(PrepareProgress, answer) ? answer : undefined;
   } catch {
     return undefined;
   }

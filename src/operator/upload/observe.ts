@@ -38,7 +38,7 @@ function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Uploa
 }
 
 export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
-  const { caches, fractions, keepUnusedMs, maxPreparedBytes, settings } = deps;
+  const { caches, progress, keepUnusedMs, maxPreparedBytes, settings } = deps;
   const key = joinKey(upload.metadata.namespace, upload.metadata.name);
   const jobs = caches.jobs.byIndex(BY_UPLOAD, key);
   const { held, ...asked } = listProfilesAsked(caches, key);
@@ -49,7 +49,7 @@ export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: D
     held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile)])),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     pods,
-    fractions,
+    progress,
     sameSource: (sha256) => sameSource(caches, upload, sha256),
     grant: () => grantRoom(upload, listUploadsOfAccount(caches, upload), settings.maxSourceBytes),
     hasPreparedRoom: () => hasPreparedRoom(caches, upload, maxPreparedBytes),

@@ -25,6 +25,10 @@ const CODEC = /^[\w.-]{1,64}$/;
 /** The definition of the Upload takes twice as many; Jobs write no more. */
 const MAX_MESSAGE_CHARS = 512;
 
+/** Whether a rendition of a source of this length may be so long. */
+export const isExpectedSeconds = (seconds: number, sourceSeconds: number): boolean =>
+  within(seconds, 0, sourceSeconds * LONGER + MORE_SECONDS);
+
 const within = (value: number, min: number, max: number): boolean => value >= min && value <= max;
 
 function isSize({ sizeBytes }: MediaInfo, task: Of<'import'>, { maxSourceBytes }: Bounds): boolean {
@@ -68,7 +72,7 @@ function withPlainName({ name: written = '', ...media }: MediaInfo): MediaInfo {
 const isRendition = (made: RenditionStatus, task: Of<'rendition'>, { mediaLimits }: Bounds): boolean =>
   made.state === 'ready' &&
   made.profile === task.profile &&
-  within(made.durationSeconds ?? -1, 0, mediaLimits.durationSeconds * LONGER + MORE_SECONDS) &&
+  isExpectedSeconds(made.durationSeconds ?? -1, mediaLimits.durationSeconds) &&
   within(made.bitrateKbps ?? -1, 0, MAX_BITRATE_KBPS);
 
 /** A sentence of a Job's own, without what a terminal would obey. */

@@ -82,6 +82,14 @@ export type Disruption = (typeof DISRUPTIONS)[number];
  */
 export const ITEM_FAILURES = ['Skip', 'Block'] as const;
 
+/**
+ * Settings for when a stream may go on air with media that is still being prepared:
+ *
+ * - Progressive  when its beginning is prepared, and the rest is expected in time. The default.
+ * - Prepared     when all of it is prepared.
+ */
+export const STARTS = ['Progressive', 'Prepared'] as const;
+
 const ReadinessGate = Type.Object({
   conditionType: Type.String({
     minLength: 1,
@@ -124,6 +132,14 @@ export const LoopStreamSpec = Type.Object({
       description:
         'Skip (default): items that cannot be played are left out until they can. Block: the stream starts only when ' +
         'every item can be played.',
+    }),
+  ),
+  start: Type.Optional(
+    Type.Enum(STARTS, {
+      default: 'Progressive',
+      description:
+        'Progressive (default): media is played while the rest of it is being prepared. Prepared: media is played only ' +
+        'when all of it is prepared.',
     }),
   ),
   destinationRefs: Type.Array(NameRef('a Destination'), {
@@ -259,6 +275,24 @@ export const Unplayable = Type.Object(
 );
 export type Unplayable = Static<typeof Unplayable>;
 
+export const Preparation = Type.Object(
+  {
+    prepared: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'Part of the media that is prepared, from 0 to 1, by length.',
+    }),
+    estimatedReadyAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'Time at which all of it is expected to be prepared. Not set while that is unknown.',
+      }),
+    ),
+  },
+  { description: 'Preparation of the media of the stream. Not set once all of it is prepared.' },
+);
+export type Preparation = Static<typeof Preparation>;
+
 export const LoopStreamStatus = Type.Object({
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
@@ -296,6 +330,7 @@ export const LoopStreamStatus = Type.Object({
   ),
   playing: Type.Optional(Playing),
   unplayable: Type.Optional(Unplayable),
+  preparation: Type.Optional(Preparation),
   liveSince: Type.Optional(
     Type.String({ format: 'date-time', description: 'Time since which a destination has been accepting media.' }),
   ),

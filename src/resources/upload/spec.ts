@@ -86,11 +86,27 @@ export type MediaInfo = Static<typeof MediaInfo>;
 export const RenditionStatus = Type.Object({
   profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30, or preview.' }),
   state: Type.Enum(['pending', 'ready', 'failed'], {
-    description: 'State of the rendition. Only a ready one can be played.',
+    description: 'State of the rendition. A ready one is complete; a pending one can be played if it says so.',
   }),
-  key: Type.Optional(Type.String({ description: 'Storage key of the FLV file.' })),
+  key: Type.Optional(Type.String({ description: 'Storage key. The chunks and the index are stored below it.' })),
   durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length, in seconds.' })),
   bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate, in kbit/s.' })),
+  preparedSeconds: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      description: 'Length that is prepared, from the beginning, in seconds. Set while the rest is being prepared.',
+    }),
+  ),
+  playable: Type.Optional(
+    Type.Boolean({
+      description:
+        'True if a stream may play the rendition while the rest is being prepared. key and durationSeconds (the ' +
+        'expected length) are set then.',
+    }),
+  ),
+  estimatedReadyAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Time at which the whole rendition is expected to be prepared.' }),
+  ),
   unwantedSince: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -281,12 +297,16 @@ export function isRenditionKey(
   return key === renditionKey(sha256, type, profile, scope);
 }
 
-/** The rendition of an upload in a profile; one that is ready must be made of what the upload now is. */
+/** Whether a stream can play a rendition: it is complete, or its beginning is and the rest comes in time. */
+export const isPlayable = ({ state, playable }: Pick<RenditionStatus, 'state' | 'playable'>): boolean =>
+  state === 'ready' || (state === 'pending' && playable === true);
+
+/** The rendition of an upload in a profile; one that can be played must be made of what the upload now is. */
 export function findRendition(
   { spec, status }: { spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
   profile: string,
 ): RenditionStatus | undefined {
   const found = status?.renditions?.find((rendition) => rendition.profile === profile);
-  if (found?.state !== 'ready' || !status?.media) return found;
+  if (!found || !isPlayable(found) || !status?.media) return found;
   return isRenditionKey(found.key, status.media.sha256, spec.type, profile) ? found : undefined;
 }

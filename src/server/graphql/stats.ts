@@ -37,5 +37,5 @@ export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
     brokenItems: BrokenItem,
     destinations: LiveDestination,
   },
-  describe: { playable: 'False while no item can be played.' },
+  describe: { positionSeconds: true, durationSeconds: true, playable: 'False while no item can be played.' },
 });

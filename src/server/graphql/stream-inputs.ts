@@ -1,6 +1,6 @@
 /** Defines the enums and objects in the inputs of streams. */
 import { PUBLIC_FRAMERATES, PUBLIC_QUALITIES, StreamSchedule } from '../../domain/streams/record.ts';
-import { ITEM_FAILURES } from '../../resources/stream/spec.ts';
+import { ITEM_FAILURES, STARTS } from '../../resources/stream/spec.ts';
 import { inputType } from './input.ts';
 import { enumType } from './scalars.ts';
 
@@ -12,6 +12,12 @@ export const ItemFailure = enumType(
   'Skip: items that cannot be played are left out until they can. Block: the stream starts only when every item ' +
     'can be played.',
 );
+export const StartPolicy = enumType(
+  'StreamStartPolicy',
+  STARTS,
+  'Progressive: media is played while the rest of it is being prepared. Prepared: media is played only when all of it ' +
+    'is prepared.',
+);
 const Track = enumType('StreamTrack', ['video', 'audio']);
 
 /** Input types of streams by the names of their properties. */
@@ -20,5 +26,6 @@ export const STREAM_INPUTS = {
   quality: Quality,
   framerate: Framerate,
   onItemFailure: ItemFailure,
+  start: StartPolicy,
   recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
 };

@@ -21,7 +21,7 @@ import type { OrderFields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
-import { Framerate, ItemFailure, Quality, STREAM_INPUTS } from './stream-inputs.ts';
+import { Framerate, ItemFailure, Quality, STREAM_INPUTS, StartPolicy } from './stream-inputs.ts';
 import {
   enumFilter,
   FlagFilter,
@@ -70,6 +70,7 @@ const Readiness = outputType('Readiness', ReadinessSchema, {
       describe: { ...describeIssue, item: true },
     }),
   },
+  describe: { prepared: true, estimatedReadyAt: true },
 });
 
 const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSchema, {
@@ -85,10 +86,12 @@ const streamType = (streams: StreamService) =>
       recurrence: Recurrence,
       degraded: Degraded,
       onItemFailure: ItemFailure,
+      start: StartPolicy,
     },
     describe: {
       ready: true,
       onItemFailure: 'Handling of items that cannot be played.',
+      start: 'Handling of media that is still being prepared.',
       nextStartAt: true,
     },
     omit: ['status'],
@@ -124,6 +127,7 @@ const where = whereInput<StreamRecord>('StreamWhereInput', {
   playlistIDs: { type: IDListFilter },
   audioPlaylistIDs: { type: IDListFilter },
   onItemFailure: { type: enumFilter(ItemFailure) },
+  start: { type: enumFilter(StartPolicy) },
   scheduleStartAt: { type: TimeFilter },
   scheduleEndAt: { type: TimeFilter },
   nextStartAt: { type: TimeFilter },

@@ -127,6 +127,11 @@ function checkState({ stream, liveStats }: Facts): Finding[] {
 const DEGRADED = new Map([
   ['nothing_playable', { fix: 'Give the stream a file that plays.', tool: 'create_upload_from_link' }],
   ['items_left_out', { fix: 'Upload the file again, and replace the item with it.', tool: 'create_upload_from_link' }],
+  [
+    'preparation_behind',
+    { fix: 'Wait until more is prepared, or choose a lower quality.', tool: 'get_stream_readiness' },
+  ],
+  ['media_failed', { fix: 'Upload a file that plays.', tool: 'create_upload_from_link' }],
   ['destination_reconnecting', { fix: 'Read the error of the destination.', tool: 'get_stream_live_stats' }],
 ]);
 

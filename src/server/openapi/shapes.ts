@@ -16,6 +16,7 @@ const ENUMS: Record<string, readonly string[]> = {
   PlaylistMode: ['sequential', 'shuffle'],
   PreparationState: ['preparing', 'ready', 'failed'],
   QualityText: ['q_720p', 'q_1080p', 'q_1440p', 'q_2160p', '720p', '1080p', '1440p', '2160p'],
+  StreamStart: ['Progressive', 'Prepared'],
   StreamStatus: [
     'idle',
     'scheduled',

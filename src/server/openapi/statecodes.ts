@@ -110,6 +110,12 @@ export const STATE_CODES: readonly StateCode[] = [
     fix: 'Wait for items that are being prepared. Upload the others again, or remove them from the playlist.',
     place: '`code` of a warning in a stream’s readiness, and of `degraded` of a stream',
   },
+  {
+    code: 'preparation_behind',
+    meaning: 'Preparing an item is slower than playing it, so the stream repeats the part that is prepared.',
+    fix: 'Wait until more of it is prepared, give the preparation a faster node, or choose a lower quality. To put a stream on air only when all is prepared, set `start` to `Prepared`.',
+    place: '`code` of `degraded` of a stream',
+  },
   ...entries(OF_DESTINATIONS).map(([code, fix]) => ({
     code,
     fix,

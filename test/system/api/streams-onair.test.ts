@@ -37,7 +37,13 @@ describe('readiness, start and stop', () => {
       since: '2026-01-01T00:00:00Z',
     };
     const readiness = await ada.call('GET', `/v1/streams/${id}/readiness`);
-    expect(readiness.body).toEqual({ ready: false, issues: [issue], warnings: [] });
+    expect(readiness.body).toEqual({
+      ready: false,
+      issues: [issue],
+      warnings: [],
+      prepared: 0,
+      estimatedReadyAt: null,
+    });
     const start = await ada.call('POST', `/v1/streams/${id}/start`);
     expect(start).toMatchObject({ status: 409, body: { code: 'stream_not_ready', issues: [issue] } });
     expect((await resource(id)).spec.replicas).toBe(0);
@@ -48,7 +54,7 @@ describe('readiness, start and stop', () => {
     const asked = ada.call('GET', `/v1/streams/${id}/readiness`);
     await later(200);
     await api.observe(id, { phase: 'idle' });
-    expect((await asked).body).toEqual({ ready: true, issues: [], warnings: [] });
+    expect((await asked).body).toEqual({ ready: true, issues: [], warnings: [], prepared: 1, estimatedReadyAt: null });
     const lost = await create();
     const { body } = await ada.call('GET', `/v1/streams/${lost.id}/readiness`);
     expect(body).toMatchObject({ ready: false, issues: [{ code: 'not_checked' }, {}, {}] });
@@ -281,6 +287,8 @@ describe('live', () => {
       avSkewMs: 1.5,
       reconnects: 0,
       current: null,
+      positionSeconds: null,
+      durationSeconds: null,
       next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
       playable: null,
       brokenItems: [],

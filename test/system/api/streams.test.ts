@@ -48,6 +48,7 @@ describe('creating', () => {
       playlistIDs: [],
       audioPlaylistIDs: [],
       onItemFailure: 'Skip',
+      start: 'Progressive',
       scheduleStartAt: null,
       scheduleEndAt: null,
       recurrence: null,

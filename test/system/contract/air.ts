@@ -94,6 +94,8 @@ function expectLiveStats(stats: Body, live: boolean): void {
     avSkewMs: number,
     reconnects: number,
     current: item,
+    positionSeconds: number,
+    durationSeconds: number,
     next: item,
     seam: live ? { count: number, maxStepMs: number } : null,
     destinations: expect.any(Array),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Readiness, Stream } from '../../../src/domain/streams/record.ts';
 import type { Stored } from '../../../src/kube/types.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import {
@@ -163,6 +164,13 @@ function listIssues({ metadata, status }: Stored<LoopStream>): Readiness['issues
   });
 }
 
+/** Returns how much is prepared: what the status says, or all once the media is ready. */
+function ofPreparation(status: LoopStream['status']) {
+  const isReady = findCondition(status?.conditions, 'MediaReady')?.status === 'True';
+  const { prepared, estimatedReadyAt } = status?.preparation ?? { prepared: isReady ? 1 : 0 };
+  return { prepared, estimatedReadyAt: estimatedReadyAt ?? null };
+}
+
 /** Returns the object's own data in public words. */
 function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const { spec, status } = object;
@@ -170,7 +178,7 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   return {
     state: computeState(object),
     ready: status?.ready ?? false,
-    readiness: { ready: issues.length === 0, issues, warnings: [] },
+    readiness: { ready: issues.length === 0, issues, warnings: [], ...ofPreparation(status) },
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
@@ -178,7 +186,7 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
 }
 
 const SHOWN = `id state ready scheduleStartAt scheduleEndAt recurrence { cron timeZone durationSeconds } nextStartAt
-  readiness { ready issues { code message fix field since } warnings { code } }`;
+  readiness { ready issues { code message fix field since } warnings { code } prepared estimatedReadyAt }`;
 type Node = Truth & { id: string };
 const truths = (nodes: Node[]) => new Map(nodes.map(({ id, ...truth }) => [id, truth]));
 

@@ -141,7 +141,14 @@ test('defaults', async () => {
       destinationRefs: ['d'],
     }) as never,
   );
-  const filledIn = { replicas: 1, quality: '1080p', framerate: 30, disruption: 'OnDrain', onItemFailure: 'Skip' };
+  const filledIn = {
+    replicas: 1,
+    quality: '1080p',
+    framerate: 30,
+    disruption: 'OnDrain',
+    onItemFailure: 'Skip',
+    start: 'Progressive',
+  };
   expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], ...filledIn });
   const playlist = await kube.create(
     PLAYLISTS,

@@ -2,12 +2,19 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
+import type { PreparedPart } from '../../../src/media/prepare/job/task.ts';
+import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { PREPARE_PORT } from '../../../src/resources/common/names.ts';
+import { readPodProgram } from '../../../src/resources/stream/program.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,
+  createDestination,
+  createStream,
   createUpload,
+  getPod,
+  getStream,
   kube,
   kubelet,
   NS,
@@ -28,8 +35,8 @@ async function workingPod() {
   });
   await new Promise<void>((done) => server.listen(PREPARE_PORT, ip, done));
   return Object.assign(pod, {
-    at: (progress: unknown) => {
-      pod.say = (response) => response.end(JSON.stringify({ progress }));
+    at: (progress: unknown, prepared?: PreparedPart) => {
+      pod.say = (response) => response.end(JSON.stringify({ progress, prepared }));
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -79,4 +86,45 @@ it('an upload shows its Job’s progress in steps, and a wrong or missing report
   await until('the other is asked', () => pod.asked > asked);
   await until('the other shows it', async () => (await kube.get(UPLOADS, NS, 'other')).status?.progress === 0.9);
   expect((await film()).status).toMatchObject({ state: 'ready', progress: 1 });
+});
+
+it('a stream goes on air when enough of its media is prepared, and one that is to wait does so for all', async () => {
+  await using pod = await workingPod();
+  const film = () => kube.get(UPLOADS, NS, 'film');
+  const readMedia = async (name: string) => findCondition((await getStream(name)).status?.conditions, 'MediaReady');
+  const part = (seconds: number) => ({ seconds, totalSeconds: 3600, speed: 2 });
+  await createDestination();
+  await createUpload();
+  await createStream();
+  await createStream({ start: 'Prepared' }, 'later');
+  const media = { ...MEDIA, durationSeconds: 3600 };
+  await kubelet.end((await waitForJobPod('film-import')).metadata.name, 0, JSON.stringify({ action: 'import', media }));
+  const { name } = (await waitForJobPod('film-720p30')).metadata;
+  await kubelet.bind(name);
+  pod.at(0.01, part(30));
+  await kubelet.run(name, true, 0, pod.ip);
+  await until(
+    'the stream says how much is prepared',
+    async () => (await getStream()).status?.preparation !== undefined,
+  );
+  await until('its issue does, too', async () =>
+    (await readMedia('bunny'))?.message.includes(' 0 % of it is prepared.'),
+  );
+  expect(await getPod()).toBeUndefined();
+
+  pod.at(0.02, part(72));
+  const streamer = await until('the pod of the stream', () => getPod());
+  const [rendition] = (await film()).status?.renditions ?? [];
+  expect(rendition).toMatchObject({ state: 'pending', playable: true, preparedSeconds: 72, durationSeconds: 3600 });
+  expect((await film()).status?.state).toBe('preparing');
+  expect(readPodProgram(streamer)?.video.items).toMatchObject([{ id: 'film', rendition: rendition?.key }]);
+  await until('readiness says it', async () => (await readMedia('bunny'))?.status === 'True');
+  expect((await readMedia('bunny'))?.message).toBe('The media can be played; 2 % of it is prepared.');
+  expect(await readMedia('later')).toMatchObject({ status: 'False', reason: 'MediaPreparing' });
+  expect(await getPod('later-onair')).toBeUndefined();
+
+  const made = { profile: '720p30', state: 'ready', key: rendition?.key, durationSeconds: 3600, bitrateKbps: 4000 };
+  await kubelet.end(name, 0, JSON.stringify({ action: 'rendition', rendition: made }));
+  await until('the other stream has a pod, too', () => getPod('later-onair'));
+  await until('all is prepared', async () => (await getStream('later')).status?.preparation === undefined);
 });

@@ -29,6 +29,7 @@ test('docs/errors/ matches the code, a page for each code and no other (fix with
     ...Object.values(READINESS_ISSUES).map(({ code }) => code),
     ...Object.keys(FAILURES),
     'items_left_out',
+    'preparation_behind',
   ];
   expect(expected.map(([name]) => name).sort()).toEqual(
     [...new Set(['README', ...tables])].map((code) => `errors/${code}.md`).sort(),

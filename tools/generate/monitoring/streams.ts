@@ -94,14 +94,17 @@ const onAir: Alert[] = [
     summary: `Stream ${STREAM} is on air, but degraded.`,
     description: 'The condition Degraded of the stream has been True for ten minutes. Its message names the problem.',
     means:
-      'An item cannot be played and is left out, one of several destinations accepts no media, or no item can be played.',
-    viewers: 'The loop without the broken item; nothing at the destination that is down.',
+      'An item cannot be played and is left out, an item is prepared more slowly than it plays, one of several destinations accepts no media, or no item can be played.',
+    viewers:
+      'The loop without the broken item; the prepared part of an item again; nothing at the destination that is down.',
     looks: [
       [DESCRIBE, 'the message of `Degraded` names item or destination'],
       [STREAM_STATS, '`brokenItems` and `destinations[].lastError`'],
     ],
     mends: [
       'ItemsLeftOut: wait for items in preparation. Upload the others again, or remove them from the playlist.',
+      'PreparationBehind: wait until more is prepared. To prepare faster, give the Jobs nodes with faster processors (`jobs.nodeSelector`), or choose a lower quality; `spec.start: Prepared` waits for all before the next start.',
+      'MediaFailed: the rest of an item could not be prepared, and the stream goes on with the part that is. Upload the file again.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
       'NothingPlayable: see LoopStreamStorageFailing. If the storage responds, the media itself is missing or broken.',
     ],

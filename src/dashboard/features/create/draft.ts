@@ -15,6 +15,7 @@ export interface NewStream {
   quality: Stream['quality'];
   framerate: Stream['framerate'];
   onItemFailure: Stream['onItemFailure'];
+  start: Stream['start'];
 }
 
 export const EMPTY_DRAFT: NewStream = {
@@ -27,6 +28,7 @@ export const EMPTY_DRAFT: NewStream = {
   quality: 'q_1080p',
   framerate: 'f_30',
   onItemFailure: 'Skip',
+  start: 'Progressive',
 };
 
 /** Reads a draft that was kept. Fields of another version are left out. */

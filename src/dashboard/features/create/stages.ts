@@ -45,8 +45,10 @@ export function computeStages(stream: Stream, readiness: Readiness | undefined, 
         ...(upload && upload.progress > 0 && { progress: upload.progress }),
       }
     : { label: 'Fetch the media', state: readiness || started ? 'done' : 'now' };
+  const part = readiness?.prepared ?? 1;
+  const rest = `${Math.floor(100 * part)} % is prepared; the rest is prepared while the stream plays.`;
   const preparing: Stage = prepared
-    ? { label: 'Prepare it', state: 'done' }
+    ? { label: 'Prepare it', state: 'done', ...(part > 0 && part < 1 && { detail: rest }) }
     : wrong
       ? failed('Prepare it', wrong)
       : {

@@ -44,8 +44,8 @@ export function nameFrom(file: string): string {
 }
 
 export function buildBody(draft: NewStream): StreamCreate {
-  const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure } = draft;
+  const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure, start } = draft;
   const media =
     source === 'playlist' ? { playlistIDs: [playlistID], onItemFailure } : { videoUploadObjectID: uploadID };
-  return { name: name.trim(), quality, framerate, destinationIDs: [destinationID], ...media };
+  return { name: name.trim(), quality, framerate, destinationIDs: [destinationID], start, ...media };
 }

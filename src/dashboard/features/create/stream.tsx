@@ -7,13 +7,17 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { FRAMERATES, ITEM_FAILURES, QUALITIES } from '../streams/choices.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES, STARTS } from '../streams/choices.ts';
 import { notifyRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { buildBody } from './steps.ts';
 
-type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure'>;
+type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure' | 'start'>;
+
+const pickValues = ({ name, quality, framerate, onItemFailure, start }: NewStream): StreamStepValues => {
+  return { name, quality, framerate, onItemFailure, start };
+};
 
 interface Order {
   draft: NewStream;
@@ -36,9 +40,7 @@ const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadOb
 export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
   const { streams } = useApi().calls;
   const form = useForm<StreamStepValues>({
-    initialValues: (({ name, quality, framerate, onItemFailure }) => ({ name, quality, framerate, onItemFailure }))(
-      draft,
-    ),
+    initialValues: pickValues(draft),
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
     onValuesChange: (values) => change(values),
   });
@@ -73,6 +75,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
       <div className={classes.pair}>
         <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
         <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+        <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
         {draft.source === 'playlist' && (
           <NativeSelect
             label="Items that cannot be played"

@@ -69,6 +69,11 @@ export const FRAMERATES = [
   { value: 'f_60', label: '60 fps' },
 ] as const;
 
+export const STARTS = [
+  { value: 'Progressive', label: 'As soon as enough of it is prepared' },
+  { value: 'Prepared', label: 'When all of it is prepared' },
+] as const;
+
 export const ITEM_FAILURES = [
   { value: 'Skip', label: 'Leave them out until they can be played' },
   { value: 'Block', label: 'Wait until every item can be played' },

@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { FRAMERATES, ITEM_FAILURES, QUALITIES, type StreamChoices, useChoices } from './choices.ts';
+import { FRAMERATES, ITEM_FAILURES, QUALITIES, STARTS, type StreamChoices, useChoices } from './choices.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
 
 /** Field → what people call it. */
@@ -25,6 +25,7 @@ const LABELS = {
   playlistIDs: 'Playlists',
   audioPlaylistIDs: 'Audio playlists',
   onItemFailure: 'Items that cannot be played',
+  start: 'Play the media',
 };
 const FIELDS = Object.keys(LABELS);
 const MOST_DESTINATIONS = 5;
@@ -155,6 +156,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           data={[...ITEM_FAILURES]}
           {...form.getInputProps('onItemFailure')}
         />
+        <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
         <CheckboxList
           legend="Destinations"
           name="destinations"

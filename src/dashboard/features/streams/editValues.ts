@@ -15,6 +15,7 @@ export interface EditValues {
   audioPlaylistIDs: string[];
   destinationIDs: string[];
   onItemFailure: Stream['onItemFailure'];
+  start: Stream['start'];
 }
 
 export const toEditValues = (stream: Stream): EditValues => ({
@@ -27,6 +28,7 @@ export const toEditValues = (stream: Stream): EditValues => ({
   audioPlaylistIDs: stream.audioPlaylistIDs,
   destinationIDs: stream.destinationIDs,
   onItemFailure: stream.onItemFailure,
+  start: stream.start,
 });
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
@@ -45,6 +47,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
     ...(after.onItemFailure !== before.onItemFailure && { onItemFailure: after.onItemFailure }),
+    ...(after.start !== before.start && { start: after.start }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };

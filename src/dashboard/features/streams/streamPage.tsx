@@ -29,6 +29,7 @@ import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
 import { StartStopButtons } from './startStop.tsx';
 import classes from './streamPage.module.css';
+import { TimelineBar } from './timelineBar.tsx';
 
 /** Stands in a panel before its data is there, or when it did not come. */
 function Pending({ error, lines = 2 }: { error: unknown; lines?: number }) {
@@ -107,7 +108,10 @@ function Health({ stream, running, onMend }: { stream: Stream; running: boolean;
       )}
       <Panel title="Readiness">
         {readiness.data ? (
-          <Checklist readiness={readiness.data} onMend={onMend} />
+          <>
+            <Checklist readiness={readiness.data} onMend={onMend} />
+            {!running && <TimelineBar stream={stream} readiness={readiness.data} />}
+          </>
         ) : (
           <Pending error={readiness.error} lines={3} />
         )}
@@ -121,6 +125,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const running = isRunning(phase);
   const names = useDestinationNames();
   const stats = useLiveStats(stream.id, phase);
+  const readiness = useReadiness(stream.id);
   const events = useEvents(stream.id);
   const { opened, open, close } = useOpen();
   const { word, meaning } = getPhaseLook(phase);
@@ -149,6 +154,7 @@ function StreamView({ stream }: { stream: Stream }) {
           {numbers && (
             <Panel title="Playing">
               <NowAndNext stats={numbers} />
+              <TimelineBar stream={stream} readiness={readiness.data} stats={numbers} />
             </Panel>
           )}
           <Panel title="Destinations">

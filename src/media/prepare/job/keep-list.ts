@@ -5,16 +5,21 @@
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
+import { parseChunkKey } from '../../rendition/format.ts';
 
 const HASH_BYTES = 8;
 /** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); this number of hashes takes 86,000 characters. */
 const KEYS_PER_SHARD = 8000;
 
+/** The pieces of an upload: below its key. */
+const INCOMING = /^incoming\/[^/]+/;
+
 /**
- * Returns the base of a key. Objects that belong together share one: a rendition and its index, the pieces of an
- * upload.
+ * Returns the base of a key. Objects that belong together share one: a rendition, its index, its chunks and their entries; the
+ * pieces of an upload. Each of them begins with it.
  */
-export const getBaseKey = (key: string): string => key.replace(/\.json$|(?<=^incoming\/[^/]+)\/.*$/, '');
+export const getBaseKey = (key: string): string =>
+  INCOMING.exec(key)?.[0] ?? parseChunkKey(key)?.renditionKey ?? key.replace(/\.json$/, '');
 
 const hashBase = (base: string): Buffer => createHash('sha256').update(base).digest();
 

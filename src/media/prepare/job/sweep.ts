@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
+import { parseChunkKey } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
@@ -34,20 +35,43 @@ async function readMarks(storage: Storage, key: string): Promise<Marks> {
   }
 }
 
-/** Lists the objects of this part that are not on the list, by base. */
-async function unreferenced(storage: Storage, { keep, shard, shards }: SweepTask, signal: AbortSignal) {
+/**
+ * Lists the bases of this part that are not on the list, and whether the object of that key is the only one. A long rendition has
+ * thousands of objects, so they are listed again before they are deleted.
+ */
+async function listUnreferenced(storage: Storage, { keep, shard, shards }: SweepTask, signal: AbortSignal) {
   const list = new KeepList(keep);
-  const found = new Map<string, string[]>();
+  const found = new Map<string, { isAlone: boolean }>();
+  // Objects of a base come one behind the other.
+  let last = { base: '', isUnreferenced: false };
   for (const prefix of PREFIXES) {
     for await (const key of storage.list(prefix)) {
       signal.throwIfAborted();
       const base = getBaseKey(key);
-      if (computeShard(base, shards) !== shard || list.has(base)) continue;
-      if (!found.has(base) && found.size >= MAX_CANDIDATES) continue;
-      found.set(base, [...(found.get(base) ?? []), key]);
+      if (base !== last.base) last = { base, isUnreferenced: computeShard(base, shards) === shard && !list.has(base) };
+      if (!last.isUnreferenced || (!found.has(base) && found.size >= MAX_CANDIDATES)) continue;
+      found.set(base, { isAlone: key === base && (found.get(base)?.isAlone ?? true) });
     }
   }
   return found;
+}
+
+/** The index says that a rendition is complete, and an entry that its chunk is there: what others rely on goes last. */
+const deletionRank = (key: string): number => {
+  const chunk = parseChunkKey(key);
+  if (chunk) return chunk.isEntry ? 1 : 2;
+  return key.endsWith('.json') ? 0 : 2;
+};
+
+/** Deletes all objects of a base. Interrupted, it leaves nothing that looks complete and is not. */
+async function deleteAll(storage: Storage, base: string, signal: AbortSignal): Promise<void> {
+  const keys: string[] = [];
+  const prefix = base.startsWith('incoming/') ? `${base}/` : base;
+  for await (const key of storage.list(prefix)) if (getBaseKey(key) === base) keys.push(key);
+  for (const key of keys.sort((a, b) => deletionRank(a) - deletionRank(b))) {
+    signal.throwIfAborted();
+    await storage.delete(key);
+  }
 }
 
 /** Rejects with StorageError or the signal's reason; all objects deleted until then were due. */
@@ -60,15 +84,14 @@ export async function sweep(
   const marks = await readMarks(storage, marksKey);
   const kept: Marks = {};
   let deleted = 0;
-  for (const [base, keys] of await unreferenced(storage, task, signal)) {
+  for (const [base, { isAlone }] of await listUnreferenced(storage, task, signal)) {
     signal.throwIfAborted();
     const since = Date.parse(marks[base] ?? '');
     if (Number.isNaN(since) || now.getTime() - since < task.graceSeconds * 1000) {
       kept[base] = Number.isNaN(since) ? now.toISOString() : (marks[base] ?? '');
       continue;
     }
-    // The index says that a rendition is complete, so it goes first.
-    for (const key of keys.sort((a, b) => b.length - a.length)) await storage.delete(key);
+    await (isAlone ? storage.delete(base) : deleteAll(storage, base, signal));
     log.info({ key: base, since: marks[base] }, 'deleted unreferenced objects');
     deleted++;
   }

@@ -32,7 +32,7 @@ export interface StreamerStats {
   /** Sound minus picture at the last seam. */
   avSkewMs: number;
   reconnects: number;
-  currentItem: ShownItem | null;
+  currentItem: TrackStats['current'];
   nextItem: ShownItem | null;
   currentAudioItem: ShownItem | null;
   programVersion: number;

@@ -81,7 +81,7 @@ export interface TrackStats {
   skipped: Record<string, number>;
   /** Completed rounds, by the playhead. */
   loopCount: number;
-  current: ShownItem | null;
+  current: (ShownItem & ItemPosition) | null;
   next: ShownItem | null;
   /** False while no item of the list can be played. */
   playable: boolean;
@@ -114,6 +114,12 @@ export type ShownItem = { id: string; name: string } & Place;
 export interface UnplayableItem extends ShownItem {
   code: string;
   message: string;
+}
+
+export interface ItemPosition {
+  /** Part of the item that has been on air, and its whole length; null while they are not known. */
+  positionSeconds: number | null;
+  durationSeconds: number | null;
 }
 
 export class TrackPlayer {
@@ -227,7 +233,7 @@ export class TrackPlayer {
     return {
       skipped: this.#skipped,
       loopCount: this.#at.round,
-      current: this.#playing ? show(this.#playing, this.#onAir, this.#at) : null,
+      current: this.#playing ? { ...show(this.#playing, this.#onAir, this.#at), ...this.#findPosition() } : null,
       next: this.#nextItem(),
       playable: this.#playable,
       clock:
@@ -274,6 +280,18 @@ export class TrackPlayer {
     if (!corrected) return;
     listing.loop = corrected.loop;
     if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(corrected.shiftTicks);
+  }
+
+  #findPosition(): ItemPosition {
+    const { loop, epochMs } = this.#onAir ?? {};
+    const index = loop && findItem(loop, this.#at);
+    if (!loop || epochMs === undefined || index === undefined) return { positionSeconds: null, durationSeconds: null };
+    const durationMs = ticksToMs(loop.durations[index] ?? 0);
+    const begin = countTicksBefore(loop, this.#at);
+    const positionMs = this.#options.clock.now().getTime() - epochMs - ticksToMs(begin);
+    // The item begins on air a little later than it is read.
+    const positionSeconds = Math.max(0, Math.min(Math.round(positionMs), durationMs)) / 1000;
+    return { positionSeconds, durationSeconds: Math.round(durationMs) / 1000 };
   }
 
   #upcoming(): ProgramItem | undefined {

@@ -11,6 +11,12 @@ test('any report of a pod becomes the public shape: wrong types are nulls, unkno
     { live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} },
   ])
     expect(toLiveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  const currentItem = { id: 'upl-1', positionSeconds: 61.5, durationSeconds: 1800 };
+  expect(toLiveStats({ currentItem }, (id) => id)).toMatchObject({
+    current: { id: 'upl-1' },
+    positionSeconds: 61.5,
+    durationSeconds: 1800,
+  });
   const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
   const { destinations } = toLiveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
   expect(destinations).toEqual([

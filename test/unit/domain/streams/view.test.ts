@@ -73,12 +73,27 @@ describe('readiness', () => {
     fine.map(([t, s, r]) => (t === type ? ([type, status, reason] as const) : ([t, s, r] as const))) as never;
 
   test('is ready only when all conditions are True', () => {
-    expect(toReadiness(stream({ phase: 'idle', conditions: fine }))).toEqual({ ready: true, issues: [], warnings: [] });
+    expect(toReadiness(stream({ phase: 'idle', conditions: fine }))).toEqual({
+      ready: true,
+      issues: [],
+      warnings: [],
+      prepared: 1,
+      estimatedReadyAt: null,
+    });
     expect(toReadiness(stream({})).issues.map(({ code }) => code)).toEqual([
       'not_checked',
       'not_checked',
       'not_checked',
     ]);
+  });
+
+  test('says how much of the media is prepared, also when it is ready', () => {
+    const preparation = { prepared: 0.12, estimatedReadyAt: '2026-01-01T01:00:00Z' };
+    const { status, ...made } = stream({ phase: 'idle', conditions: fine });
+    expect(toReadiness({ ...made, status: { ...status, preparation } })).toMatchObject({ ready: true, ...preparation });
+    const media = conditions('MediaReady', 'False', 'MediaFailed');
+    for (const seen of [stream({}), stream({ phase: 'idle', conditions: media })])
+      expect(toReadiness(seen)).toMatchObject({ ready: false, prepared: 0, estimatedReadyAt: null });
   });
 
   test('each reason has its public code, its fix, and the words of the condition', () => {

@@ -202,3 +202,61 @@ describe('a stream in the ordinary case', () => {
     expect(decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' } });
   });
 });
+
+describe('a stream on air with media that is still being prepared', () => {
+  const media = { ...MEDIA, durationSeconds: 1000 };
+  const key = rendition().key ?? '';
+  const playable = upload('film', {
+    state: 'preparing',
+    media,
+    renditions: [
+      { profile: '720p30', state: 'pending', playable: true, key, preparedSeconds: 120, durationSeconds: 1000 },
+    ],
+  });
+  const error = { code: 'prepare_failed', message: 'The file is damaged.' } as const;
+  const failed = upload('film', {
+    state: 'failed',
+    media,
+    renditions: [{ profile: '720p30', state: 'failed', error }],
+  });
+  const degraded = ({ status }: LoopStream) => findCondition(status?.conditions, 'Degraded');
+
+  it('keeps its program when the rest is prepared', () => {
+    const pod = makePod(stream(), { ready: true }, world({ uploads: [playable] }));
+    const live = step(stream(), world({ pod, uploads: [playable] }));
+    expect(live.decision).toMatchObject({ phase: 'live', ready: true, preparation: { prepared: 0.12 } });
+    expect(live.stream.status).not.toHaveProperty('playing');
+    const done = step(live.stream, world({ pod, uploads: [upload()] }));
+    expect(done.decision.action).toEqual({ do: 'nothing' });
+    expect(done.stream.status).not.toHaveProperty('preparation');
+  });
+
+  it('goes on with what there is when the rest cannot be prepared, also with a new pod, and says so', () => {
+    const pod = makePod(stream(), { ready: true }, world({ uploads: [playable] }));
+    const live = step(stream(), world({ pod, uploads: [playable] })).stream;
+    const { decision, stream: after } = step(live, world({ pod, uploads: [failed] }));
+    expect(decision).toMatchObject({ phase: 'live', action: { do: 'nothing' } });
+    expect(after.status?.playing?.video.items).toMatchObject([{ id: 'film', rendition: key }]);
+    expect(degraded(after)).toMatchObject({
+      status: 'True',
+      reason: 'MediaFailed',
+      message:
+        'Upload "film" could not be prepared: The file is damaged. The stream goes on with the part that is prepared.',
+    });
+    const lost = step(after, world({ uploads: [failed] }));
+    expect(programIn(lost.decision.action)).toEqual(readPodProgram(pod));
+    const mended = step(after, world({ pod, uploads: [playable] })).stream;
+    expect(degraded(mended)?.status).toBe('False');
+  });
+
+  it('goes on without it where others of its list can be played', () => {
+    const loopStream = buildStream();
+    const inWorld = { playlists: [publishing(1, 'film', 'next')], uploads: [playable, upload('next')] };
+    const { loopStream: live, pod } = onAir(loopStream, inWorld);
+    const { decision } = step(live, world({ ...inWorld, uploads: [failed, upload('next')], pod }));
+    expect(programIn(decision.action).video.items).toMatchObject([
+      { id: 'film', rendition: '' },
+      { id: 'next', rendition: key },
+    ]);
+  });
+});

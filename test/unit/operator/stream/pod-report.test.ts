@@ -9,6 +9,7 @@ const EPOCH = NOW.toISOString();
 const program = makeProgram(stream(), world(), EPOCH);
 const clock = (epoch: string, version = program.version) => ({ version, epoch });
 const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, brokenItems: [], destinations: [] };
+const leftOut = (message: string) => ({ reason: 'ItemsLeftOut', message });
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
 describe('the report of a pod', () => {
@@ -36,16 +37,32 @@ describe('the report of a pod', () => {
       message: 'Destination "tv" does not accept the stream (connection_refused): Nobody listens.',
     });
     const many = Array.from({ length: 7 }, () => destinations[0]);
-    const both = judgeDegraded(newsWith({ destinations: many }), undefined, '1 of 2 items is left out.');
+    const both = judgeDegraded(newsWith({ destinations: many }), undefined, [leftOut('1 of 2 items is left out.')]);
     expect(both.reason).toBe('ItemsLeftOut');
     expect(both.message).toMatch(/^1 of 2 items is left out\. Destination "tv" .* 3 more problems were reported\.$/);
-    expect(judgeDegraded(newsWith({ playable: false }), undefined, 'One is left out.').reason).toBe('NothingPlayable');
+    expect(judgeDegraded(newsWith({ playable: false }), undefined, [leftOut('One is left out.')]).reason).toBe(
+      'NothingPlayable',
+    );
     expect(
       newsWith({ brokenItems: [item(1), { ...item(2), track: 'audio', index: 3, playlistID: 'p' }] })?.broken,
     ).toEqual([
       { ...item(1), track: 'video' },
       { ...item(2), track: 'audio', index: 3, playlist: 'p' },
     ]);
+  });
+
+  it('says what to do when preparing is slower than playing', () => {
+    const item = { id: 'upl-1', name: 'Film', track: 'video', playlistID: null, index: 0 };
+    const behind = { preparationBehind: { count: 2, item, since: EPOCH } };
+    expect(judgeDegraded(newsWith(behind), undefined, [leftOut('One is left out.')])).toMatchObject({
+      status: 'True',
+      reason: 'PreparationBehind',
+      message:
+        'Preparing "Film" is slower than playing it, so the stream repeats what is prepared. Wait until more is ' +
+        'prepared, give the preparation a faster node, or choose a lower quality. One is left out.',
+    });
+    for (const preparationBehind of [undefined, null, 'yes', { count: 2, item: null, since: null }, { item: 'all' }])
+      expect(newsWith({ preparationBehind })?.problems).toEqual([]);
   });
 
   it('keeps the condition while there is none, and takes it back when all is well', () => {

@@ -300,7 +300,7 @@ export class Operator {
       caches,
       settings: SETTINGS,
       events: { event: () => undefined },
-      fractions: new Map(),
+      progress: new Map(),
       streamers: {
         report: () => undefined,
         skip: async () => undefined,

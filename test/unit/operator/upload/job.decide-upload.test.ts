@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
+import type { PrepareProgress } from '../../../../src/media/prepare/job/task.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
 import { addWaitingStates, decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
@@ -24,7 +25,7 @@ function see(
     urgent?: string[];
     jobs?: Job[];
     pods?: Pod[];
-    fractions?: Record<string, number>;
+    progress?: Record<string, PrepareProgress>;
     sameSource?: string;
     now?: Date;
   } = {},
@@ -41,7 +42,7 @@ function see(
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,
-    fractions: new Map(Object.entries(seen.fractions ?? {})),
+    progress: new Map(Object.entries(seen.progress ?? {})),
     now,
   });
 }
@@ -199,10 +200,10 @@ describe('the renditions of an upload', () => {
       see(upload, {
         profiles: ['720p30', '1080p60'],
         jobs,
-        fractions: Object.fromEntries(
+        progress: Object.fromEntries(
           jobs.flatMap(({ metadata }, index) => {
             const fraction = fractions[index];
-            return fraction === undefined ? [] : [[metadata.uid, fraction]];
+            return fraction === undefined ? [] : [[metadata.uid, { progress: fraction }]];
           }),
         ),
       }).status;
@@ -214,6 +215,67 @@ describe('the renditions of an upload', () => {
     expect(then(0.6, undefined)).toBe(0.3);
     expect(then()).toBe(0.2);
     expect(then(0, 0)).toBe(0);
+  });
+
+  describe('that can be played before they are complete', () => {
+    const film = { ...MEDIA, durationSeconds: 3600 };
+    const source = upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: film });
+    const wanted = wantRendition(source, film, '720p30');
+    const job = makeJob(source, wanted);
+    const key = wanted.task.action === 'rendition' ? wanted.task.renditionKey : '';
+    const prepared = { seconds: 60, totalSeconds: 3600, speed: 2 };
+    const answer = (part = prepared) => ({ [job.metadata.uid]: { progress: 0.02, prepared: part } });
+    const look = (before: Upload, seen: Parameters<typeof see>[1] = {}) =>
+      see(before, { profiles: ['720p30'], jobs: [job], ...seen }).status;
+    const playable = { ...source, status: look(source, { progress: answer() }) };
+
+    it('say so, while the upload is still being prepared', () => {
+      expect(playable.status).toMatchObject({
+        state: 'preparing',
+        renditions: [{ profile: '720p30', state: 'pending', playable: true, key, preparedSeconds: 60 }],
+      });
+      expect(findCondition(playable.status.conditions, 'Prepared')?.status).toBe('False');
+      expect(buildUploadEvents(source.status, playable.status).map(({ reason }) => reason)).toEqual(['MediaPlayable']);
+      expect(buildUploadEvents(playable.status, playable.status)).toEqual([]);
+    });
+
+    it('say no more than can be true', () => {
+      const status = look(source, { progress: answer({ ...prepared, totalSeconds: 8000 }) });
+      expect(status.renditions).toEqual([{ profile: '720p30', state: 'pending' }]);
+    });
+
+    it('stay so while nobody answers, and when the Job has to be made again', () => {
+      const [shown] = playable.status.renditions ?? [];
+      expect(look(playable).renditions).toEqual([shown]);
+      const { estimatedReadyAt: _, ...rest } = shown ?? {};
+      expect(look(playable, { jobs: [] }).renditions).toEqual([rest]);
+    });
+
+    it('are so only for what the upload now is', () => {
+      const audio = { ...playable, spec: { ...playable.spec, type: 'audio' as const } };
+      expect(look(audio).renditions).toEqual([{ profile: '720p30', state: 'pending' }]);
+    });
+
+    it('have nothing left of that when they are ready, fail or are not wanted any more', () => {
+      const made = { action: 'rendition', rendition: rendition('720p30', { durationSeconds: 3599 }) } as const;
+      const done = { key, durationSeconds: 3599, bitrateKbps: 4000 };
+      expect(look(playable, { pods: [endedPod(made)] }).renditions).toEqual([
+        { profile: '720p30', state: 'ready', ...done },
+      ]);
+      expect(look(playable, { pods: [endedPod({ action: 'failed', error })] }).renditions).toEqual([
+        { profile: '720p30', state: 'failed', error },
+      ]);
+      expect(look(playable, { profiles: [] }).renditions).toBeUndefined();
+    });
+
+    it('do not include a preview, which is too short for that', () => {
+      const annotations = { [PREVIEW_ANNOTATION]: NOW.toISOString() };
+      const asked = { ...source, metadata: { ...source.metadata, annotations } };
+      const preview = makeJob(asked, wantRendition(asked, film, 'preview'));
+      const whole = { progress: 1, prepared: { seconds: 60, totalSeconds: 60, speed: 2 } };
+      const status = see(asked, { jobs: [preview], progress: { [preview.metadata.uid]: whole } }).status;
+      expect(status.renditions).toEqual([{ profile: 'preview', state: 'pending' }]);
+    });
   });
 
   it('are ready one by one', () => {

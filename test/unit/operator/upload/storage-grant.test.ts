@@ -13,7 +13,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     urgent: new Set(),
     jobs: new Map(),
     pods: new Map(),
-    fractions: new Map(),
+    progress: new Map(),
     sameSource: () => undefined,
     grant: () => ({}),
     hasPreparedRoom: () => true,

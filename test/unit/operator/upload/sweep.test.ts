@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chunkKey, entryKey } from '../../../../src/media/rendition/format.ts';
 import { getWorkKey, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
@@ -54,6 +55,12 @@ describe('the sweep’s list of used objects', () => {
     );
   });
 
+  it('contains a rendition that can be played before it is complete', () => {
+    const playable = rendition('720p30', { state: 'pending', playable: true, preparedSeconds: 60 });
+    const uploads = [upload('film', { media: MEDIA, sourceKey: 'sources/uid-of-film', renditions: [playable] })];
+    expect(listReferredKeys({ ...nothing, uploads })).toEqual(new Set(['sources/uid-of-film', KEY]));
+  });
+
   it('contains a pod’s items, although their upload has been deleted', () => {
     expect(listReferredKeys({ ...nothing, pods: [makePod(stream(), {}, world())] })).toEqual(new Set([KEY]));
   });
@@ -76,6 +83,9 @@ describe('a sweep', () => {
   it('may delete unlisted objects, and no others', () => {
     const deletes = mayDelete(planSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
+    const chunk = [chunkKey(KEY, 900), entryKey(KEY, 900)];
+    expect(chunk.map(deletes)).toEqual([false, false]);
+    expect(chunk.map(mayDelete(planSweep(new Set(['sources/u1']), 60)))).toEqual([true, true]);
   });
 
   it('takes the next part of a large storage each time, and begins again when the parts change', () => {

@@ -52,6 +52,8 @@ describe('a readiness gate', () => {
     expect(toReadiness(shown)).toEqual({
       ready: false,
       warnings: [],
+      prepared: 1,
+      estimatedReadyAt: null,
       issues: [
         { code: 'insufficient_credits', message: 'The balance is used up.', fix, field: '', since: kubeTime(at(7)) },
       ],

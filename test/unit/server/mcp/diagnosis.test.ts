@@ -8,7 +8,7 @@ import { describedTools } from '../../../../src/server/mcp/tools.ts';
 
 const live = { ...exampleLiveStats };
 const onAir = exampleStream;
-const ready = { ready: true, issues: [], warnings: [] };
+const ready = { ready: true, issues: [], warnings: [], prepared: 1, estimatedReadyAt: null };
 const since = '2027-01-31T18:00:02Z';
 
 type Facts = Parameters<typeof diagnose>[0];
@@ -41,7 +41,7 @@ describe('a diagnosis', () => {
       const { findings, summary } = getContext({
         stream,
         liveStats: NOT_LIVE,
-        readiness: { ready: false, issues: [issue], warnings: [] },
+        readiness: { ...ready, ready: false, issues: [issue] },
       });
       const { code, message, fix } = issue;
       expect(findings).toMatchObject([{ code, message, fix }]);

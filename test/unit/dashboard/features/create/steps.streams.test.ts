@@ -36,10 +36,13 @@ const stream = (more: Partial<Stream> = {}): Stream => ({
   nextStartAt: null,
   liveSince: null,
   onItemFailure: 'Skip',
+  start: 'Progressive',
   degraded: null,
   createdAt: '2027-01-01T00:00:00Z',
   ...more,
 });
+const UNPREPARED = { prepared: 0, estimatedReadyAt: null };
+const PREPARED = { prepared: 1, estimatedReadyAt: null };
 const issue = (code: string, field: string): ReadinessIssue => ({
   code,
   field,
@@ -73,13 +76,16 @@ test('readiness is ticked off by topic; only faults that a person can mend have 
     ready: false,
     issues: [issue('media_preparing', 'videoUploadObjectID'), issue('destination_invalid', 'destinationIDs')],
     warnings: [],
+    ...UNPREPARED,
   });
   expect(checks.map(({ label, issues, mend }) => [label, issues.length, mend])).toEqual([
     ['Media', 1, undefined],
     ['Destination', 1, 'edit'],
     ['Schedule', 0, undefined],
   ]);
-  expect(buildChecks({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [] }).at(-1)).toMatchObject({
+  expect(
+    buildChecks({ ready: false, issues: [issue('quota_exceeded', '')], warnings: [], ...UNPREPARED }).at(-1),
+  ).toMatchObject({
     issues: [{}],
   });
 });
@@ -158,15 +164,36 @@ describe('a new stream', () => {
   test('shows in stages the work under way, the obstacle, and that it is live', () => {
     const states = (...args: Parameters<typeof computeStages>) => computeStages(...args).map(({ state }) => state);
     const waiting = stream({ status: 'waiting', ready: false });
-    const importing = { ready: false, issues: [issue('media_importing', 'videoUploadObjectID')], warnings: [] };
-    const preparing = { ready: false, issues: [issue('media_preparing', 'videoUploadObjectID')], warnings: [] };
-    const failed = { ready: false, issues: [issue('media_failed', 'videoUploadObjectID')], warnings: [] };
+    const importing = {
+      ready: false,
+      issues: [issue('media_importing', 'videoUploadObjectID')],
+      warnings: [],
+      ...UNPREPARED,
+    };
+    const preparing = {
+      ready: false,
+      issues: [issue('media_preparing', 'videoUploadObjectID')],
+      warnings: [],
+      ...UNPREPARED,
+    };
+    const failed = {
+      ready: false,
+      issues: [issue('media_failed', 'videoUploadObjectID')],
+      warnings: [],
+      ...UNPREPARED,
+    };
     expect(states(waiting, importing, undefined)).toEqual(['now', 'later', 'later', 'later']);
     expect(states(waiting, preparing, undefined)).toEqual(['done', 'now', 'later', 'later']);
     expect(states(waiting, failed, undefined)).toEqual(['done', 'failed', 'later', 'later']);
-    expect(states(stream({ status: 'starting' }), { ready: true, issues: [], warnings: [] }, undefined)).toEqual([
-      ...['done', 'done', 'now', 'later'],
-    ]);
+    expect(
+      states(stream({ status: 'starting' }), { ready: true, issues: [], warnings: [], ...PREPARED }, undefined),
+    ).toEqual([...['done', 'done', 'now', 'later']]);
+    const partly = { ready: true, issues: [], warnings: [], prepared: 0.12, estimatedReadyAt: null };
+    expect(computeStages(stream({ status: 'starting' }), partly, undefined)[1]).toEqual({
+      label: 'Prepare it',
+      state: 'done',
+      detail: '12 % is prepared; the rest is prepared while the stream plays.',
+    });
     expect(states(stream({ status: 'live' }), undefined, undefined)).toEqual(['done', 'done', 'done', 'done']);
   });
 });

@@ -10,6 +10,7 @@ import {
   shardsFor,
 } from '../../../../../src/media/prepare/job/keep-list.ts';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
+import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { quiet, room } from '../../../../kit/make/prepare.ts';
 
@@ -46,6 +47,42 @@ test('an unused file is deleted with its index when its grace time is over; the 
   expect(await keysIn(place)).toHaveLength(4);
   expect(await swept(place, ['sources/u1'], at(24))).toEqual({ action: 'swept', deleted: 2, marked: 0 });
   expect(await keysIn(place)).toEqual(['sources/u1']);
+});
+
+const RENDITION = 'renditions/aa/video-720p30.flv';
+const chunks = (...frames: number[]) =>
+  frames.flatMap((frame) => [chunkKey(RENDITION, frame), entryKey(RENDITION, frame)]);
+
+test('the chunks and entries of a rendition stay and go with it', async () => {
+  await using place = await room();
+  const keys = [...chunks(0, 900, 1800), indexKey(RENDITION)];
+  await put(place, [...keys, 'renditions/aa/video-720p30.flv2']);
+  await swept(place, [RENDITION], at(0));
+  expect(await swept(place, [RENDITION], at(24))).toEqual({ action: 'swept', deleted: 1, marked: 0 });
+  expect(await keysIn(place)).toEqual(keys.toSorted());
+  expect(await swept(place, [], at(25))).toEqual({ action: 'swept', deleted: 0, marked: 1 });
+  expect(await swept(place, [], at(49))).toEqual({ action: 'swept', deleted: 1, marked: 0 });
+  expect(await keysIn(place)).toEqual([]);
+});
+
+test('a sweep that is interrupted leaves no index without its chunks, and no entry without its chunk', async () => {
+  await using place = await room();
+  await put(place, [...chunks(0, 900), indexKey(RENDITION)]);
+  await swept(place, [], at(0));
+  const deleted: string[] = [];
+  const storage = new Proxy(place.storage, {
+    get: (target, name: keyof Storage) =>
+      name === 'delete'
+        ? (key: string) => {
+            if (key.startsWith(RENDITION)) deleted.push(key);
+            return target.delete(key);
+          }
+        : target[name]?.bind(target),
+  });
+  await swept({ ...place, storage }, [], at(24));
+  expect(deleted[0]).toBe(indexKey(RENDITION));
+  expect(deleted.slice(1, 3).sort()).toEqual([0, 900].map((frame) => entryKey(RENDITION, frame)));
+  expect(deleted.slice(3).sort()).toEqual([0, 900].map((frame) => chunkKey(RENDITION, frame)));
 });
 
 test('pieces of a deleted upload vanish all together, those of an unfinished one stay', async () => {
@@ -110,4 +147,5 @@ test('ten thousand uploads in three profiles fit into a Job', () => {
   const shards = shardsFor(keys.length);
   for (let shard = 0; shard < shards; shard++) expect(packKeep(keys, shard, shards).length).toBeLessThan(100_000);
   expect(getBaseKey('renditions/a/video-720p30.flv.json')).toBe('renditions/a/video-720p30.flv');
+  expect(getBaseKey('incoming/u.000000000/5.json')).toBe('incoming/u.000000000');
 });

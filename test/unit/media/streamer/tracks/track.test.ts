@@ -73,6 +73,11 @@ test('500 items in a storage that takes 50 ms an answer are on air a few seconds
   expect(tookMs).toBeLessThan((storage.asked * ANSWER_MS) / 8);
   expect(Number(item.name)).toBeGreaterThanOrEqual(300);
   expect(Number(item.name)).toBeLessThanOrEqual(300 + Math.ceil(tookMs / 2000));
+  const { current } = track.stats();
+  expect(current).toMatchObject({ name: item.name, durationSeconds: 2 });
+  const begun = Date.parse(epoch) + Number(item.name) * 2000;
+  expect(current?.positionSeconds).toBeLessThanOrEqual(Math.max(0, (Date.now() - begun) / 1000 + 0.1));
+  expect(current?.positionSeconds).toBeGreaterThanOrEqual(0);
   track.close();
 });
 
