@@ -13,7 +13,7 @@ import type { Cut } from './indexer.ts';
 export interface ChunkWriterOptions {
   storage: Storage;
   renditionKey: string;
-  /** What the entry says beside its chunk. */
+  /** The part of an entry that is the same for all chunks. */
   about: Omit<ChunkEntry, 'version' | 'chunk'>;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
   provisional: boolean;
