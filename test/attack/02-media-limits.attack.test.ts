@@ -9,7 +9,7 @@ import { BrokenPromiseError } from '../../src/media/rendition/frame-times.ts';
 import type { MediaInfo } from '../../src/resources/upload/spec.ts';
 import { importMedia } from '../kit/make/imports.ts';
 import { ffmpeg, quiet, room } from '../kit/make/prepare.ts';
-import { rendition, tools } from '../kit/make/rendition.ts';
+import { openOutput, rendition, tools } from '../kit/make/rendition.ts';
 import { nestedBoxes, wav, withNumbers } from './boxes.ts';
 
 let dir: string;
@@ -195,10 +195,16 @@ test('an encoder that goes on for ever is ended where the source was promised to
     'aac',
   ];
   const args = [...endless, ...codecs, '-output_ts_offset', '1', '-f', 'flv', 'pipe:1'];
-  const options = { ffmpeg: tools.ffmpeg, profile: '720p30', framerate: 30 as const, seconds: 10, log: quiet };
+  const options = { ffmpeg: tools.ffmpeg, framerate: 30 as const, seconds: 10, log: quiet };
   const { signal } = new AbortController();
-  const making = transcode(args, place.path('out'), { ...options, signal, most: { seconds: 40, bytes: 1e9 } });
+  const output = await openOutput(place, 30);
+  const making = transcode(args, output, {
+    ...options,
+    signal,
+    most: { seconds: 40, bytes: 1e9 },
+  });
   await expect(making).rejects.toThrow(new BrokenPromiseError('it lasts more than 40 s'));
+  await output.stop();
 });
 
 describe('real people’s media is accepted', () => {

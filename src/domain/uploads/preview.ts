@@ -2,11 +2,19 @@
  * Opens the preview of an upload: the beginning of a rendition. Previews have no rendition until a client asks for one. The
  * operator then prepares the first minute in a Job, and the sweep deletes it like all renditions that no stream uses.
  */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError } from '../../lib/errors.ts';
 import { parseAs } from '../../lib/parse.ts';
-import { indexKey, RenditionIndex } from '../../media/rendition/index.ts';
+import {
+  AUDIO_SAMPLE_RATE,
+  type Chunk,
+  chunkKey,
+  indexKey,
+  RenditionIndex,
+  RenditionIndexV1,
+  SAMPLES_PER_FRAME,
+} from '../../media/rendition/index.ts';
 import { type Storage, StorageError } from '../../media/storage/storage.ts';
 import { getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -32,15 +40,57 @@ function whyNot(upload: Upload): string {
   return `The preview of the upload could not be prepared: ${findRendition(upload, PREVIEW_PROFILE)?.error?.message ?? ''}`.trimEnd();
 }
 
+/** The first `end` bytes of an object. */
+interface Part {
+  key: string;
+  end: number;
+}
+
 /**
- * Returns the length of the preview. It ends in front of a keyframe, so that no picture is cut in two. Sound alone is cut anywhere.
- * Pure.
+ * Returns the parts of a rendition that are its preview. It ends in front of a keyframe, so that no picture is cut in two. Sound
+ * alone is cut anywhere. Pure.
  */
-export function previewBytes({ sizeBytes, durationSeconds, video }: RenditionIndex): number {
-  if (durationSeconds <= PREVIEW_SECONDS) return sizeBytes;
-  if (!video) return Math.ceil((sizeBytes * PREVIEW_SECONDS) / durationSeconds);
-  const last = (PREVIEW_SECONDS * video.frameRateNum) / video.frameRateDen;
-  return video.keyframes.find(({ frame }) => frame >= last)?.offset ?? sizeBytes;
+export function previewParts(key: string, index: RenditionIndex | RenditionIndexV1): Part[] {
+  const { video } = index;
+  const rate = video ? video.frameRateNum / video.frameRateDen : AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  const last = PREVIEW_SECONDS * rate;
+  return listChunks(key, index)
+    .filter(({ firstFrame }) => firstFrame < last)
+    .map(({ firstFrame, frames, sizeBytes, keyframes, ...chunk }) => {
+      const part = Math.min((last - firstFrame) / frames, 1);
+      const end = keyframes ? keyframes.find(({ frame }) => frame >= last)?.offset : Math.ceil(part * sizeBytes);
+      return { key: chunk.key, end: end ?? sizeBytes };
+    });
+}
+
+interface PreviewChunk extends Pick<Chunk, 'firstFrame' | 'frames' | 'sizeBytes'> {
+  key: string;
+  /** Undefined for sound alone. */
+  keyframes: NonNullable<Chunk['video']>['keyframes'] | undefined;
+}
+
+/** Lists the chunks of a rendition. One of an earlier release is a single chunk under its own key. */
+function listChunks(key: string, index: RenditionIndex | RenditionIndexV1): PreviewChunk[] {
+  if (index.version === 1) {
+    const { video, audio, sizeBytes } = index;
+    return [{ key, firstFrame: 0, frames: (video ?? audio)?.frames ?? 1, sizeBytes, keyframes: video?.keyframes }];
+  }
+  return index.chunks.map(({ firstFrame, frames, sizeBytes, video }) => {
+    return { key: chunkKey(key, firstFrame), firstFrame, frames, sizeBytes, keyframes: video?.keyframes };
+  });
+}
+
+/** Reads parts one after the other; the first one is there when it resolves. Rejects with StorageError. */
+async function readParts(storage: Storage, [first, ...rest]: Part[]): Promise<Readable> {
+  if (!first) throw new StorageError('not_found', 'The rendition has no chunks.');
+  const opened = await storage.read(first.key, { start: 0, end: first.end });
+  const read = async function* () {
+    yield* opened;
+    for (const { key, end } of rest) yield* await storage.read(key, { start: 0, end });
+  };
+  const body = Readable.from(read(), { objectMode: false });
+  // A client may leave before it reads, and then the generator never runs.
+  return body.once('close', () => opened.destroy());
 }
 
 /** Returns finite FLV. Throws `upload_not_prepared` if there is nothing to show yet, and `upstream_unavailable`. */
@@ -48,8 +98,9 @@ export async function openPreview(storage: Storage | undefined, upload: Upload):
   const key = findKey(upload);
   if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
   try {
-    const index = parseAs(RenditionIndex, await text(await storage.read(indexKey(key))));
-    if (index) return await storage.read(key, { start: 0, end: previewBytes(index) });
+    const json = await text(await storage.read(indexKey(key)));
+    const index = parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);
+    if (index) return await readParts(storage, previewParts(key, index));
     throw new StorageError('not_found', 'The index of the rendition cannot be read.');
   } catch (cause) {
     // The sweep deleted it, because no stream uses it any more.

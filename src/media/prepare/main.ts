@@ -15,7 +15,7 @@ import { PrepareError } from './failure.ts';
 import { type JobContext, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
-import { type PrepareResult, PrepareTask } from './job/task.ts';
+import { type PreparedPart, type PrepareProgress, type PrepareResult, PrepareTask } from './job/task.ts';
 import { confinedTools } from './tools/confined-tools.ts';
 import { openKeeper } from './tools/keeper.ts';
 import { ToolError } from './tools/tool.ts';
@@ -46,7 +46,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       signal: lifecycle.signal,
       log,
       limits: config.mediaLimits,
-      onProgress: await tellProgress(task, config, lifecycle, log),
+      ...(await tellProgress(task, config, lifecycle, log)),
     };
     // A rendition's Job mounts parts of the storage, which exist since the import.
     if (task.action !== 'rendition') await context.storage.ensureLayout?.();
@@ -73,12 +73,12 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
   }
 }
 
-/** Records the fraction done, for the log and the progress server. */
+/** Records what is done, for the log and the progress server. */
 async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
-  let progress = 0;
+  const done: PrepareProgress = { progress: 0 };
   if (host !== undefined) {
     try {
-      const server = await serveProgress(host, port, () => progress);
+      const server = await serveProgress(host, port, () => done);
       lifecycle.defer('progress', server.close);
     } catch (error) {
       // Without the server nobody sees the progress, but the work goes on.
@@ -86,9 +86,15 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
     }
   }
   const toLog = progressLog(task.action, log, systemClock);
-  return (fraction: number) => {
-    progress = Math.min(1, Math.max(0, fraction));
-    toLog(fraction);
+  const startedMs = performance.now();
+  return {
+    onProgress(fraction: number) {
+      done.progress = Math.min(1, Math.max(0, fraction));
+      toLog(fraction);
+    },
+    onPrepared(part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) {
+      done.prepared = { ...part, speed: (1000 * part.seconds) / Math.max(1, performance.now() - startedMs) };
+    },
   };
 }
 

@@ -26,7 +26,8 @@ export const indexKey = (renditionKey: string): string => `${renditionKey}.json`
 export const chunkKey = (renditionKey: string, firstFrame: number): string =>
   `${renditionKey}.${String(firstFrame).padStart(DIGITS, '0')}`;
 
-export const entryKey = (renditionKey: string, firstFrame: number): string => `${chunkKey(renditionKey, firstFrame)}.json`;
+export const entryKey = (renditionKey: string, firstFrame: number): string =>
+  `${chunkKey(renditionKey, firstFrame)}.json`;
 
 /** Reads the key of a chunk or of its entry; undefined for any other key. */
 export function parseChunkKey(key: string): { renditionKey: string; firstFrame: number; isEntry: boolean } | undefined {

@@ -21,7 +21,15 @@ import { type Static, Type } from 'typebox';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
 import { INDEX_VERSION } from './format.ts';
 
-export { AUDIO_SAMPLE_RATE, CHUNK_SECONDS, chunkKey, entryKey, INDEX_VERSION, indexKey, SAMPLES_PER_FRAME } from './format.ts';
+export {
+  AUDIO_SAMPLE_RATE,
+  CHUNK_SECONDS,
+  chunkKey,
+  entryKey,
+  INDEX_VERSION,
+  indexKey,
+  SAMPLES_PER_FRAME,
+} from './format.ts';
 
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Keyframes = Type.Array(

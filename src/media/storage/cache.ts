@@ -1,7 +1,7 @@
 /**
  * Puts a cache on the local disk in front of a storage, for readers that read the same objects again and again. Objects
- * are cached in pieces, so that a small cache serves large objects, and running reads are fetched ahead. A piece
- * belongs to one version of its object, and a read stays with one version to its end. While the storage is away, all
+ * are cached in pieces, so that a small cache serves large objects, and running reads are fetched ahead, also into the
+ * objects that follow. A piece belongs to one version of its object, and a read stays with one version to its end. While the storage is away, all
  * cached pieces can be read.
  */
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ import { ChunkStore } from './chunks.ts';
 import { Heads, within } from './heads.ts';
 import { StorageHealth } from './health.ts';
 import { keySegments } from './key.ts';
-import { ReadAhead, type WantedPiece } from './read-ahead.ts';
+import { ReadAhead, type ReadObject, type WantedHead, type WantedPiece } from './read-ahead.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /** 3 s of 2.5 Mbit/s; at 50 Mbit/s six requests a second. */
@@ -59,7 +59,10 @@ export interface CacheStats {
   failure: string | undefined;
 }
 
+type Part = Required<ReadRange> & { version: string };
+
 const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
+const countPieces = ({ sizeBytes }: StoredObject): number => Math.ceil(sizeBytes / CHUNK_BYTES);
 const chunkName = ({ key, version, piece }: WantedPiece) => hashName('chunk', key, version, piece);
 
 export class CachedStorage implements Storage {
@@ -128,28 +131,30 @@ export class CachedStorage implements Storage {
 
   async read(key: string, range: ReadRange = {}, signal?: AbortSignal): Promise<Readable> {
     keySegments(key);
-    const { start = 0, end = Number.POSITIVE_INFINITY } = range;
+    const { start = 0, end = Number.POSITIVE_INFINITY, followedBy = [] } = range;
     const version = range.version ?? (await this.head(key))?.version;
     if (version === undefined) throw new StorageError('not_found', `Object ${key} does not exist.`);
     if (end <= start) return Readable.from([]);
-    const body = end - start < PEEK_BYTES ? this.#peek(key, version, start, end, signal) : undefined;
-    return Readable.from(body ?? this.#pieces(key, version, start, end, signal), { objectMode: false });
+    const part = { start, end, version, followedBy };
+    const body = end - start < PEEK_BYTES ? this.#peek(key, part, signal) : this.#pieces(key, part, signal);
+    return Readable.from(body, { objectMode: false });
   }
 
-  async *#peek(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {
+  async *#peek(key: string, part: Part, signal: AbortSignal | undefined) {
+    const { start, end, version } = part;
     const first = Math.floor(start / CHUNK_BYTES);
     const whole = Math.floor((end - 1) / CHUNK_BYTES) === first && this.#there({ key, version, piece: first });
-    if (whole) return yield* this.#pieces(key, version, start, end, signal);
+    if (whole) return yield* this.#pieces(key, part, signal);
     yield await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
   }
 
-  async *#pieces(key: string, version: string, start: number, end: number, signal: AbortSignal | undefined) {
+  async *#pieces(key: string, { start, end, version, followedBy }: Part, signal: AbortSignal | undefined) {
     for (let offset = start; offset < end; ) {
       const piece = Math.floor(offset / CHUNK_BYTES);
       const from = piece * CHUNK_BYTES;
       const range = { start: from, end: from + CHUNK_BYTES, version };
       const data = await this.#take(chunkName({ key, version, piece }), key, range, signal);
-      if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece });
+      if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece }, followedBy ?? []);
       const part = data.subarray(offset - from, Math.min(data.length, end - from));
       if (part.length > 0) yield part;
       if (data.length < CHUNK_BYTES) return;
@@ -200,10 +205,11 @@ export class CachedStorage implements Storage {
     return fetched;
   }
 
-  #readOn(at: WantedPiece): void {
-    const sizeBytes = this.#heads.sizeOf(at.key, at.version);
-    if (sizeBytes === undefined) return;
-    this.#ahead.at(at.key, at.version, at.piece, Math.ceil(sizeBytes / CHUNK_BYTES));
+  #readOn({ key, version, piece }: WantedPiece, followedBy: readonly string[]): void {
+    const objects = [key, ...followedBy].map((each) => this.#describe(each));
+    // Without a size, or while another version is current, nothing more is known to be wanted.
+    if (objects[0]?.known?.version !== version) return;
+    this.#ahead.at(objects, piece);
     while (this.#fetchers.size < FETCHERS && !this.#abort.signal.aborted) {
       const wanted = this.#nextWanted();
       if (!wanted) return;
@@ -212,24 +218,26 @@ export class CachedStorage implements Storage {
     }
   }
 
+  #describe(key: string): ReadObject {
+    const object = this.#heads.known(key);
+    return { key, known: object && { version: object.version, pieces: countPieces(object) } };
+  }
+
   /** Nothing is fetched ahead that could not be cached. */
-  #nextWanted(): WantedPiece | undefined {
+  #nextWanted(): WantedPiece | WantedHead | undefined {
     return this.#store.writable ? this.#ahead.next((wanted) => this.#there(wanted)) : undefined;
   }
 
-  async #fetchAhead(first: WantedPiece): Promise<void> {
+  async #fetchAhead(first: WantedPiece | WantedHead): Promise<void> {
     let retryMs = RETRY_MS.first;
-    for (let wanted: WantedPiece | undefined = first; wanted; wanted = this.#nextWanted()) {
-      const { key, version, piece } = wanted;
-      const start = piece * CHUNK_BYTES;
-      const name = chunkName(wanted);
+    for (let wanted: WantedPiece | WantedHead | undefined = first; wanted; wanted = this.#nextWanted()) {
       try {
-        await this.#fetch(name, key, { start, end: start + CHUNK_BYTES, version });
+        await this.#fetchWanted(wanted);
         retryMs = RETRY_MS.first;
       } catch (error) {
         if (this.#abort.signal.aborted) return;
         if (error instanceof StorageError && error.code !== 'unavailable') {
-          this.#ahead.end(key, version);
+          this.#ahead.end(wanted.key);
           continue;
         }
         this.#ahead.again(wanted);
@@ -238,6 +246,26 @@ export class CachedStorage implements Storage {
         retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
       }
     }
+  }
+
+  async #fetchWanted(wanted: WantedPiece | WantedHead): Promise<void> {
+    const { key, piece } = wanted;
+    if (piece !== undefined) {
+      const start = piece * CHUNK_BYTES;
+      await this.#fetch(chunkName(wanted), key, { start, end: start + CHUNK_BYTES, version: wanted.version });
+      return;
+    }
+    const object = await this.#heads.get(key);
+    if (object) this.#ahead.describe(key, { version: object.version, pieces: countPieces(object) });
+    else this.#ahead.end(key);
+  }
+
+  async discard(key: string): Promise<void> {
+    const object = this.#heads.known(key);
+    await this.#heads.forget(key);
+    if (!object) return;
+    for (let piece = 0; piece < countPieces(object); piece++)
+      await this.#store.delete(chunkName({ key, version: object.version, piece }));
   }
 
   async write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {

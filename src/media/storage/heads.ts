@@ -57,10 +57,9 @@ export class Heads {
     return within(asked, patienceMs, believe);
   }
 
-  /** Returns the size of this version in bytes; undefined when another version is current, or none is known. */
-  sizeOf(key: string, version: string): number | undefined {
-    const object = this.#known.get(key)?.object;
-    return object?.version === version ? object.sizeBytes : undefined;
+  /** Returns what is known of an object without asking the storage. */
+  known(key: string): StoredObject | undefined {
+    return this.#known.get(key)?.object;
   }
 
   /** Forgets an object: the next reader asks the storage. */

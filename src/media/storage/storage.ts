@@ -13,6 +13,8 @@ export interface ReadRange {
   start?: number;
   end?: number;
   version?: string | undefined;
+  /** Keys of the objects that are read after this one, in order. A cache may fetch them ahead. */
+  followedBy?: readonly string[] | undefined;
 }
 
 /** For S3; a directory needs none. */
@@ -57,6 +59,8 @@ export interface Storage {
    * Reads an object or a part of it. Rejects with StorageError `not_found`, or `changed` for a version that is gone.
    */
   read(key: string, range?: ReadRange, signal?: AbortSignal): Promise<Readable>;
+  /** Drops an object that turned out to be damaged from a cache, so that the next reader gets it from the storage. */
+  discard?(key: string): Promise<void>;
   /** Writes an object whole: readers see the old one or the new one, never a part. */
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void>;
   /**

@@ -1,13 +1,16 @@
 /** Makes renditions with prepare itself, and proves with ffprobe that they keep every promise. */
-import { copyFile, mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import type { MediaType } from '../../../src/media/prepare/inspect/source.ts';
 import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
-import { indexKey, RenditionIndex } from '../../../src/media/rendition/index.ts';
+import { RenditionOutput } from '../../../src/media/prepare/transcode/rendition-output.ts';
+import { TAG_HEADER_BYTES, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
+import { ChunkEntry, chunkKey, entryKey, indexKey, RenditionIndex } from '../../../src/media/rendition/index.ts';
 import { DIMENSIONS, parseProfile } from '../../../src/resources/stream/profile.ts';
 import { PREVIEW_PROFILE } from '../../../src/resources/upload/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
@@ -44,10 +47,11 @@ export async function rendition(
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
   const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), limits });
-  const file = join(place.dir, 'media', task.renditionKey);
-  const found = await inspect(file);
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
   if (!Value.Check(RenditionIndex, index)) throw new Error('not an index');
+  await proveChunks(place, task.renditionKey, index);
+  const file = await joinChunks(place, task.renditionKey, index);
+  const found = await inspect(file);
   expect(status).toEqual({
     profile,
     state: 'ready',
@@ -56,13 +60,45 @@ export async function rendition(
     bitrateKbps: index.bitrateKbps,
   });
   expect(index.sizeBytes).toBe((await stat(file)).size);
-  expect(index.audio?.frames).toBe(found.audioTimes.length);
+  expect(index.audio.frames).toBe(found.audioTimes.length);
   // Sound lies at the time of the pictures that are shown with it: the first of them is shown when it was decoded, or later.
   const delayMs = Math.min(...(type === 'video' ? found.videoTimes : [0]));
   expect(found.audioTimes).toEqual(found.audioTimes.map((_, frame) => delayMs + Math.round(frame * AAC_FRAME_MS)));
   expect(found.audio).toMatchObject({ codec_name: 'aac', profile: 'LC', sample_rate: '48000', channels: 2 });
   if (type === 'video') proveVideo(found, index, profile);
   return { ...found, index, file, warnings };
+}
+
+/** Joins the chunks to the FLV file that they are together; returns its path. */
+async function joinChunks({ dir }: Room, renditionKey: string, { chunks }: RenditionIndex): Promise<string> {
+  const media = join(dir, 'media');
+  const parts = chunks.map(({ firstFrame }) => readFile(join(media, chunkKey(renditionKey, firstFrame))));
+  const file = join(dir, `${basename(renditionKey)}.joined.flv`);
+  await writeFile(file, Buffer.concat(await Promise.all(parts)));
+  return file;
+}
+
+/** Proves that each chunk is what its entry and the index say, and that the chunks follow each other from the first frame on. */
+async function proveChunks({ storage }: Room, renditionKey: string, index: RenditionIndex): Promise<void> {
+  let frame = 0;
+  for (const chunk of index.chunks) {
+    expect(chunk.firstFrame).toBe(frame);
+    const bytes = await buffer(await storage.read(chunkKey(renditionKey, frame)));
+    expect(bytes.length).toBe(chunk.sizeBytes);
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(chunk.sha256);
+    const entry: unknown = JSON.parse(await text(await storage.read(entryKey(renditionKey, frame))));
+    if (!Value.Check(ChunkEntry, entry)) throw new Error('not an entry');
+    expect(entry).toMatchObject({ profile: index.profile, chunk });
+    const { header, keyframes = [] } = chunk.video ?? {};
+    expect(header === undefined).toBe(index.video === undefined);
+    if (header !== undefined) expect(keyframes[0]?.frame).toBe(frame);
+    for (const keyframe of keyframes) {
+      const tag = bytes.subarray(keyframe.offset, keyframe.offset + TAG_HEADER_BYTES + 2);
+      expect([tag[0], tag[TAG_HEADER_BYTES]]).toEqual([TAG_VIDEO, 0x17]);
+    }
+    frame += chunk.frames;
+  }
+  expect(frame).toBe(index.video?.frames ?? index.audio.frames);
 }
 
 function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, profile: string) {
@@ -79,7 +115,7 @@ function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: Rendition
   const gops = [...found.keyframes, frames].map((frame, gop, starts) => frame - (starts[gop - 1] ?? 0));
   expect(Math.max(...gops)).toBeLessThanOrEqual(4 * fps);
   expect(index.video?.frames).toBe(frames);
-  const listed = index.video?.keyframes.map(({ frame }) => frame) ?? [];
+  const listed = index.chunks.flatMap(({ video }) => video?.keyframes.map(({ frame }) => frame) ?? []);
   expect(found.keyframes).toEqual(expect.arrayContaining(listed));
   expect(listed[0]).toBe(0);
   expect(Math.abs(found.audioTimes.length * AAC_FRAME_MS - (frames * 1000) / fps)).toBeLessThan(AAC_FRAME_MS);
@@ -131,3 +167,14 @@ export async function played(file: string) {
 export const TONE = 'sine=440:r=48000:d=1';
 export const picture = (size: string, fps: number | string = 30, seconds = 1) =>
   `testsrc2=s=${size}:r=${fps}:d=${seconds}`;
+
+/** Opens the place in storage that a test's ffmpeg writes to by transcode(). */
+export const openOutput = ({ storage }: Room, framerate: number | undefined) =>
+  RenditionOutput.open({
+    storage,
+    renditionKey: 'renditions/out',
+    profile: '720p30',
+    framerate,
+    expectedFrames: 300,
+    provisional: false,
+  });

@@ -12,7 +12,7 @@ import {
   isVideoFrame,
   parseFlv,
 } from '../../../src/media/rendition/flv.ts';
-import { INDEX_VERSION, indexKey, type RenditionIndex } from '../../../src/media/rendition/index.ts';
+import { indexKey, type RenditionIndexV1 } from '../../../src/media/rendition/index.ts';
 import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
 
 const run = promisify(execFile);
@@ -32,15 +32,15 @@ export interface ClipOptions {
   constant?: boolean;
 }
 
-/** Builds the index of an FLV file, as the prepare Job would write it. */
-export function buildIndex(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndex {
+/** Builds the index of an FLV file, as earlier releases wrote it. */
+export function buildIndex(data: Buffer, fps: number, profile = `720p${fps}`): RenditionIndexV1 {
   const tags = parseFlv(data);
   const pictures = tags.filter(isVideoFrame);
   const sounds = tags.filter(isAudioFrame).length;
   const header = (is: typeof isKeyframe) => tags.find(is)?.body.toString('base64') ?? '';
   const durationSeconds = pictures.length > 0 ? pictures.length / fps : (sounds * 1024) / 48_000;
   return {
-    version: INDEX_VERSION,
+    version: 1,
     profile,
     sizeBytes: data.length,
     sha256: createHash('sha256').update(data).digest('hex'),

@@ -1,4 +1,4 @@
-/** Makes one rendition of a source, unless it exists already. */
+/** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
 import { text } from 'node:stream/consumers';
 import type { Logger } from '../../../lib/log.ts';
 import { parseAs } from '../../../lib/parse.ts';
@@ -8,7 +8,13 @@ import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { FlvError } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
-import { indexKey, RenditionIndex } from '../../rendition/index.ts';
+import {
+  AUDIO_SAMPLE_RATE,
+  indexKey,
+  RenditionIndex,
+  RenditionIndexV1,
+  SAMPLES_PER_FRAME,
+} from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
@@ -17,18 +23,21 @@ import { openSource } from '../inspect/open-source.ts';
 import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { eachLine } from '../tools/tool.ts';
+import { deleteChunks, listChunks } from '../transcode/chunk-writer.ts';
 import {
   assumedScan,
   isHdr,
   matchFramerate,
   maxBytes,
+  type Plan,
   type PlanInput,
   planRendition,
   remuxArgs,
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
+import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { type Made, type Most, transcode } from '../transcode/transcode.ts';
-import type { PrepareTask } from './task.ts';
+import type { PreparedPart, PrepareTask } from './task.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -42,6 +51,8 @@ export interface JobContext {
   /** Limits of the media. */
   limits: MediaLimits;
   onProgress?: (fraction: number) => void;
+  /** Called with the seconds of a rendition, from its beginning on, that can be played. */
+  onPrepared?: (part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) => void;
 }
 
 export interface Rendered {
@@ -49,7 +60,10 @@ export interface Rendered {
   warnings: UploadWarning[];
 }
 
-/** Rejects with PrepareError, StorageError or the signal's reason; then nothing of the rendition is visible. */
+/**
+ * Rejects with PrepareError, StorageError or the signal's reason; then the rendition is not complete, but chunks of it may be
+ * there, and the next attempt keeps them.
+ */
 export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
   const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
   if (!profile) throw new PrepareError('prepare_failed', `The profile ${task.profile} does not exist.`);
@@ -64,7 +78,7 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
   return ready(task, index);
 }
 
-const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex): Rendered => ({
+const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex | RenditionIndexV1): Rendered => ({
   rendition: {
     profile,
     state: 'ready',
@@ -75,15 +89,20 @@ const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex):
   warnings: index.warnings ?? [],
 });
 
-/** Returns the index of a complete rendition. */
-async function readIndex(task: RenditionTask, storage: Storage): Promise<RenditionIndex | undefined> {
-  const key = indexKey(task.renditionKey);
+/** Returns the index of a complete rendition, also of one that an earlier release made. */
+async function readIndex(
+  { renditionKey, profile, type }: RenditionTask,
+  storage: Storage,
+): Promise<RenditionIndex | RenditionIndexV1 | undefined> {
+  const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
-  const index = parseAs(RenditionIndex, await text(await storage.read(key)));
-  if (index?.profile !== task.profile) return undefined;
-  if ((index.video !== undefined) !== (task.type === 'video')) return undefined;
-  const flv = await storage.head(task.renditionKey);
-  return flv?.sizeBytes === index.sizeBytes ? index : undefined;
+  const json = await text(await storage.read(key));
+  const index = parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);
+  if (index?.profile !== profile || (index.video !== undefined) !== (type === 'video')) return undefined;
+  if (index.version === 1) return (await storage.head(renditionKey))?.sizeBytes === index.sizeBytes ? index : undefined;
+  const there = new Set<number>();
+  for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey)) if (!isEntry) there.add(firstFrame);
+  return index.chunks.every(({ firstFrame }) => there.has(firstFrame)) ? index : undefined;
 }
 
 type Profile = { quality: Quality; framerate: Framerate };
@@ -173,33 +192,45 @@ async function makeBy(
   context: JobContext,
   asAssumed?: (made: Made) => boolean,
 ): Promise<RenditionIndex> {
-  const { storage, tools, signal, log, onProgress } = context;
+  const { storage, tools, signal, log, onProgress, onPrepared } = context;
   const plan = planRendition(input);
   const copies = plan.video === 'copy' || plan.audio === 'copy';
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
-  let made: Made | undefined;
+  const expectedFrames = expectFrames(plan, framerate);
+  const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  const output = await RenditionOutput.open({
+    storage,
+    renditionKey: task.renditionKey,
+    profile: task.profile,
+    framerate,
+    expectedFrames,
+    provisional: asAssumed !== undefined,
+    onPrepared: (frames) => onPrepared?.({ seconds: frames / rate, totalSeconds: expectedFrames / rate }),
+  });
   try {
-    await storage.publish(task.renditionKey, async (file) => {
-      const { profile } = task;
-      const progress = onProgress && { onProgress };
-      const { durationSeconds: seconds } = plan;
-      const most = limitOutput(input, seconds, context.limits);
-      const pauses = keepsTime(input.source);
-      const { videoFrames, delayFrames } = plan;
-      const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-      const options = { ffmpeg: tools.ffmpeg, profile, framerate, seconds, most, mending, signal, log, ...progress };
-      // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
-      const short = asAssumed && delayFrames === 0;
-      made = short ? await remux(remuxArgs(input), file, options) : await transcode(plan.args, file, options);
-      if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
-    });
+    const progress = onProgress && { onProgress };
+    const { durationSeconds: seconds } = plan;
+    const most = limitOutput(input, seconds, context.limits);
+    const pauses = keepsTime(input.source);
+    const { videoFrames, delayFrames } = plan;
+    const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
+    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, ...progress };
+    // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
+    const short = asAssumed && delayFrames === 0;
+    const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
+    if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
+    await output.approve();
+    const { index, warnings } = made;
+    return warnings && warnings.length > 0 ? { ...index, warnings } : index;
   } catch (error) {
+    await output.stop();
     const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
     const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
     if (!broken && !failed) throw error;
     if (copies) {
       log.info({ reason: error.message }, 'the copy is not a valid rendition; encoding instead');
+      await deleteChunks(storage, task.renditionKey);
       throw new Retry();
     }
     if (failed) throw error;
@@ -209,9 +240,12 @@ async function makeBy(
       { cause: error },
     );
   }
-  if (!made) throw new Error('publish resolved without filling the file');
-  const { index, warnings } = made;
-  return warnings && warnings.length > 0 ? { ...index, warnings } : index;
+}
+
+/** Returns the frames of a whole rendition by its plan: pictures, or AAC frames of sound alone. */
+function expectFrames({ videoFrames, durationSeconds }: Plan, framerate: number | undefined): number {
+  const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  return videoFrames ?? Math.max(1, Math.round(durationSeconds * rate));
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */

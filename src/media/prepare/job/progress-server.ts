@@ -9,11 +9,14 @@ export interface ProgressServer {
 }
 
 /** Serves GET /progress as PrepareProgress and nothing else. Rejects when it cannot listen there. */
-export async function serveProgress(host: string, port: number, progress: () => number): Promise<ProgressServer> {
+export async function serveProgress(
+  host: string,
+  port: number,
+  progress: () => PrepareProgress,
+): Promise<ProgressServer> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== PROGRESS_PATH) return response.writeHead(404).end();
-    const body: PrepareProgress = { progress: progress() };
-    return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(progress()));
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);

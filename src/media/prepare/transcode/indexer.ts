@@ -1,8 +1,8 @@
 /**
- * Reads a rendition from its first byte to its last, proves every promise of the format and makes its index. It reads
+ * Reads a rendition from its first byte to its last, proves every promise of the format and cuts it into chunks. It reads
  * the bytes as they stand in the file, and takes no word of their writer.
  */
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import {
   compositionTimeMs,
   FlvParser,
@@ -21,7 +21,13 @@ import {
   toFraction,
   videoSlotMs,
 } from '../../rendition/frame-times.ts';
-import { AUDIO_SAMPLE_RATE, INDEX_VERSION, type RenditionIndex, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
+import {
+  AUDIO_SAMPLE_RATE,
+  CHUNK_SECONDS,
+  type Chunk,
+  type RenditionIndex,
+  SAMPLES_PER_FRAME,
+} from '../../rendition/index.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 
 /** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
@@ -37,63 +43,115 @@ function promise(kept: boolean, broken: string): asserts kept {
   if (!kept) throw new BrokenPromiseError(broken);
 }
 
+/** The end of a chunk: `offset` bytes into the data that the indexer was given, the next chunk begins. */
+export interface Cut {
+  offset: number;
+  chunk: Chunk;
+}
+
+export interface Totals {
+  durationSeconds: number;
+  video: RenditionIndex['video'];
+  audio: RenditionIndex['audio'];
+}
+
 /** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError at the first fault. */
 export class Indexer {
-  readonly #hash = createHash('sha256');
   readonly #parser = new FlvParser();
   readonly #check: Checker;
-  readonly #profile: string;
-  #sizeBytes = 0;
+  readonly #chunkFrames: number;
+  #chunk: OpenChunk = openChunk(0);
 
-  /** `framerate` is undefined for a rendition of sound alone. */
-  constructor(profile: string, framerate: number | undefined) {
-    this.#profile = profile;
+  /** `framerate` is undefined for a rendition of sound alone. `chunkSeconds`: a chunk ends in front of the next keyframe. */
+  constructor(framerate: number | undefined, chunkSeconds = CHUNK_SECONDS) {
     this.#check = new Checker(framerate);
+    this.#chunkFrames = chunkSeconds * (framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME);
   }
 
-  /** Pictures so far. */
-  get videoFrames(): number {
-    return this.#check.videoFrames;
-  }
-
-  push(bytes: Buffer): void {
-    this.#count(bytes);
-    for (const tag of this.#parser.push(bytes)) this.#check.add(tag);
+  /** Frames so far: pictures, or AAC frames of sound alone. */
+  get frames(): number {
+    return this.#check.frames;
   }
 
   /**
-   * Indexes bytes for a caller that reuses one buffer: `data` is the rest of the last call with `fresh` new bytes
-   * behind it. Returns the number of bytes done with.
+   * Takes `data`, which begins with the bytes that the last call has left. Returns the bytes of whole tags, which are done with,
+   * and the chunks that end in them.
    */
-  parse(data: Buffer, fresh: number): number {
-    this.#count(data.subarray(data.length - fresh));
-    return this.#parser.parse(data, (tag) => this.#check.add(tag));
+  take(data: Buffer): { used: number; cuts: Cut[] } {
+    const cuts: Cut[] = [];
+    // A tag's offset counts from the beginning of the rendition.
+    const base = this.#offset;
+    let hashed = 0;
+    const used = this.#parser.parse(data, (tag) => {
+      const isStart = this.#check.add(tag);
+      if (isStart && this.#check.frame - this.#chunk.firstFrame >= this.#chunkFrames) {
+        const offset = tag.offset - base;
+        this.#hash(data.subarray(hashed, offset));
+        hashed = offset;
+        cuts.push({ offset, chunk: this.#close(this.#check.frame) });
+      }
+      if (isStart) this.#addKeyframe(tag);
+    });
+    this.#hash(data.subarray(hashed, used));
+    this.#offset += used;
+    return { used, cuts };
   }
 
-  #count(bytes: Buffer): void {
-    this.#hash.update(bytes);
-    this.#sizeBytes += bytes.length;
+  #offset = 0;
+
+  #hash(bytes: Buffer): void {
+    this.#chunk.hash.update(bytes);
+    this.#chunk.sizeBytes += bytes.length;
   }
 
-  end(): RenditionIndex {
-    this.#parser.end();
-    const sizeBytes = this.#sizeBytes;
-    const { durationSeconds, video, audio } = this.#check.result();
+  #addKeyframe(tag: FlvTag): void {
+    const { framerate, frame } = this.#check;
+    if (framerate === undefined) return;
+    const { keyframes, begin } = this.#chunk;
+    const last = keyframes.at(-1)?.frame ?? Number.NEGATIVE_INFINITY;
+    if (frame - last >= KEYFRAME_STEP_SECONDS * framerate) keyframes.push({ frame, offset: tag.offset - begin });
+  }
+
+  #close(endFrame: number): Chunk {
+    const { hash, keyframes, begin, ...chunk } = this.#chunk;
+    this.#chunk = openChunk(endFrame, begin + chunk.sizeBytes);
+    const { video, audio } = this.#check.headers;
     return {
-      version: INDEX_VERSION,
-      profile: this.#profile,
-      sizeBytes,
-      sha256: this.#hash.digest('hex'),
-      durationSeconds,
-      bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
-      ...(video && { video }),
+      ...chunk,
+      frames: endFrame - chunk.firstFrame,
+      sha256: hash.digest('hex'),
+      ...(video && { video: { ...video, keyframes } }),
       audio,
     };
   }
+
+  /** Ends the rendition. Returns its last chunk, and what it is as a whole. */
+  end(): { last: Chunk; totals: Totals } {
+    this.#parser.end();
+    const totals = this.#check.result();
+    return { last: this.#close(this.frames), totals };
+  }
 }
 
+interface OpenChunk {
+  firstFrame: number;
+  /** Offset of the chunk in the rendition. */
+  begin: number;
+  sizeBytes: number;
+  hash: Hash;
+  keyframes: { frame: number; offset: number }[];
+}
+
+const openChunk = (firstFrame: number, begin = 0): OpenChunk => ({
+  firstFrame,
+  begin,
+  sizeBytes: 0,
+  hash: createHash('sha256'),
+  keyframes: [],
+});
+
 class Checker {
-  readonly #framerate: number | undefined;
+  readonly framerate: number | undefined;
   #videoHeader: string | undefined;
   #audioHeader: string | undefined;
   #audioFrames = 0;
@@ -101,26 +159,39 @@ class Checker {
   readonly #order: PictureOrder;
   /** Frames between decoding and showing the first picture. */
   #delayFrames = 0;
-  readonly #keyframes: { frame: number; offset: number }[] = [];
+  /** Number of the last frame added, of the kind that `frames` counts. */
+  frame = -1;
 
   constructor(framerate: number | undefined) {
-    this.#framerate = framerate;
+    this.framerate = framerate;
     this.#order = new PictureOrder(framerate ?? 1);
   }
 
-  add(tag: FlvTag): void {
-    if (tag.type === TAG_SCRIPT) return;
+  /** Returns true for a frame in front of which a chunk may begin: a keyframe, or any frame of sound alone. */
+  add(tag: FlvTag): boolean {
+    if (tag.type === TAG_SCRIPT) return false;
     promise(tag.timestampMs >= this.#lastMs, `the tag at byte ${tag.offset} goes back in time`);
     this.#lastMs = tag.timestampMs;
     if (isAvcSequenceHeader(tag)) this.#addVideoHeader(tag);
     else if (isAacSequenceHeader(tag)) this.#addAudioHeader(tag);
-    else if (isVideoFrame(tag)) this.#addVideo(tag);
-    else if (isAudioFrame(tag)) this.#addAudio(tag);
+    else if (isVideoFrame(tag)) return this.#addVideo(tag);
+    else if (isAudioFrame(tag)) return this.#addAudio(tag);
     else throw new BrokenPromiseError(`the tag at byte ${tag.offset} is not allowed in a rendition`);
+    return false;
   }
 
-  get videoFrames(): number {
-    return this.#order.frames;
+  get frames(): number {
+    return this.framerate === undefined ? this.#audioFrames : this.#order.frames;
+  }
+
+  /** How the tracks are read. */
+  get headers() {
+    const [video, audio] = [this.#videoHeader, this.#audioHeader];
+    promise(audio !== undefined, 'the rendition has no audio');
+    return {
+      video: video === undefined ? undefined : { header: video, delayFrames: this.#delayFrames },
+      audio: { header: audio },
+    };
   }
 
   #addVideoHeader({ body }: FlvTag): void {
@@ -137,9 +208,9 @@ class Checker {
     this.#audioHeader = body.toString('base64');
   }
 
-  #addVideo(tag: FlvTag): void {
+  #addVideo(tag: FlvTag): boolean {
     const frame = this.#order.frames;
-    const framerate = this.#framerate;
+    const { framerate } = this;
     promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
     promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
     const isKey = isKeyframe(tag);
@@ -150,38 +221,38 @@ class Checker {
     promise(shown >= frame, `video frame ${frame} is shown before it is decoded`);
     if (frame === 0) this.#delayFrames = shown;
     this.#order.add(shown - this.#delayFrames, isKey);
-    const last = this.#keyframes.at(-1)?.frame ?? Number.NEGATIVE_INFINITY;
-    if (isKey && frame - last >= KEYFRAME_STEP_SECONDS * framerate) this.#keyframes.push({ frame, offset: tag.offset });
+    this.frame = frame;
+    return isKey;
   }
 
-  #addAudio(tag: FlvTag): void {
+  #addAudio(tag: FlvTag): boolean {
     const frame = this.#audioFrames++;
     promise(this.#audioHeader !== undefined, 'the audio has no header');
-    const expectedMs = videoSlotMs(this.#delayFrames, this.#framerate ?? 1) + audioSlotMs(frame);
+    const expectedMs = videoSlotMs(this.#delayFrames, this.framerate ?? 1) + audioSlotMs(frame);
     promise(tag.timestampMs === expectedMs, `AAC frame ${frame} is at ${tag.timestampMs} ms`);
+    if (this.framerate !== undefined) return false;
+    this.frame = frame;
+    return true;
   }
 
-  result() {
-    const framerate = this.#framerate;
+  result(): Totals {
+    const { framerate } = this;
     promise(this.#audioHeader !== undefined && this.#audioFrames > 0, 'the rendition has no audio');
-    const audio = { frames: this.#audioFrames, header: this.#audioHeader };
+    const audio = { frames: this.#audioFrames };
     const audioSeconds = (audio.frames * SAMPLES_PER_FRAME) / AUDIO_SAMPLE_RATE;
     if (framerate === undefined) return { durationSeconds: audioSeconds, video: undefined, audio };
-    promise(this.#videoHeader !== undefined && this.videoFrames > 0, 'the rendition has no video');
+    promise(this.#videoHeader !== undefined && this.frames > 0, 'the rendition has no video');
     promise(this.#order.isComplete, 'a video frame is missing at the end');
     promise(
-      audio.frames === audioFramesFor(this.videoFrames, framerate),
-      `${audio.frames} AAC frames are not as long as ${this.videoFrames} video frames`,
+      audio.frames === audioFramesFor(this.frames, framerate),
+      `${audio.frames} AAC frames are not as long as ${this.frames} video frames`,
     );
     const [frameRateNum, frameRateDen] = toFraction(framerate);
-    const video = {
-      frameRateNum,
-      frameRateDen,
-      frames: this.videoFrames,
-      header: this.#videoHeader,
-      keyframes: this.#keyframes,
+    return {
+      durationSeconds: this.frames / framerate,
+      video: { frameRateNum, frameRateDen, frames: this.frames },
+      audio,
     };
-    return { durationSeconds: this.videoFrames / framerate, video, audio };
   }
 }
 

@@ -1,5 +1,4 @@
-/** Runs ffmpeg, and writes its FLV, made exact on the way, into a file. */
-import { type FileHandle, open } from 'node:fs/promises';
+/** Runs ffmpeg, and writes its FLV, made exact on the way, into storage. */
 import type { Logger } from '../../../lib/log.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import { FlvParser } from '../../rendition/flv.ts';
@@ -7,14 +6,14 @@ import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import { PrepareError } from '../failure.ts';
 import { type MediaTool, startTool, ToolError } from '../tools/tool.ts';
-import { EarlySync } from './early-sync.ts';
-import { Indexer } from './indexer.ts';
+import type { RenditionOutput } from './rendition-output.ts';
 import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
 
 /** ffmpeg hangs when it writes nothing for this long: even 2160p on a slow machine takes a tenth of it for a frame. */
 export const STALL_MS = 180_000;
 /** One write per tag took 26 s for a copy of 730 MB, batches took 6 s (single runs on a busy machine). */
 const BATCH_BYTES = 2 ** 20;
+const BATCH_MS = 250;
 
 export interface Made {
   index: RenditionIndex;
@@ -37,7 +36,6 @@ export function checkMost(seconds: number, bytes: number, most: Most): void {
 
 export interface TranscodeOptions {
   ffmpeg: MediaTool;
-  profile: string;
   /** Frames per second of the output; undefined for a rendition of sound alone. */
   framerate: number | undefined;
   /** Expected length, for progress. */
@@ -54,60 +52,78 @@ export interface TranscodeOptions {
 }
 
 /**
- * Writes the rendition to `path` and resolves with its index. Rejects with BrokenPromiseError or FlvError when the
- * output is no rendition, PrepareError (prepare_failed, prepare_timeout), a file system error, or the signal's reason.
- * ffmpeg has ended in every case.
+ * Writes the rendition to `output` and resolves with its index. Rejects with BrokenPromiseError or FlvError when what ffmpeg
+ * writes is no rendition, PrepareError (prepare_failed, prepare_timeout), StorageError, or the signal's reason. ffmpeg has ended
+ * in every case.
  */
-export async function transcode(args: string[], path: string, options: TranscodeOptions): Promise<Made> {
-  const { framerate, profile, seconds, log, onProgress, stallMs = STALL_MS } = options;
-  const file = await open(path, 'w');
+export async function transcode(args: string[], output: RenditionOutput, options: TranscodeOptions): Promise<Made> {
+  const { framerate, seconds, log, onProgress } = options;
+  const rewriter = new Rewriter(framerate, options.mending);
+  const parser = new FlvParser();
+  const buffers = new TagBuffers();
+  await runFfmpeg(args, options, async (stdout) => {
+    await output.write(fileHeader(framerate));
+    for await (const bytes of inBatches(stdout)) {
+      await output.write(buffers.encode(parser.push(bytes).flatMap((tag) => rewriter.push(tag))));
+      checkMost(rewriter.seconds, output.bytes, options.most);
+      onProgress?.(Math.min(1, rewriter.seconds / seconds));
+    }
+    parser.end();
+  });
+  await output.write(buffers.encode(rewriter.end()));
+  const { silentFrames } = rewriter;
+  if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
+  return { index: await output.end(), silentFrames };
+}
+
+/**
+ * Starts ffmpeg and lets `read` read its stdout. Resolves when both have ended well: the output is complete only when ffmpeg says
+ * so. Rejects with what `read` throws, PrepareError, or the signal's reason, after ffmpeg has ended.
+ */
+export async function runFfmpeg(
+  args: string[],
+  options: Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'stallMs'>,
+  read: (stdout: AsyncIterable<Buffer>) => Promise<void>,
+): Promise<void> {
+  const { ffmpeg, stallMs = STALL_MS } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const stalled = () =>
     stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
   const timer = setTimeout(stalled, stallMs);
   let ended: Promise<unknown> | undefined;
-  try {
-    const ffmpeg = startTool(options.ffmpeg, args, signal);
-    ended = ffmpeg.done.catch(() => undefined);
-    const rewriter = new Rewriter(framerate, options.mending);
-    const writer = new Writer(file, new Indexer(profile, framerate));
-    const parser = new FlvParser();
-    const rewrite = (bytes: Buffer) => parser.push(bytes).flatMap((tag) => rewriter.push(tag));
-    await writer.write([fileHeader(framerate)]);
-    for await (const bytes of inBatches(ffmpeg.stdout, () => timer.refresh())) {
-      await writer.write(rewrite(bytes));
-      checkMost(rewriter.seconds, writer.bytes, options.most);
-      onProgress?.(Math.min(1, rewriter.seconds / seconds));
+  const watched = async function* (stdout: AsyncIterable<Buffer>) {
+    for await (const piece of stdout) {
+      timer.refresh();
+      yield piece;
     }
-    // The output is complete only when ffmpeg says so.
-    await ffmpeg.done;
-    parser.end();
-    await writer.write(rewriter.end());
-    const { silentFrames } = rewriter;
-    if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
-    return { index: await writer.end(), silentFrames };
+  };
+  try {
+    const tool = startTool(ffmpeg, args, signal);
+    ended = tool.done.catch(() => undefined);
+    await read(watched(tool.stdout));
+    await tool.done;
   } catch (error) {
     options.signal.throwIfAborted();
     stop.signal.throwIfAborted();
     throw failure(error);
   } finally {
     clearTimeout(timer);
-    stop.abort(new Error('the transcode is over'));
+    stop.abort(new Error('ffmpeg is no longer needed'));
     await ended;
-    await file.close();
   }
 }
 
-/** Joins small pieces; calls `onPiece` for each. */
-async function* inBatches(stream: AsyncIterable<Buffer>, onPiece: () => void): AsyncGenerator<Buffer> {
+/** Joins small pieces. An encoder that is slow, or sends little, does not wait for a full batch. */
+async function* inBatches(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let bytes = 0;
+  let dueMs = performance.now() + BATCH_MS;
   for await (const piece of stream) {
-    onPiece();
     pieces.push(piece);
     bytes += piece.length;
-    if (bytes < BATCH_BYTES) continue;
+    if (bytes < BATCH_BYTES && performance.now() < dueMs) continue;
+    dueMs = performance.now() + BATCH_MS;
     yield Buffer.concat(pieces, bytes);
     pieces = [];
     bytes = 0;
@@ -115,57 +131,21 @@ async function* inBatches(stream: AsyncIterable<Buffer>, onPiece: () => void): A
   yield Buffer.concat(pieces, bytes);
 }
 
-/** Appends tags to a file and passes the bytes to the indexer. While one batch is being written, the next is made. */
-class Writer {
-  readonly #file: FileHandle;
-  readonly #indexer: Indexer;
-  /** Two buffers take turns: allocating one for each batch kept the garbage collector busy for a third of the time. */
+/** Two buffers take turns: allocating one for each batch kept the garbage collector busy for a third of the time. */
+class TagBuffers {
   #buffers = [Buffer.alloc(0), Buffer.alloc(0)];
-  #writing: Promise<void> = Promise.resolve();
-  readonly #sync: EarlySync;
 
-  constructor(file: FileHandle, indexer: Indexer) {
-    this.#file = file;
-    this.#sync = new EarlySync(file);
-    this.#indexer = indexer;
-  }
-
-  /** Number of bytes handed over. */
-  bytes = 0;
-
-  async write(what: readonly NewTag[] | readonly [Buffer]): Promise<void> {
-    const bytes = this.#encode(what);
-    this.#indexer.push(bytes);
-    this.bytes += bytes.length;
-    await this.#writing;
-    this.#writing = this.#append(bytes);
-    // The write is awaited before the next one; until then nothing handles its failure.
-    this.#writing.catch(() => undefined);
-  }
-
-  #encode(what: readonly NewTag[] | readonly [Buffer]): Buffer {
-    if (Buffer.isBuffer(what[0])) return what[0];
-    const tags = what as readonly NewTag[];
+  /** The result is valid until the next call but one. */
+  encode(tags: readonly NewTag[]): Buffer {
     const [buffer = Buffer.alloc(0), other = buffer] = this.#buffers;
     const size = encodedBytes(tags);
     const target = buffer.length < size ? Buffer.allocUnsafeSlow(2 * size) : buffer;
     this.#buffers = [other, target];
     return target.subarray(0, encodeTags(tags, target));
   }
-
-  async #append(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten;
-    this.#sync.wrote(bytes.length);
-  }
-
-  async end(): Promise<RenditionIndex> {
-    await this.#writing;
-    return this.#indexer.end();
-  }
 }
 
-export function failure(error: unknown): unknown {
-  if (error instanceof BrokenPromiseError) return error;
+function failure(error: unknown): unknown {
   if (!(error instanceof ToolError)) return error;
   return new PrepareError('prepare_failed', 'Import the file again.', { cause: error, again: error.killed });
 }

@@ -61,6 +61,15 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
     one((p) => p.broadcaster.rebased),
   ],
   ['items_skipped_total', 'Items that could not be played.', ['track', 'code'], skipped],
+  [
+    'preparation_behind_total',
+    'Items that ended early because the rest of them was not prepared yet.',
+    ['track'],
+    ({ video, audio }) => [
+      [video.preparationBehind.count, { track: 'video' }],
+      [audio?.preparationBehind.count ?? 0, { track: 'audio' }],
+    ],
+  ],
   ['cache_hits_total', 'Reads of media from the cache on disk.', [], ofCache((c) => c.hits)],
   ['cache_misses_total', 'Reads of media that had to wait for the storage.', [], ofCache((c) => c.misses)],
   ['cache_evictions_total', 'Chunks of media evicted from the cache.', [], ofCache((c) => c.evictions)],

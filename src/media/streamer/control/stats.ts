@@ -6,7 +6,7 @@ import type { CacheStats } from '../../storage/cache.ts';
 import type { BroadcastStats } from '../output/broadcaster.ts';
 import type { OutputStats } from '../output/output.ts';
 import type { SpliceStats } from '../timeline/splicer.ts';
-import type { ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../tracks/track.ts';
+import type { PreparationBehind, ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../tracks/track.ts';
 import type { StreamerRun } from './airtime.ts';
 
 export interface StreamerStats {
@@ -43,6 +43,14 @@ export interface StreamerStats {
   skippedItems: number;
   /** Items that could not be played at their last turn. */
   brokenItems: (UnplayableItem & { track: 'video' | 'audio' })[];
+  /** Items that ended early because the rest of them was not prepared yet. */
+  preparationBehind: {
+    /** Number of such ends since the start. */
+    count: number;
+    /** The item that is still behind, if there is one, and the time of its first such end (RFC 3339). */
+    item: (ShownItem & { track: 'video' | 'audio' }) | null;
+    since: string | null;
+  };
   /** Media sent ahead of time. */
   leadMs: number;
   /** The processes of this pod that were on air, in order; the last one is this process if it was. */
@@ -103,9 +111,20 @@ export function streamerStats(parts: StatsParts): StreamerStats {
       ...video.broken.map((item) => ({ ...item, track: 'video' as const })),
       ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
     ],
+    preparationBehind: joinBehind(video.preparationBehind, audio?.preparationBehind),
     leadMs: broadcaster.leadMs,
     runs: parts.runs ?? [],
     cache: parts.cache ?? null,
     destinations: outputs.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
+}
+
+/** The pictures come first: they are what is on air. */
+function joinBehind(
+  video: PreparationBehind,
+  audio: PreparationBehind | undefined,
+): StreamerStats['preparationBehind'] {
+  const track = video.item || !audio?.item ? 'video' : 'audio';
+  const { item, since } = (track === 'audio' && audio) || video;
+  return { count: video.count + (audio?.count ?? 0), item: item && { ...item, track }, since };
 }

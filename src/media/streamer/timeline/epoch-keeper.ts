@@ -13,8 +13,8 @@ export interface ItemStart {
   epochMs: number;
   /** The epoch of the item's listing; undefined before it has one. */
   knownMs: number | undefined;
-  /** The item begins because of a skip. */
-  skipped: boolean;
+  /** The item before it ended early, by a skip or because it was not prepared further. */
+  endedEarly: boolean;
   /** Now, on the monotonic clock. */
   monotonicMs: number;
 }
@@ -26,11 +26,11 @@ export class EpochKeeper {
   #movedMs = Number.NEGATIVE_INFINITY;
 
   /** Records that an item begins, and returns the epoch of its listing from now on. */
-  begin({ epochMs, knownMs, skipped, monotonicMs }: ItemStart): number {
+  begin({ epochMs, knownMs, endedEarly, monotonicMs }: ItemStart): number {
     const first = !this.#begun;
     this.#begun = true;
     const behindMs = epochMs - (knownMs ?? epochMs);
-    if (knownMs === undefined || skipped) return this.#set(epochMs);
+    if (knownMs === undefined || endedEarly) return this.#set(epochMs);
     if (first) {
       if (Math.abs(behindMs) > JOIN_MS) return this.#set(epochMs);
       this.#lagMs = behindMs;

@@ -12,13 +12,19 @@ import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 export interface TimelineItem {
   readonly id: string;
   readonly name: string;
-  /** Bodies of the sequence header tags; undefined where the item has no such track. */
+  /**
+   * Bodies of the sequence header tags; undefined where the item has no such track. They belong to the tag that was taken last, at first
+   * to the next one.
+   */
   readonly videoHeader: Buffer | undefined;
   readonly audioHeader: Buffer | undefined;
-  /** Ticks of a picture, and the number of pictures from the joined one on. */
+  /**
+   * Ticks of a picture, and the number of pictures from the joined one on. While a rendition is being prepared, the number is
+   * larger than that of the pictures that can be taken, and it may change.
+   */
   readonly frameTicks: number;
   readonly videoFrames: number;
-  /** Frames between decoding and showing the first picture (its B-frame delay). */
+  /** Frames between decoding and showing a picture (its B-frame delay), of the picture that was taken last, as the headers. */
   readonly delayFrames: number;
   /** Returns the next picture or AAC frame; `wait` when it has not been read yet, `end` after the last one. */
   takeVideo(): FlvTag | 'wait' | 'end';
@@ -79,7 +85,10 @@ export class Splicer {
   #soundFrom = 0;
   /** Ticks between decoding and showing: the largest B-frame delay seen. */
   #delay: number;
-  #framesLeft = 0;
+  /** Pictures of #video taken so far; Infinity when its file has ended before its index says. */
+  #framesTaken = 0;
+  /** Ticks of silence that the sound of the pictures' items is still to be late by. */
+  #pause = 0;
   #videoHeader: Buffer | undefined;
   /** Parameter sets of the header; undefined as long as all items have the same. */
   #parameterSets: Buffer | undefined;
@@ -141,13 +150,17 @@ export class Splicer {
     for (;;) {
       const item = this.#video;
       if (!item) return undefined;
-      const tag = this.#framesLeft > 0 ? item.takeVideo() : 'end';
+      const tag = this.#framesLeft(item) > 0 ? item.takeVideo() : 'end';
       if (tag === 'wait') return undefined;
       if (tag !== 'end') return this.#emitVideo(item, tag);
       // The file ends before its index says. The next item begins here, and the sound moves on with it.
-      this.#framesLeft = 0;
+      this.#framesTaken = Number.POSITIVE_INFINITY;
       if (!this.#turnVideo()) return undefined;
     }
+  }
+
+  #framesLeft(item: TimelineItem): number {
+    return Math.max(0, item.videoFrames - this.#framesTaken);
   }
 
   /** Moves on to the next item of the pictures; false when there is none yet. */
@@ -157,7 +170,8 @@ export class Splicer {
     const old = this.#video;
     this.#ahead = undefined;
     this.#video = next;
-    this.#framesLeft = next.videoFrames;
+    this.#framesTaken = 0;
+    this.#pause = 0;
     this.#turnAudio(next);
     if (!old && this.#lastAudioMs === undefined) this.#audioAt = this.#videoAt + this.#delay;
     if (old) {
@@ -202,6 +216,7 @@ export class Splicer {
 
   #emitVideo(item: TimelineItem, tag: FlvTag): OutTag {
     const timestampMs = ticksToMs(this.#videoAt);
+    this.#allowDelay(item.delayFrames * item.frameTicks);
     const compositionFrames = Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / item.frameTicks);
     const shown =
       this.#videoAt + this.#delay + Math.max(-item.delayFrames, compositionFrames - item.delayFrames) * item.frameTicks;
@@ -210,7 +225,7 @@ export class Splicer {
       this.stats.maxVideoStepMs = Math.max(this.stats.maxVideoStepMs, timestampMs - this.#lastVideoMs);
     this.#lastVideoMs = timestampMs;
     this.#videoAt += item.frameTicks;
-    this.#framesLeft--;
+    this.#framesTaken++;
     this.stats.videoFrames++;
     const keyframe = isKeyframe(tag);
     const isNew = item.videoHeader !== undefined && !same(item.videoHeader, this.#videoHeader);
@@ -222,6 +237,16 @@ export class Splicer {
       return this.#after(header(TAG_VIDEO, timestampMs, item.videoHeader), out);
     }
     return out;
+  }
+
+  /**
+   * Shows all further pictures later when a chunk of an item has a larger delay than expected. Its sound waits as long, so that it
+   * stays with its pictures.
+   */
+  #allowDelay(ticks: number): void {
+    if (ticks <= this.#delay) return;
+    this.#pause += ticks - this.#delay;
+    this.#delay = ticks;
   }
 
   #stepAudio(): OutTag | undefined {
@@ -259,13 +284,17 @@ export class Splicer {
   #followingAudio(): FlvTag | 'wait' | 'end' {
     if (!this.#audio) this.#joinSound();
     if (this.#audio === this.#video && this.#video) {
-      let end = this.#videoAt + this.#framesLeft * this.#video.frameTicks + this.#delay;
+      let end = this.#videoAt + this.#framesLeft(this.#video) * this.#video.frameTicks + this.#delay;
       if (this.#audioAt + HALF_AUDIO_FRAME >= end) {
         const next = this.#peekNext();
         if (!next) return 'wait';
-        end = this.#videoAt + this.#framesLeft * this.#video.frameTicks + this.#delay;
+        end = this.#videoAt + this.#framesLeft(this.#video) * this.#video.frameTicks + this.#delay;
         if (this.#audioAt + HALF_AUDIO_FRAME >= end) this.#begin(next, end);
       }
+    }
+    if (this.#audio === this.#video && this.#pause >= HALF_AUDIO_FRAME) {
+      this.#pause -= AUDIO_FRAME_TICKS;
+      return 'end';
     }
     return this.#audio?.takeAudio() ?? 'end';
   }

@@ -4,7 +4,6 @@
  * Pure: no I/O, no clock.
  */
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/format.ts';
-import type { RenditionIndex } from '../../rendition/index.ts';
 
 export const TICKS_PER_SECOND = 120_000;
 const TICKS_PER_MS = TICKS_PER_SECOND / 1000;
@@ -21,13 +20,3 @@ export function frameTicks(rateNum: number, rateDen: number): number | undefined
 export const ticksToMs = (ticks: number): number => Math.floor((ticks + TICKS_PER_MS / 2) / TICKS_PER_MS);
 
 export const msToTicks = (ms: number): number => Math.floor(ms * TICKS_PER_MS);
-
-/**
- * Returns the ticks that an item plays: by its pictures on a video track, by its sound on an audio track. 0 when it
- * cannot play there.
- */
-export function itemTicks(index: RenditionIndex, kind: 'video' | 'audio'): number {
-  if (kind === 'audio') return (index.audio?.frames ?? 0) * AUDIO_FRAME_TICKS;
-  const video = index.video;
-  return video ? video.frames * (frameTicks(video.frameRateNum, video.frameRateDen) ?? 0) : 0;
-}

@@ -1,12 +1,12 @@
 /**
- * Checks the shape of a program or an index against its schema. The checks are written by hand, because the schema
+ * Checks the shape of a program, an index or an entry against its schema. The checks are written by hand, because the schema
  * library takes more memory than all the rest of a streamer. A test compares them with the schemas.
  * Pure: no I/O, no clock.
  */
 
 import type { Program } from '../../../resources/stream/program.ts';
 import { INDEX_VERSION } from '../../rendition/format.ts';
-import type { RenditionIndex } from '../../rendition/index.ts';
+import type { ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../rendition/index.ts';
 
 type Check = (value: unknown) => boolean;
 
@@ -40,23 +40,49 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const isDateTime: Check = (value) =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
+const sha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+const isPositive: Check = (value) => isNumber(value) && value > 0;
+const isNotNegative: Check = (value) => isNumber(value) && value >= 0;
+const frameRate = { frameRateNum: atLeast(1), frameRateDen: atLeast(1) };
+const keyframes = oneOrMore(object({ frame: atLeast(0), offset: atLeast(0) }));
+
+const chunk = object(
+  {
+    firstFrame: atLeast(0),
+    frames: atLeast(1),
+    sizeBytes: atLeast(1),
+    sha256,
+    audio: object({ header: isString }),
+  },
+  { video: object({ header: isString, delayFrames: atLeast(0), keyframes }) },
+);
+
+const entry = object(
+  { version: (value) => value === INDEX_VERSION, profile: isString, expectedFrames: atLeast(1), chunk },
+  { video: object(frameRate) },
+);
+
+const about = {
+  profile: isString,
+  sizeBytes: atLeast(13),
+  durationSeconds: isPositive,
+  bitrateKbps: isNotNegative,
+};
+
 const index = object(
   {
     version: (value) => value === INDEX_VERSION,
-    profile: isString,
-    sizeBytes: atLeast(13),
-    sha256: (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value),
-    durationSeconds: (value) => isNumber(value) && value > 0,
-    bitrateKbps: (value) => isNumber(value) && value >= 0,
+    ...about,
+    audio: object({ frames: atLeast(1) }),
+    chunks: oneOrMore(chunk),
   },
+  { video: object({ ...frameRate, frames: atLeast(1) }) },
+);
+
+const indexV1 = object(
+  { version: (value) => value === 1, ...about, sha256 },
   {
-    video: object({
-      frameRateNum: atLeast(1),
-      frameRateDen: atLeast(1),
-      frames: atLeast(1),
-      header: isString,
-      keyframes: oneOrMore(object({ frame: atLeast(0), offset: atLeast(0) })),
-    }),
+    video: object({ ...frameRate, frames: atLeast(1), header: isString, keyframes }),
     audio: object({ frames: atLeast(1), header: isString }),
   },
 );
@@ -84,4 +110,6 @@ const program = object(
 );
 
 export const isRenditionIndex = (value: unknown): value is RenditionIndex => index(value);
+export const isRenditionIndexV1 = (value: unknown): value is RenditionIndexV1 => indexV1(value);
+export const isChunkEntry = (value: unknown): value is ChunkEntry => entry(value);
 export const isProgram = (value: unknown): value is Program => program(value);

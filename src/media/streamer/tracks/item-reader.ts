@@ -1,11 +1,16 @@
 /**
- * Reads one item, range after range of its rendition, a bounded piece ahead of the playhead. The splicer takes tags
+ * Reads one item, range after range of its chunks, a bounded piece ahead of the playhead. The splicer takes tags
  * synchronously; when they have run out, `onData` announces new ones.
+ *
+ * A rendition that is still being prepared is read on into the chunks that appear meanwhile. Where the next one is not there when
+ * the playhead comes near, the item ends early: it ran out.
  */
+import { createHash, type Hash } from 'node:crypto';
 import { sleep } from '../../../lib/clock.ts';
+import { settlesWithin } from '../../../lib/settle-within.ts';
 import type { ProgramItem } from '../../../resources/stream/program.ts';
 import {
-  compositionTimeMs,
+  FLV_HEADER_BYTES,
   FlvParser,
   type FlvTag,
   findTag,
@@ -13,20 +18,29 @@ import {
   isKeyframe,
   isVideoFrame,
 } from '../../rendition/flv.ts';
-import type { RenditionIndex } from '../../rendition/index.ts';
-import type { Storage } from '../../storage/storage.ts';
+import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
-import { AUDIO_FRAME_TICKS, frameTicks, itemTicks, TICKS_PER_SECOND, ticksToMs } from '../timeline/ticks.ts';
-import { ItemError, itemError, loadRendition, type TrackKind } from './rendition-index.ts';
+import { AUDIO_FRAME_TICKS, ticksToMs } from '../timeline/ticks.ts';
+import { ChunkList, type PlayedChunk } from './chunk-list.ts';
+import { ItemError, itemError } from './item-error.ts';
+import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind } from './rendition.ts';
+import { loadRendition } from './rendition-index.ts';
 
 /** One read: 1.6 s at 2.5 Mbit/s. At most two are held. */
-const CHUNK_BYTES = 512 * 1024;
+const RANGE_BYTES = 512 * 1024;
 /** Sound and picture of a rendition lie side by side. A file with a larger distance is damaged. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 /** A storage that returns nothing for this long has failed. */
 export const READ_TIMEOUT_MS = 10_000;
 const READ_ATTEMPTS = 3;
 const RETRY_MS = 200;
+/** The number of next chunks that a cache is told about: four minutes at least. */
+const CHUNKS_AHEAD = 16;
+/** The next chunk is looked for once in this much media while its predecessor is played to its end, */
+const LOOK_EVERY_MS = 1000;
+/** and for the last time when this much is left. All attempts of the last look fit into it. */
+const LAST_LOOK_MS = 3000;
+const LOOK_TIMEOUT_MS = 800;
 
 export interface OpenOptions {
   storage: Storage;
@@ -38,27 +52,43 @@ export interface OpenOptions {
   onData: () => void;
 }
 
+/** How tags are decoded. It may change from chunk to chunk. */
+interface Decoding {
+  videoHeader: Buffer | undefined;
+  audioHeader: Buffer | undefined;
+  delayFrames: number;
+}
+
+interface QueuedTag {
+  tag: FlvTag;
+  decoding: Decoding;
+}
+
 /** A first-in-first-out list that does not move its entries on removal. */
 class Queue {
-  #tags: FlvTag[] = [];
+  #tags: QueuedTag[] = [];
   #at = 0;
   bytes = 0;
-  push(tag: FlvTag): void {
-    this.#tags.push(tag);
-    this.bytes += tag.body.length;
+  push(queued: QueuedTag): void {
+    this.#tags.push(queued);
+    this.bytes += queued.tag.body.length;
   }
-  take(): FlvTag | undefined {
-    const tag = this.#tags[this.#at];
-    if (!tag) return undefined;
-    this.bytes -= tag.body.length;
+  take(): QueuedTag | undefined {
+    const queued = this.#tags[this.#at];
+    if (!queued) return undefined;
+    this.bytes -= queued.tag.body.length;
     if (++this.#at === this.#tags.length) {
       this.#tags = [];
       this.#at = 0;
     }
-    return tag;
+    return queued;
   }
   get first(): FlvTag | undefined {
-    return this.#tags[this.#at];
+    return this.#tags[this.#at]?.tag;
+  }
+  /** Milliseconds from the first tag to the last one. */
+  get spanMs(): number {
+    return (this.#tags.at(-1)?.tag.timestampMs ?? 0) - (this.first?.timestampMs ?? 0);
   }
   clear(): void {
     this.#tags = [];
@@ -67,69 +97,117 @@ class Queue {
   }
 }
 
-const decode = (base64: string | undefined) => (base64 === undefined ? undefined : Buffer.from(base64, 'base64'));
+/** Decodes a header; chunks with the same one share its bytes. */
+function decodeHeader(base64: string | undefined, before: Buffer | undefined): Buffer | undefined {
+  const header = base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+  return header && before?.equals(header) ? before : header;
+}
+
+const decodeHeaders = (chunk: PlayedChunk, kind: TrackKind, before?: Decoding): Decoding => ({
+  videoHeader: kind === 'video' ? decodeHeader(chunk.videoHeader, before?.videoHeader) : undefined,
+  audioHeader: decodeHeader(chunk.audioHeader, before?.audioHeader),
+  delayFrames: chunk.delayFrames,
+});
+
+interface Place {
+  /** Index of the chunk. */
+  chunk: number;
+  /** Byte offset in it; that of a tag if `isTag`. */
+  offset: number;
+  isTag: boolean;
+  /** First frame of the rendition that plays. */
+  frame: number;
+}
+
+/** Finds where to begin: at the keyframe at or before a position, or at the beginning while that part is not prepared. */
+function findPlace(rendition: Rendition, offsetTicks: number): Place {
+  const { chunks, frames, complete } = rendition;
+  const wanted = Math.floor(offsetTicks / chunkFrameTicks(rendition));
+  const frame = complete ? Math.min(wanted, frames - 1) : wanted;
+  const at = chunks.findIndex((known) => holdsFrame(known, frame));
+  const chunk = chunks[at];
+  if (!chunk) return { chunk: 0, offset: 0, isTag: true, frame: 0 };
+  if (!chunk.video) {
+    // Sound alone has no table of keyframes. Its bit rate is even, so the offset is proportional.
+    const offset = Math.floor(((frame - chunk.firstFrame) / chunk.frames) * chunk.sizeBytes);
+    return { chunk: at, offset, isTag: offset === 0, frame };
+  }
+  const keyframe = chunk.video.keyframes.findLast((k) => k.frame <= frame);
+  const isFirst = keyframe === undefined || keyframe.frame === chunk.firstFrame;
+  return {
+    chunk: at,
+    offset: isFirst ? 0 : keyframe.offset,
+    isTag: true,
+    frame: isFirst ? chunk.firstFrame : keyframe.frame,
+  };
+}
 
 export class ItemReader implements TimelineItem {
   readonly id: string;
   readonly name: string;
-  readonly videoHeader: Buffer | undefined;
-  readonly audioHeader: Buffer | undefined;
+  /** Key of the rendition. */
+  readonly rendition: string;
   readonly frameTicks: number;
-  readonly videoFrames: number;
-  /** Ticks that the whole item plays on this track. */
-  readonly ticks: number;
+  /** Ticks from the beginning of the item to the position at which it was joined. */
+  readonly startTicks: number;
   /** The error that ended the item while it played. */
   error: ItemError | undefined;
   readonly #options: OpenOptions;
-  readonly #version: string;
-  readonly #sizeBytes: number;
   readonly #abort = new AbortController();
   readonly #video = new Queue();
   readonly #audio = new Queue();
+  readonly #chunks: ChunkList;
+  readonly #startFrame: number;
   #parser: FlvParser | undefined;
-  /** Byte offset of the next read. */
+  /** Index of the chunk that is being read. */
+  #at = 0;
+  /** Byte offset of the next read in it. */
   #offset: number;
+  /** Version of its object, once known. */
+  #version: string | undefined;
+  /** Hash of its bytes so far, when it is read from its beginning. */
+  #hash: Hash | undefined;
+  /** Of the chunk that is being read, and of the last picture and the last sound that were taken. */
+  #decoding: Decoding;
+  #videoDecoding: Decoding;
+  #audioDecoding: Decoding;
   #reading: Promise<void> | undefined;
   #ended = false;
+  #ranOut = false;
   /** Sound before this time is before the joined picture. */
-  #soundFromMs = 0;
-  readonly #joined: boolean;
-  #delayFrames: number | undefined;
+  #soundFromMs: number;
+  /** Time of the tag at which the next chunk is looked for again. */
+  #lookAtMs = 0;
   #muted = false;
 
-  private constructor(options: OpenOptions, index: RenditionIndex, version: string) {
-    const { item, kind, offsetTicks } = options;
+  private constructor(options: OpenOptions, rendition: Rendition) {
+    const { storage, item, kind, offsetTicks } = options;
     this.id = item.id;
     this.name = item.name;
+    this.rendition = item.rendition;
     this.#options = options;
-    this.#version = version;
-    this.#sizeBytes = index.sizeBytes;
-    this.videoHeader = kind === 'video' ? decode(index.video?.header) : undefined;
-    this.audioHeader = decode(index.audio?.header);
-    this.frameTicks = index.video ? (frameTicks(index.video.frameRateNum, index.video.frameRateDen) ?? 0) : 0;
-    const keyframe = index.video?.keyframes.findLast((k) => k.frame * this.frameTicks <= offsetTicks);
-    this.ticks = itemTicks(index, kind);
-    this.videoFrames = (index.video?.frames ?? 0) - (keyframe?.frame ?? 0);
-    this.#joined = keyframe !== undefined && keyframe.frame > 0;
-    if (keyframe && this.#joined) {
-      this.#offset = keyframe.offset;
-    } else if (kind === 'audio' && !index.video && offsetTicks >= AUDIO_FRAME_TICKS) {
-      // Sound alone has no table of keyframes. Its bit rate is even, so the offset is proportional.
-      this.#offset = Math.floor((offsetTicks / itemTicks(index, 'audio')) * index.sizeBytes);
-    } else {
-      this.#offset = 0;
-    }
-    this.#parser = this.#offset === 0 || keyframe ? new FlvParser(this.#offset) : undefined;
+    this.frameTicks = rendition.frameTicks ?? 0;
+    const place = findPlace(rendition, offsetTicks);
+    const { signal } = this.#abort;
+    this.#chunks = new ChunkList(rendition, place.chunk, { storage, renditionKey: item.rendition, signal });
+    this.#startFrame = place.frame;
+    this.startTicks = place.frame * chunkFrameTicks(rendition);
+    this.#offset = place.offset;
+    const first = this.#chunks.get(0) as PlayedChunk;
+    this.#decoding = this.#videoDecoding = this.#audioDecoding = decodeHeaders(first, kind);
+    // Only the first chunk begins with a file header, which the parser expects at offset 0.
+    if (place.isTag) this.#parser = new FlvParser(place.offset + (first.firstFrame > 0 ? FLV_HEADER_BYTES : 0));
+    if (place.offset === 0) this.#hash = createHash('sha256');
+    this.#soundFromMs = kind === 'video' && place.frame > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Resolves when the item can play at once; rejects with ItemError when it cannot. */
   static async open(options: OpenOptions): Promise<ItemReader> {
-    const { storage, item, kind } = options;
-    const { index, version } = await loadRendition(storage, item, kind, AbortSignal.timeout(READ_TIMEOUT_MS));
-    const reader = new ItemReader(options, index, version);
-    const first = () => (kind === 'video' ? reader.#video.first : reader.#audio.first);
-    while (!reader.#ended && !first()) await reader.#readChunk();
-    const tag = first();
+    const { storage, item, kind, offsetTicks } = options;
+    const signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+    const reader = new ItemReader(options, await loadRendition(storage, item, kind, { offsetTicks, signal }));
+    while (!reader.#ended && !reader.#leading.first) await reader.#readOn(true);
+    const tag = reader.#leading.first;
     if (!tag || reader.error || (kind === 'video' && !isKeyframe(tag))) {
       reader.close();
       throw reader.error ?? new ItemError('item_invalid', 'The rendition does not begin with a keyframe.');
@@ -137,16 +215,57 @@ export class ItemReader implements TimelineItem {
     return reader;
   }
 
+  get videoHeader(): Buffer | undefined {
+    return this.#videoDecoding.videoHeader;
+  }
+
+  get audioHeader(): Buffer | undefined {
+    return this.#audioDecoding.audioHeader;
+  }
+
   get delayFrames(): number {
-    return this.#delayFrames ?? 0;
+    return this.#videoDecoding.delayFrames;
+  }
+
+  /** While the rendition is not complete, its end is not known: one more picture than known is expected then. */
+  get videoFrames(): number {
+    const { frames, complete } = this.#chunks.rendition;
+    const known = this.#chunks.end;
+    const end = complete ? frames : this.#ranOut ? known : Math.max(frames, known + 1);
+    return end - this.#startFrame;
+  }
+
+  /** Ticks that the whole item plays on this track. */
+  get ticks(): number {
+    return itemTicks(this.#chunks.rendition, this.#options.kind);
+  }
+
+  /** True when the item ended because its next chunk was not prepared. */
+  get ranOut(): boolean {
+    return this.#ranOut;
+  }
+
+  /** The frame behind the last chunk that is known to be prepared. */
+  get preparedFrames(): number {
+    return this.#chunks.end;
+  }
+
+  /** First frame of the last chunk of which something has been read. */
+  get readingFrom(): number {
+    const chunk = this.#chunks.get(this.#at) ?? this.#chunks.get(this.#at - 1);
+    return chunk?.firstFrame ?? this.#startFrame;
   }
 
   takeVideo(): FlvTag | 'wait' | 'end' {
-    return this.#take(this.#video);
+    const queued = this.#video.take();
+    if (queued) this.#videoDecoding = queued.decoding;
+    return this.#taken(this.#video, queued);
   }
 
   takeAudio(): FlvTag | 'wait' | 'end' {
-    return this.#take(this.#audio);
+    const queued = this.#audio.take();
+    if (queued) this.#audioDecoding = queued.decoding;
+    return this.#taken(this.#audio, queued);
   }
 
   mute(): void {
@@ -161,62 +280,129 @@ export class ItemReader implements TimelineItem {
     this.#audio.clear();
   }
 
-  #take(queue: Queue): FlvTag | 'wait' | 'end' {
-    const tag = queue.take();
-    if (!this.#ended && !this.#reading && (queue.bytes === 0 || this.#video.bytes + this.#audio.bytes < CHUNK_BYTES)) {
-      this.#reading = this.#readChunk().finally(() => {
+  /** The track whose end is the item's. */
+  get #leading(): Queue {
+    return this.#options.kind === 'video' ? this.#video : this.#audio;
+  }
+
+  #taken(queue: Queue, queued: QueuedTag | undefined): FlvTag | 'wait' | 'end' {
+    if (!this.#ended && !this.#reading && this.#wantsMore(queue)) {
+      const isLast = queue.bytes === 0 || this.#leading.spanMs < LAST_LOOK_MS;
+      this.#reading = this.#readOn(isLast).finally(() => {
         this.#reading = undefined;
         this.#options.onData();
       });
     }
-    return tag ?? (this.#ended ? 'end' : 'wait');
+    return queued?.tag ?? (this.#ended ? 'end' : 'wait');
   }
 
-  /** Reads the next range into the queues; sets `error` and ends when that fails. Never rejects. */
-  async #readChunk(): Promise<void> {
-    const { storage, item } = this.#options;
+  #wantsMore(queue: Queue): boolean {
+    if (queue.bytes === 0) return true;
+    if (this.#chunks.get(this.#at)) return this.#video.bytes + this.#audio.bytes < RANGE_BYTES;
+    const { first, spanMs } = this.#leading;
+    return spanMs < LAST_LOOK_MS || (first?.timestampMs ?? 0) >= this.#lookAtMs;
+  }
+
+  /**
+   * Reads the next range into the queues, or looks for the next chunk; it ends the item when that fails, or when the last look finds
+   * nothing. Never rejects.
+   */
+  async #readOn(isLastLook: boolean): Promise<void> {
     for (let attempt = 1; !this.#ended; attempt++) {
-      const end = Math.min(this.#offset + CHUNK_BYTES, this.#sizeBytes);
+      const chunk = this.#chunks.get(this.#at);
       try {
-        if (this.#offset >= end) return this.#finish();
-        const range = { start: this.#offset, end, version: this.#version };
-        const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
-        for await (const chunk of await storage.read(item.rendition, range, signal)) {
-          this.#offset += (chunk as Buffer).length;
-          this.#accept(chunk as Buffer);
-        }
-        if (this.#offset < end) throw new ItemError('item_invalid', 'The rendition is shorter than its index says.');
-        if (this.#offset >= this.#sizeBytes) this.#finish();
-        return;
+        return await (chunk ? this.#readRange(chunk) : this.#look(isLastLook));
       } catch (error) {
         if (this.#ended) return;
-        const failure = damage(error) ?? itemError(error);
-        if (failure.code !== 'storage_unavailable' || attempt >= READ_ATTEMPTS) {
+        const failure = itemError(error);
+        const isAway = failure.code === 'storage_unavailable';
+        if (isAway && !chunk && !isLastLook) return this.#lookLater();
+        if (isAway && attempt < READ_ATTEMPTS) {
+          await sleep(RETRY_MS, this.#abort.signal).catch(() => undefined);
+        } else {
           this.error = failure;
           this.#ended = true;
-        } else {
-          await sleep(RETRY_MS, this.#abort.signal).catch(() => undefined);
         }
       }
     }
   }
 
-  #finish(): void {
-    this.#parser?.end();
-    this.#ended = true;
+  async #readRange(chunk: PlayedChunk): Promise<void> {
+    const { storage } = this.#options;
+    this.#chunks.lookAhead(this.#at);
+    this.#version ??= await this.#beginChunk(chunk);
+    const end = Math.min(this.#offset + RANGE_BYTES, chunk.sizeBytes);
+    const followedBy = this.#chunks.keysBehind(this.#at, CHUNKS_AHEAD);
+    const range = { start: this.#offset, end, version: this.#version, followedBy };
+    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
+    for await (const bytes of await storage.read(chunk.key, range, signal)) {
+      this.#offset += (bytes as Buffer).length;
+      this.#hash?.update(bytes as Buffer);
+      this.#accept(bytes as Buffer);
+    }
+    if (this.#offset < end) throw await this.#damaged(chunk, 'The rendition is shorter than its index says.');
+    if (this.#offset === chunk.sizeBytes) await this.#endChunk(chunk);
   }
 
-  #accept(chunk: Buffer): void {
-    let data = chunk;
+  /** Returns the version of the chunk's object, to which all its reads keep. */
+  async #beginChunk(chunk: PlayedChunk): Promise<string> {
+    const { storage, kind } = this.#options;
+    const object = await storage.head(chunk.key);
+    if (!object) throw new ItemError('item_missing', 'The rendition is not in the storage.');
+    if (object.sizeBytes !== chunk.sizeBytes)
+      throw await this.#damaged(chunk, 'The size of the rendition differs from its index.');
+    this.#decoding = decodeHeaders(chunk, kind, this.#decoding);
+    return object.version;
+  }
+
+  async #endChunk(chunk: PlayedChunk): Promise<void> {
+    this.#parser?.end();
+    if (this.#hash && this.#hash.digest('hex') !== chunk.sha256)
+      throw await this.#damaged(chunk, 'The content of the rendition differs from its index.');
+    this.#at++;
+    this.#offset = 0;
+    this.#version = undefined;
+    this.#hash = createHash('sha256');
+    if (this.#chunks.rendition.complete && !this.#chunks.get(this.#at)) this.#ended = true;
+  }
+
+  /** Makes the error of a chunk that is wrong, which no cache should return again. */
+  async #damaged(chunk: PlayedChunk, message: string): Promise<ItemError> {
+    await this.#options.storage.discard?.(chunk.key);
+    return new ItemError('item_invalid', message);
+  }
+
+  /** Looks for the chunk behind the known ones. */
+  async #look(isLastLook: boolean): Promise<void> {
+    const found = this.#chunks.find();
+    if (!(await settlesWithin(found, LOOK_TIMEOUT_MS, this.#abort.signal)))
+      throw new StorageError('unavailable', 'The storage did not respond in time.');
+    if (await found) {
+      if (!this.#chunks.get(this.#at)) this.#ended = true;
+    } else if (isLastLook) {
+      this.#ranOut = true;
+      this.#ended = true;
+    } else {
+      this.#lookLater();
+    }
+  }
+
+  #lookLater(): void {
+    this.#lookAtMs = (this.#leading.first?.timestampMs ?? 0) + LOOK_EVERY_MS;
+  }
+
+  #accept(bytes: Buffer): void {
+    let data = bytes;
     if (!this.#parser) {
-      const at = findTag(chunk);
+      const at = findTag(bytes);
       if (at < 0) return;
-      this.#parser = new FlvParser(this.#offset - chunk.length + at);
-      data = chunk.subarray(at);
+      this.#parser = new FlvParser(this.#offset - bytes.length + at);
+      data = bytes.subarray(at);
     }
     for (const tag of this.#parser.push(data)) {
       if (isVideoFrame(tag)) this.#acceptPicture(tag);
-      else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs) this.#audio.push(tag);
+      else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
+        this.#audio.push({ tag, decoding: this.#decoding });
     }
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
       throw new ItemError('item_invalid', 'The audio and the video are too far apart in the rendition.');
@@ -224,19 +410,11 @@ export class ItemReader implements TimelineItem {
 
   #acceptPicture(tag: FlvTag): void {
     if (this.#options.kind === 'audio') return;
-    if (this.#delayFrames === undefined) {
-      const delayMs = Math.max(0, compositionTimeMs(tag));
-      this.#delayFrames = Math.round((delayMs * TICKS_PER_SECOND) / 1000 / this.frameTicks);
-      // In a joined item, the sound begins with the AAC frame nearest to the first picture.
-      if (this.#joined) this.#soundFromMs = tag.timestampMs + delayMs - ticksToMs(AUDIO_FRAME_TICKS / 2);
+    // In a joined item, the sound begins with the AAC frame nearest to the first picture.
+    if (this.#soundFromMs === Number.POSITIVE_INFINITY) {
+      const delayTicks = this.#decoding.delayFrames * this.frameTicks;
+      this.#soundFromMs = tag.timestampMs + ticksToMs(delayTicks) - ticksToMs(AUDIO_FRAME_TICKS / 2);
     }
-    this.#video.push(tag);
+    this.#video.push({ tag, decoding: this.#decoding });
   }
-}
-
-/** Turns a fault in the bytes into an ItemError. */
-function damage(error: unknown): ItemError | undefined {
-  return error instanceof Error && error.name === 'FlvError'
-    ? new ItemError('item_invalid', 'The rendition is damaged.', error)
-    : undefined;
 }

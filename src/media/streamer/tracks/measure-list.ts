@@ -2,8 +2,9 @@
 
 import { isLeftOut, type ProgramItem } from '../../../resources/stream/program.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { frameTicks, itemTicks } from '../timeline/ticks.ts';
-import { itemError, loadDelay, loadIndex, type TrackKind } from './rendition-index.ts';
+import { itemError } from './item-error.ts';
+import { delayTicks, itemTicks, type TrackKind } from './rendition.ts';
+import { loadRendition } from './rendition-index.ts';
 
 /** After this many unanswered requests at the start, the storage is not asked about the rest of the list. */
 const MAX_UNANSWERED = 3;
@@ -33,7 +34,7 @@ export interface MeasureOptions {
 /** Rejects only when the signal is aborted. */
 export async function measure(items: readonly ProgramItem[], options: MeasureOptions): Promise<Measures> {
   const durations = items.map(() => 0);
-  let delayTicks = 0;
+  let largestDelay = 0;
   // NaN once the storage has answered.
   let failures = 0;
   const ask = async ([at, item]: [number, ProgramItem]) => {
@@ -41,7 +42,7 @@ export async function measure(items: readonly ProgramItem[], options: MeasureOpt
     try {
       const known = await measureItem(item, options);
       durations[at] = known.ticks;
-      delayTicks = Math.max(delayTicks, known.delayTicks);
+      largestDelay = Math.max(largestDelay, known.delayTicks);
       failures = Number.NaN;
     } catch (error) {
       options.signal.throwIfAborted();
@@ -60,13 +61,10 @@ export async function measure(items: readonly ProgramItem[], options: MeasureOpt
     for (const entry of rest) await ask(entry);
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, askOn));
-  return { durations, delayTicks, unanswered: failures > 0 };
+  return { durations, delayTicks: largestDelay, unanswered: failures > 0 };
 }
 
 async function measureItem(item: ProgramItem, { storage, kind, signal }: MeasureOptions) {
-  const index = await loadIndex(storage, item, kind, signal);
-  const ticks = itemTicks(index, kind);
-  if (kind === 'audio' || !index.video) return { ticks, delayTicks: 0 };
-  const delay = await loadDelay(storage, item, index, signal);
-  return { ticks, delayTicks: delay * (frameTicks(index.video.frameRateNum, index.video.frameRateDen) ?? 0) };
+  const rendition = await loadRendition(storage, item, kind, { signal });
+  return { ticks: itemTicks(rendition, kind), delayTicks: kind === 'video' ? delayTicks(rendition) : 0 };
 }

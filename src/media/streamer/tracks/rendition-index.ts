@@ -1,132 +1,159 @@
-/** Reads and checks the index of a rendition. An item plays only after its index was found valid. */
-
+/**
+ * Reads and checks what the storage says about a rendition: its index, or the entries of its chunks while it is being
+ * prepared. An item plays only after that was found valid.
+ */
 import type { ProgramItem } from '../../../resources/stream/program.ts';
-import {
-  compositionTimeMs,
-  FLV_HEADER_BYTES,
-  type FlvTag,
-  isKeyframe,
-  TAG_HEADER_BYTES,
-  TAG_VIDEO,
-} from '../../rendition/flv.ts';
-import { indexKey } from '../../rendition/format.ts';
-import type { RenditionIndex } from '../../rendition/index.ts';
+import { compositionTimeMs, type FlvTag, isKeyframe, TAG_HEADER_BYTES, TAG_VIDEO } from '../../rendition/flv.ts';
+import { entryKey, indexKey, parseChunkKey } from '../../rendition/format.ts';
+import type { RenditionIndexV1 } from '../../rendition/index.ts';
 import { isStorageKey } from '../../storage/key.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { frameTicks, itemTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
-import { isRenditionIndex } from './document-shape.ts';
+import { type ReadRange, type Storage, StorageError } from '../../storage/storage.ts';
+import { frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { isChunkEntry, isRenditionIndex, isRenditionIndexV1 } from './document-shape.ts';
+import { ItemError, itemError } from './item-error.ts';
+import {
+  chunkFrameTicks,
+  holdsFrame,
+  itemTicks,
+  type Rendition,
+  readEntry,
+  readIndex,
+  readIndexV1,
+  type TrackKind,
+} from './rendition.ts';
 
-export type TrackKind = 'video' | 'audio';
-
-/** The reason why an item cannot be played. */
-export class ItemError extends Error {
-  /**
-   * `item_missing`: there is no rendition under this key. `item_invalid`: its index or its bytes are wrong.
-   * `storage_unavailable`: the storage did not answer.
-   */
-  readonly code: 'item_missing' | 'item_invalid' | 'storage_unavailable';
-  constructor(code: ItemError['code'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.name = 'ItemError';
-    this.code = code;
-  }
-}
-
-/** Ten hours of keyframes are 1 MB of JSON. */
+/** Ten hours of keyframes are 3 MB of JSON. */
 const MAX_INDEX_BYTES = 16 * 2 ** 20;
+/** A minute of keyframes is 6 kB of JSON. */
+const MAX_ENTRY_BYTES = 2 ** 20;
 
-async function readAll(storage: Storage, key: string, range: { start?: number; end?: number }, signal?: AbortSignal) {
+async function readAll(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of await storage.read(key, range, signal)) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-export function itemError(error: unknown): ItemError {
-  if (error instanceof ItemError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'not_found') return new ItemError('item_missing', 'The rendition is not in the storage.', error);
-  if (code === 'changed') return new ItemError('item_invalid', 'The rendition was replaced while it was read.', error);
-  return new ItemError('storage_unavailable', 'The storage did not return the rendition.', error);
+export interface LoadOptions {
+  /** Position in the item that is wanted first. */
+  offsetTicks?: number;
+  signal?: AbortSignal | undefined;
 }
-
-function parse(json: string): RenditionIndex {
-  let index: unknown;
-  try {
-    index = JSON.parse(json);
-  } catch (error) {
-    throw new ItemError('item_invalid', 'The index is not JSON.', error);
-  }
-  if (!isRenditionIndex(index)) throw new ItemError('item_invalid', 'The index has an unexpected structure.');
-  return index;
-}
-
-/** Checks rules that the schema cannot express: the numbers must fit each other. */
-function checkSense(index: RenditionIndex, kind: TrackKind): void {
-  const invalid = (message: string) => new ItemError('item_invalid', message);
-  if (!index[kind]) throw invalid(`The rendition has no ${kind}.`);
-  if (itemTicks(index, kind) <= 0) throw invalid('The frame rate does not fit the timeline.');
-  let before = { frame: -1, offset: FLV_HEADER_BYTES - 1 };
-  for (const keyframe of index.video?.keyframes ?? []) {
-    if (keyframe.frame <= before.frame || keyframe.offset <= before.offset || keyframe.offset >= index.sizeBytes)
-      throw invalid('The keyframes are not in order.');
-    before = keyframe;
-  }
-  if (index.video && (index.video.keyframes[0]?.frame !== 0 || before.frame >= index.video.frames))
-    throw invalid('The keyframes do not cover the video frames.');
-}
-
-/** Rejects with ItemError. */
-export const loadIndex = async (storage: Storage, item: ProgramItem, kind: TrackKind, signal?: AbortSignal) =>
-  (await loadRendition(storage, item, kind, signal)).index;
 
 /**
- * Returns the index and the version of the file that it describes; readers must read that version. Rejects with
- * ItemError.
+ * Reads a rendition. Of one that is still being prepared, it returns the chunk that holds the wanted position, or the first one
+ * while that part is not prepared. Rejects with ItemError.
  */
 export async function loadRendition(
   storage: Storage,
-  item: ProgramItem,
+  { rendition: key }: ProgramItem,
   kind: TrackKind,
-  signal?: AbortSignal,
-): Promise<{ index: RenditionIndex; version: string }> {
+  { offsetTicks = 0, signal }: LoadOptions = {},
+): Promise<Rendition> {
   try {
-    if (!isStorageKey(item.rendition)) throw new ItemError('item_invalid', 'The item has no valid storage key.');
-    const key = indexKey(item.rendition);
-    const head = await storage.head(key);
-    if (!head) throw new ItemError('item_missing', 'The rendition has no index in the storage.');
-    if (head.sizeBytes > MAX_INDEX_BYTES) throw new ItemError('item_invalid', 'The index is too large.');
-    const index = parse((await readAll(storage, key, {}, signal)).toString());
-    checkSense(index, kind);
-    const media = await storage.head(item.rendition);
-    if (!media) throw new ItemError('item_missing', 'The rendition is not in the storage.');
-    if (media.sizeBytes !== index.sizeBytes)
-      throw new ItemError('item_invalid', 'The size of the rendition differs from its index.');
-    return { index, version: media.version };
+    if (!isStorageKey(key)) throw new ItemError('item_invalid', 'The item has no valid storage key.');
+    const rendition = await findRendition(storage, key, offsetTicks, signal);
+    if (!rendition) throw new ItemError('item_missing', 'The rendition has no index in the storage.');
+    if (itemTicks(rendition, kind) <= 0) throw new ItemError('item_invalid', `The rendition has no ${kind}.`);
+    return rendition;
   } catch (error) {
     throw itemError(error);
   }
 }
 
-/**
- * Returns the frames between decoding and showing the first picture. Rejects with ItemError when the index names a
- * place without a keyframe.
- */
-export async function loadDelay(
+async function findRendition(storage: Storage, key: string, offsetTicks: number, signal?: AbortSignal) {
+  const unanswered = (error: unknown) => {
+    if (itemError(error).code !== 'storage_unavailable') throw error;
+    return error as Error;
+  };
+  const complete = await findIndex(storage, key, signal).catch(unanswered);
+  if (complete && !(complete instanceof Error)) return complete;
+  // Only an answer can say that there is no index. Without one, a cache may still have the entries.
+  const growing = await findGrowing(storage, key, offsetTicks, signal).catch((error: unknown) => {
+    throw complete ?? error;
+  });
+  if (!growing && complete) throw complete;
+  return growing;
+}
+
+/** Reads the index of a complete rendition; undefined without one. Rejects with ItemError and StorageError. */
+export async function findIndex(storage: Storage, key: string, signal?: AbortSignal): Promise<Rendition | undefined> {
+  const head = await storage.head(indexKey(key));
+  if (!head) return undefined;
+  if (head.sizeBytes > MAX_INDEX_BYTES) throw new ItemError('item_invalid', 'The index is too large.');
+  const index = await readJson(storage, indexKey(key), {}, signal);
+  if (isRenditionIndex(index)) return readIndex(key, index);
+  if (!isRenditionIndexV1(index)) {
+    await storage.discard?.(indexKey(key));
+    throw new ItemError('item_invalid', 'The index has an unexpected structure.');
+  }
+  const rendition = readIndexV1(key, index, await readDelay(storage, key, index, signal));
+  const media = await storage.head(key);
+  if (!media) throw new ItemError('item_missing', 'The rendition is not in the storage.');
+  if (media.sizeBytes !== index.sizeBytes)
+    throw new ItemError('item_invalid', 'The size of the rendition differs from its index.');
+  return rendition;
+}
+
+/** Reads the entry of the chunk that begins with a frame; undefined without one. Rejects as findIndex does. */
+export async function findEntry(
   storage: Storage,
-  item: ProgramItem,
-  index: RenditionIndex,
+  key: string,
+  firstFrame: number,
+  signal?: AbortSignal,
+): Promise<Rendition | undefined> {
+  const name = entryKey(key, firstFrame);
+  let entry: unknown;
+  try {
+    entry = await readJson(storage, name, { end: MAX_ENTRY_BYTES }, signal);
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+  if (isChunkEntry(entry) && entry.chunk.firstFrame === firstFrame) return readEntry(key, entry);
+  await storage.discard?.(name);
+  throw new ItemError('item_invalid', 'The entry of a chunk has an unexpected structure.');
+}
+
+/** Reads the chunk of a growing rendition that holds the wanted position, otherwise the first one. */
+async function findGrowing(storage: Storage, key: string, offsetTicks: number, signal?: AbortSignal) {
+  const first = await findEntry(storage, key, 0, signal);
+  if (!first) return undefined;
+  const wanted = Math.floor(offsetTicks / chunkFrameTicks(first));
+  const holds = ({ chunks }: Rendition) => chunks.some((chunk) => holdsFrame(chunk, wanted));
+  if (holds(first)) return first;
+  let nearest = 0;
+  for await (const name of storage.list(`${key}.`)) {
+    const found = parseChunkKey(name);
+    if (found?.renditionKey === key && found.isEntry && found.firstFrame <= wanted)
+      nearest = Math.max(nearest, found.firstFrame);
+  }
+  const entry = await findEntry(storage, key, nearest, signal);
+  return entry && holds(entry) ? entry : first;
+}
+
+async function readJson(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<unknown> {
+  const bytes = await readAll(storage, key, range, signal);
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (error) {
+    await storage.discard?.(key);
+    throw new ItemError('item_invalid', 'The index is not JSON.', error);
+  }
+}
+
+/** Reads the delay of the pictures from the first of them: indexes of earlier releases do not say it. */
+async function readDelay(
+  storage: Storage,
+  key: string,
+  { video }: RenditionIndexV1,
   signal?: AbortSignal,
 ): Promise<number> {
-  const start = index.video?.keyframes[0]?.offset;
-  if (start === undefined || !index.video) return 0;
-  try {
-    const bytes = await readAll(storage, item.rendition, { start, end: start + TAG_HEADER_BYTES + 6 }, signal);
-    const tag: Pick<FlvTag, 'type' | 'body'> = { type: TAG_VIDEO, body: bytes.subarray(TAG_HEADER_BYTES) };
-    if (bytes[0] !== TAG_VIDEO || !isKeyframe(tag))
-      throw new ItemError('item_invalid', 'The rendition has no keyframe at the position in its index.');
-    const ticks = frameTicks(index.video.frameRateNum, index.video.frameRateDen) ?? 1;
-    return Math.max(0, Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / ticks));
-  } catch (error) {
-    throw itemError(error);
-  }
+  const start = video?.keyframes[0]?.offset;
+  if (start === undefined || !video) return 0;
+  const bytes = await readAll(storage, key, { start, end: start + TAG_HEADER_BYTES + 6 }, signal);
+  const tag: Pick<FlvTag, 'type' | 'body'> = { type: TAG_VIDEO, body: bytes.subarray(TAG_HEADER_BYTES) };
+  if (bytes[0] !== TAG_VIDEO || !isKeyframe(tag))
+    throw new ItemError('item_invalid', 'The rendition has no keyframe at the position in its index.');
+  const ticks = frameTicks(video.frameRateNum, video.frameRateDen) ?? 1;
+  return Math.max(0, Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / ticks));
 }

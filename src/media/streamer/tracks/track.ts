@@ -12,6 +12,7 @@ import {
   type ProgramItem,
   type Track,
 } from '../../../resources/stream/program.ts';
+import { indexKey } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CuttableItem } from '../timeline/cuttable-item.ts';
 import { EpochKeeper } from '../timeline/epoch-keeper.ts';
@@ -27,9 +28,10 @@ import {
 } from '../timeline/playhead.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
+import { ItemError, itemError } from './item-error.ts';
 import { ItemReader } from './item-reader.ts';
 import { measure } from './measure-list.ts';
-import { ItemError, itemError, type TrackKind } from './rendition-index.ts';
+import type { TrackKind } from './rendition.ts';
 
 /** Wait after a whole round without a playable item, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
@@ -87,6 +89,17 @@ export interface TrackStats {
   clock: TrackEpoch | null;
   /** Items that could not be played at their last turn. */
   broken: UnplayableItem[];
+  preparationBehind: PreparationBehind;
+}
+
+/** Ends of an item where its next chunk was not prepared yet. */
+export interface PreparationBehind {
+  /** Number since the start. */
+  count: number;
+  /** The last such item, until it is prepared or has been played further; null when there is none. */
+  item: ShownItem | null;
+  /** Time of that end (RFC 3339). */
+  since: string | null;
 }
 
 export interface TrackEpoch {
@@ -128,6 +141,8 @@ export class TrackPlayer {
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, UnplayableItem>();
+  #ranOut = 0;
+  #behind: { item: ShownItem; rendition: string; preparedFrames: number; since: string } | undefined;
   #playable = true;
   /** Loads the program again, after the storage did not answer for its list. */
   #again: (() => Promise<void>) | undefined;
@@ -168,6 +183,7 @@ export class TrackPlayer {
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys())
       if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
+    if (!listing.items.some((item) => item.id === this.#behind?.item.id)) this.#behind = undefined;
     this.#listing = listing;
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
@@ -182,13 +198,15 @@ export class TrackPlayer {
   readonly next = (): TimelineItem | 'wait' | 'none' => {
     const item = this.#ready;
     if (!item) return this.#playable ? 'wait' : 'none';
-    this.#report(this.#playing);
+    const before = this.#playing;
+    this.#report(before);
+    if (before && this.#onAir) this.#correctDuration(this.#onAir, this.#at, before.ticks);
     this.#ready = undefined;
     this.#playing = item;
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
-      this.#setClock(listing, cursor, item);
+      this.#setClock(listing, cursor, item, before?.ranOut === true);
       this.#at = cursor;
       this.#cursor = advance(listing.loop, cursor);
     }
@@ -221,7 +239,16 @@ export class TrackPlayer {
       clock:
         version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
       broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
+      preparationBehind: this.#showBehind(),
     };
+  }
+
+  #showBehind(): PreparationBehind {
+    const playing = this.#playing;
+    if (playing?.id === this.#behind?.item.id && playing && playing.readingFrom >= (this.#behind?.preparedFrames ?? 0))
+      this.#behind = undefined;
+    const { item = null, since = null } = this.#behind ?? {};
+    return { count: this.#ranOut, item, since };
   }
 
   close(): void {
@@ -230,19 +257,18 @@ export class TrackPlayer {
     this.#playing?.close();
   }
 
-  /** Records that `item` begins at `cursor`. Its epoch changes only after a skip or with a new version. */
-  #setClock(listing: Listing, cursor: Playhead, item: ItemReader): void {
-    const { clock, kind, leadMs } = this.#options;
-    const joined = cursor.offsetTicks > 0;
-    const duration = listing.loop.durations[findItem(listing.loop, cursor) ?? -1] ?? 0;
-    // A video is joined at the keyframe before the playhead.
-    const offset = joined && kind === 'video' ? duration - item.videoFrames * item.frameTicks : cursor.offsetTicks;
+  /**
+   * Records that `item` begins at `cursor`. Its epoch changes only after an item that ended early (by a skip, or because it ran
+   * out) or with a new version.
+   */
+  #setClock(listing: Listing, cursor: Playhead, item: ItemReader, afterRunOut: boolean): void {
+    const { clock, leadMs } = this.#options;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
-    const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + offset));
+    const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + item.startTicks));
     listing.epochMs = this.#epoch.begin({
       epochMs,
       knownMs: listing.epochMs,
-      skipped: this.#skipping !== undefined,
+      endedEarly: this.#skipping !== undefined || afterRunOut,
       monotonicMs: clock.monotonicMs(),
     });
     this.#onAir = listing;
@@ -352,9 +378,29 @@ export class TrackPlayer {
     this.#options.log.warn({ item: id, name, code, err: error }, message);
   }
 
-  /** Reports an item that broke while it played. */
+  /** Reports an item that broke or ran out while it played. */
   #report(item: ItemReader | undefined): void {
-    if (item?.error) this.#skip(show(item, this.#onAir, this.#at), item.error);
-    else if (item) this.#broken.delete(item.id);
+    if (!item) return;
+    const shown = show(item, this.#onAir, this.#at);
+    if (item.error) this.#skip(shown, item.error);
+    else this.#broken.delete(item.id);
+    if (item.ranOut) this.#noteRunOut(shown, item);
+    void this.#checkBehind();
+  }
+
+  #noteRunOut(item: ShownItem, { rendition, preparedFrames }: ItemReader): void {
+    const { clock, log } = this.#options;
+    this.#ranOut++;
+    const since = this.#behind?.item.id === item.id ? this.#behind.since : clock.now().toISOString();
+    this.#behind = { item, rendition, preparedFrames, since };
+    log.warn({ item: item.id, name: item.name, preparedFrames }, 'the item ended early: the rest is not prepared yet');
+  }
+
+  /** An item of a long list may be prepared long before its next turn. */
+  async #checkBehind(): Promise<void> {
+    const behind = this.#behind;
+    if (!behind) return;
+    const index = await this.#options.storage.head(indexKey(behind.rendition)).catch(() => undefined);
+    if (index && this.#behind === behind) this.#behind = undefined;
   }
 }

@@ -2,15 +2,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { openPreview, previewBytes } from '../../../../src/domain/uploads/preview.ts';
-import type { RenditionIndex } from '../../../../src/media/rendition/index.ts';
+import { openPreview, previewParts } from '../../../../src/domain/uploads/preview.ts';
+import {
+  chunkKey,
+  INDEX_VERSION,
+  type RenditionIndex,
+  type RenditionIndexV1,
+} from '../../../../src/media/rendition/index.ts';
 import { DirectoryStorage } from '../../../../src/media/storage/directory.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../../src/resources/upload/spec.ts';
 
-const index = (durationSeconds: number, more: Partial<RenditionIndex> = {}): RenditionIndex => ({
+const indexV1 = (durationSeconds: number, more: Partial<RenditionIndexV1> = {}): RenditionIndexV1 => ({
   version: 1,
   profile: '720p30',
   sizeBytes: 1000,
@@ -20,7 +25,7 @@ const index = (durationSeconds: number, more: Partial<RenditionIndex> = {}): Ren
   ...more,
 });
 /** A keyframe every 2 s, ten bytes each. */
-const video: RenditionIndex['video'] = {
+const video: NonNullable<RenditionIndexV1['video']> = {
   frameRateNum: 30_000,
   frameRateDen: 1001,
   frames: 3000,
@@ -28,11 +33,58 @@ const video: RenditionIndex['video'] = {
   keyframes: Array.from({ length: 50 }, (_, i) => ({ frame: i * 60, offset: 13 + i * 10 })),
 };
 
+/** Chunks of `keyframes` keyframes each, of the same video or of sound alone. */
+function index(keyframes: number, hasVideo = true): RenditionIndex {
+  const total = hasVideo ? 3000 : 5600;
+  const step = (total / 50) * keyframes;
+  const chunks = Array.from({ length: Math.ceil(total / step) }, (_, at): RenditionIndex['chunks'][number] => ({
+    firstFrame: at * step,
+    frames: Math.min(step, total - at * step),
+    sizeBytes: 10 * keyframes,
+    sha256: 'a'.repeat(64),
+    audio: { header: '' },
+    ...(hasVideo && {
+      video: {
+        header: '',
+        delayFrames: 0,
+        keyframes: Array.from({ length: keyframes }, (_, i) => ({ frame: at * step + i * 60, offset: i * 10 })),
+      },
+    }),
+  }));
+  return {
+    version: INDEX_VERSION,
+    profile: '720p30',
+    sizeBytes: 500,
+    durationSeconds: 100,
+    bitrateKbps: 1,
+    ...(hasVideo && { video: { frameRateNum: 30_000, frameRateDen: 1001, frames: total } }),
+    audio: { frames: total },
+    chunks,
+  };
+}
+
 test('a preview is the first minute, ends in front of a keyframe, and is all of a shorter upload', () => {
-  expect(previewBytes(index(40, { video: video as NonNullable<typeof video> }))).toBe(1000);
+  const short = { ...video, frames: 1200, keyframes: video.keyframes.slice(0, 20) };
+  expect(previewParts('k', indexV1(40, { video: short }))).toEqual([{ key: 'k', end: 1000 }]);
   // The 30th keyframe is the first after a minute: 1800 frames at 29.97 are 60.06 s.
-  expect(previewBytes(index(100, { video: video as NonNullable<typeof video> }))).toBe(13 + 30 * 10);
-  expect(previewBytes(index(120))).toBe(500);
+  expect(previewParts('k', indexV1(100, { video }))).toEqual([{ key: 'k', end: 13 + 30 * 10 }]);
+  const sound = { frames: 5625, header: '' };
+  expect(previewParts('k', indexV1(120, { audio: sound }))).toEqual([{ key: 'k', end: 500 }]);
+});
+
+test('a preview of chunks has as many bytes, however long they are', () => {
+  const bytes = (parts: { end: number }[]) => parts.reduce((sum, { end }) => sum + end, 0);
+  for (const keyframes of [1, 7, 10, 25, 50]) {
+    const parts = previewParts('k', index(keyframes));
+    expect(bytes(parts)).toBe(300);
+    expect(parts.map(({ key }) => key)).toEqual(parts.map((_, at) => chunkKey('k', at * keyframes * 60)));
+  }
+  // 2813 of 5600 AAC frames begin in the first minute.
+  for (const keyframes of [1, 7, 25, 50]) {
+    const size = bytes(previewParts('k', index(keyframes, false)));
+    expect(size).toBeGreaterThanOrEqual(251);
+    expect(size).toBeLessThanOrEqual(252);
+  }
 });
 
 test('it is read from the smallest rendition that is ready; where there is none, or it is gone, that is said', async () => {
@@ -57,10 +109,17 @@ test('it is read from the smallest rendition that is ready; where there is none,
     ] as const) {
       const { key } = rendition(profile);
       await storage.write(key, Buffer.from(body));
-      await storage.write(`${key}.json`, Buffer.from(JSON.stringify(index(1, { sizeBytes: body.length }))));
+      await storage.write(`${key}.json`, Buffer.from(JSON.stringify(indexV1(1, { sizeBytes: body.length }))));
     }
     expect(await text(await openPreview(storage, upload('1080p30', '720p30')))).toBe('the small one');
     expect(await text(await openPreview(storage, upload('1080p30', '720p30', 'preview')))).toBe('made to be seen');
+    const chunked = index(25);
+    const { key } = rendition('preview');
+    await storage.write(`${key}.json`, Buffer.from(JSON.stringify(chunked)));
+    for (const [at, { firstFrame, sizeBytes }] of chunked.chunks.entries())
+      await storage.write(chunkKey(key, firstFrame), Buffer.alloc(sizeBytes, at));
+    const bytes = await buffer(await openPreview(storage, upload('720p30', 'preview')));
+    expect(bytes).toEqual(Buffer.concat([Buffer.alloc(250, 0), Buffer.alloc(50, 1)]));
     const unprepared = { code: 'upload_not_prepared' };
     await expect(openPreview(storage, upload())).rejects.toMatchObject(unprepared);
     await expect(openPreview(storage, upload('2160p60'))).rejects.toMatchObject(unprepared);

@@ -105,6 +105,55 @@ test('reads fetch ahead, for the reader with the least data ahead first', async 
   await until('it goes on by itself', () => cache.stats().failure === undefined);
 });
 
+test('reads fetch ahead over the ends of objects that follow each other', async () => {
+  const data = await Promise.all(
+    ['a', 'b', 'c'].map(async (key) => {
+      const bytes = randomBytes(2 * MB + 5);
+      await origin.write(key, bytes);
+      return bytes;
+    }),
+  );
+  const cache = await cached({ readAheadBytes: 8 * MB });
+  const range = { start: MB, end: MB + MB / 2, followedBy: ['b', 'c', 'missing'] };
+  await readBytes(cache, 'a', range);
+  await waitUntilIdle(cache);
+  expect(origin.heads).toBe(4);
+  origin.away = true;
+  expect(await readBytes(cache, 'a', { start: MB })).toEqual(data[0]?.subarray(MB));
+  for (const [key, bytes] of [
+    ['b', data[1]],
+    ['c', data[2]],
+  ] as const) {
+    expect((await cache.head(key))?.sizeBytes).toBe(bytes?.length);
+    expect(await readBytes(cache, key)).toEqual(bytes);
+  }
+});
+
+test('an object that is not there is asked for each time, so that it is seen as soon as it appears', async () => {
+  const cache = await cached();
+  for (let time = 0; time < 2; time++) {
+    expect(await cache.head('a')).toBeUndefined();
+    await expect(readBytes(cache, 'a')).rejects.toMatchObject({ code: 'not_found' });
+  }
+  await origin.write('a', Buffer.from('there'));
+  expect(await readBytes(cache, 'a')).toEqual(Buffer.from('there'));
+  await waitUntilIdle(cache);
+});
+
+test('a discarded object is read from the storage again', async () => {
+  const data = randomBytes(2 * MB + 5);
+  await origin.write('a', data);
+  const cache = await cached();
+  for (let time = 1; time <= 2; time++) {
+    expect(await readBytes(cache, 'a')).toEqual(data);
+    await waitUntilIdle(cache);
+    expect(cache.stats().fetchedBytes).toBe(time * data.length);
+    await cache.discard('a');
+  }
+  expect(cache.stats().bytes).toBe(0);
+  await cache.discard('never read');
+});
+
 test('a small read of an object fetches that range and no more', async () => {
   await origin.write('a', randomBytes(4 * MB));
   const cache = await cached();

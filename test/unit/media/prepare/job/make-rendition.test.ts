@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
-import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { FRAMERATES, formatProfile } from '../../../../../src/resources/stream/profile.ts';
 import { ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
 import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } from '../../../../kit/make/rendition.ts';
@@ -204,12 +204,43 @@ describe('a rendition is made once', () => {
     const made = await rendition(place, await media(place.path('in.mp4'), apart));
     expect(made.video.profile).toBe('High');
     const task = taskFor('video', '720p30');
-    const first = await stat(made.file);
     await place.storage.delete('sources/x');
     expect(await makeRendition(task, createContext(place))).toMatchObject({ rendition: { state: 'ready' } });
-    expect((await stat(made.file)).ino).toBe(first.ino);
+    expect(made.index.chunks).toHaveLength(1);
     await place.storage.delete(indexKey(task.renditionKey));
     await expect(makeRendition(task, createContext(place))).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('what an interrupted Job has prepared stays, and the next one completes it with the same bytes', async () => {
+    await using place = await room();
+    await mkdir(place.path('media/sources'), { recursive: true });
+    const long = { video: 'color=red:s=1280x720:r=30:d=65', audio: 'sine=440:r=48000:d=65', output: ['-g', '60'] };
+    // The times of Matroska are read before, so its chunks can be played at once.
+    const source = await media(place.path('in.mkv'), long);
+    await copyFile(source, place.path('media/sources/x'));
+    const task = taskFor('video', '720p30');
+    const stop = new AbortController();
+    const prepared: number[] = [];
+    const onPrepared = ({ seconds, totalSeconds }: { seconds: number; totalSeconds: number }) => {
+      expect(totalSeconds).toBeCloseTo(65, 0);
+      prepared.push(seconds);
+      stop.abort(new Error('SIGTERM'));
+    };
+    await expect(makeRendition(task, { ...createContext(place, stop.signal), onPrepared })).rejects.toThrow('SIGTERM');
+    expect(prepared[0]).toBe(30);
+    const first = await place.storage.head(chunkKey(task.renditionKey, 0));
+    const entry = await place.storage.head(entryKey(task.renditionKey, 0));
+    expect(first?.sizeBytes).toBeGreaterThan(0);
+    expect(entry).toBeDefined();
+    expect(await place.storage.head(indexKey(task.renditionKey))).toBeUndefined();
+    expect(await halfWritten(place.path('media'))).toEqual([]);
+
+    const made = await rendition(place, source);
+    expect(await place.storage.head(chunkKey(task.renditionKey, 0))).toEqual(first);
+    expect(await place.storage.head(entryKey(task.renditionKey, 0))).toEqual(entry);
+    expect(made.index.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 900, 1800]);
+    await using another = await room();
+    expect((await rendition(another, source)).index).toEqual(made.index);
   });
 
   test('stopping it in the middle leaves nothing', async () => {
@@ -227,6 +258,6 @@ describe('a rendition is made once', () => {
     await expect(makeRendition(task, { ...createContext(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
     expect(shares[0]).toBeLessThan(1);
     expect(await halfWritten(place.path('media'))).toEqual([]);
-    expect(await place.storage.head(task.renditionKey)).toBeUndefined();
+    expect(await place.storage.head(chunkKey(task.renditionKey, 0))).toBeUndefined();
   });
 });

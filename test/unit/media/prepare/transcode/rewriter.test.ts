@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Indexer } from '../../../../../src/media/prepare/transcode/indexer.ts';
@@ -14,6 +15,7 @@ import {
   type TagType,
 } from '../../../../../src/media/rendition/flv.ts';
 import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../../../src/media/rendition/frame-times.ts';
+import type { Chunk } from '../../../../../src/media/rendition/index.ts';
 import { FRAMERATES, type Framerate } from '../../../../../src/resources/stream/profile.ts';
 
 const tag = (type: TagType, timestampMs: number, hex: string): FlvTag => ({
@@ -48,11 +50,19 @@ function rewrite(tags: FlvTag[], framerate: Framerate | undefined, delayFrames =
   return { flv, silentFrames: rewriter.silentFrames };
 }
 
-/** Builds the index of a file that arrives in pieces. */
-function buildIndex(flv: Buffer, framerate: Framerate | undefined) {
-  const indexer = new Indexer(`720p${framerate}`, framerate);
-  for (let at = 0; at < flv.length; at += 1000) indexer.push(flv.subarray(at, at + 1000));
-  return indexer.end();
+/** Cuts a file that arrives in pieces into chunks. */
+function cut(flv: Buffer, framerate: Framerate | undefined, chunkSeconds?: number) {
+  const indexer = new Indexer(framerate, chunkSeconds);
+  const chunks: Chunk[] = [];
+  let rest = Buffer.alloc(0);
+  for (let at = 0; at < flv.length; at += 1000) {
+    const data = Buffer.concat([rest, flv.subarray(at, at + 1000)]);
+    const { used, cuts } = indexer.take(data);
+    rest = data.subarray(used);
+    chunks.push(...cuts.map(({ chunk }) => chunk));
+  }
+  const { last, totals } = indexer.end();
+  return { ...totals, chunks: [...chunks, last] };
 }
 
 describe('rewriting', () => {
@@ -66,9 +76,9 @@ describe('rewriting', () => {
     const property = fc.property(anyCase, ({ fps, frames, aac, soundFirst }) => {
       const tracks = soundFirst ? [...sound(aac), ...pictures(frames, fps)] : [...pictures(frames, fps), ...sound(aac)];
       const { flv, silentFrames } = rewrite([...HEADERS, ...tracks], fps);
-      const index = buildIndex(flv, fps);
+      const index = cut(flv, fps);
       expect(index.video?.frames).toBe(frames);
-      expect(index.audio?.frames).toBe(audioFramesFor(frames, fps));
+      expect(index.audio.frames).toBe(audioFramesFor(frames, fps));
       expect(silentFrames).toBe(Math.max(0, audioFramesFor(frames, fps) - aac));
     });
     fc.assert(property, { numRuns: 60 });
@@ -103,7 +113,7 @@ describe('rewriting', () => {
       .map((t) => Math.round(((t.timestampMs + compositionTimeMs(t)) * 30) / 1000));
     expect(shown).toEqual([0, 4, 2, 1, 3, 7, 5, 6, 8].map((slot) => slot + 2));
     expect(tags.find(isAudioFrame)?.timestampMs).toBe(videoSlotMs(2, 30));
-    expect(buildIndex(flv, 30).video?.frames).toBe(9);
+    expect(cut(flv, 30).video?.frames).toBe(9);
   });
 
   test.each([
@@ -126,18 +136,52 @@ describe('rewriting', () => {
 describe('the index', () => {
   test('points at the tag of each keyframe', () => {
     const { flv } = rewrite([...HEADERS, ...pictures(150, 30), ...sound(300)], 30);
-    const index = buildIndex(flv, 30);
-    expect(index.video?.keyframes.map(({ frame }) => frame)).toEqual([0, 60, 120]);
-    for (const { offset } of index.video?.keyframes ?? []) {
-      expect(flv.subarray(offset + 11, offset + 22).toString('hex')).toBe(IDR);
-    }
-    expect(index).toMatchObject({ sizeBytes: flv.length, durationSeconds: 5 });
+    const index = cut(flv, 30);
+    const keyframes = index.chunks[0]?.video?.keyframes ?? [];
+    expect(keyframes.map(({ frame }) => frame)).toEqual([0, 60, 120]);
+    for (const { offset } of keyframes) expect(flv.subarray(offset + 11, offset + 22).toString('hex')).toBe(IDR);
+    expect(index).toMatchObject({ chunks: [{ sizeBytes: flv.length }], durationSeconds: 5 });
   });
 
   test('lists at most two keyframes a second', () => {
     const keyframes = pictures(40, 30).map((t) => ({ ...t, body: Buffer.from(IDR, 'hex') }));
     const { flv } = rewrite([...HEADERS, ...keyframes, ...sound(100)], 30);
-    expect(buildIndex(flv, 30).video?.keyframes.map(({ frame }) => frame)).toEqual([0, 15, 30]);
+    expect(cut(flv, 30).chunks[0]?.video?.keyframes.map(({ frame }) => frame)).toEqual([0, 15, 30]);
+  });
+
+  test('cuts chunks in front of keyframes, which together are the file', () => {
+    const anyCase = fc.record({
+      fps: fc.constantFrom(...FRAMERATES),
+      frames: fc.integer({ min: 1, max: 900 }),
+      chunkSeconds: fc.integer({ min: 1, max: 9 }),
+    });
+    const property = fc.property(anyCase, ({ fps, frames, chunkSeconds }) => {
+      const { flv } = rewrite([...HEADERS, ...pictures(frames, fps), ...sound(2 * frames)], fps);
+      const { chunks } = cut(flv, fps, chunkSeconds);
+      // A GOP lasts two seconds.
+      const step = 2 * Math.ceil(chunkSeconds / 2) * fps;
+      expect(chunks.map(({ firstFrame }) => firstFrame)).toEqual(chunks.map((_, i) => i * step));
+      expect(chunks.reduce((sum, chunk) => sum + chunk.frames, 0)).toBe(frames);
+      let begin = 0;
+      for (const { sizeBytes, sha256, video } of chunks) {
+        const bytes = flv.subarray(begin, begin + sizeBytes);
+        expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+        const [first] = video?.keyframes ?? [];
+        expect(bytes.subarray((first?.offset ?? 0) + 11, (first?.offset ?? 0) + 22).toString('hex')).toBe(IDR);
+        expect(begin > 0 && first?.offset).toBe(begin > 0 && 0);
+        begin += sizeBytes;
+      }
+      expect(begin).toBe(flv.length);
+    });
+    fc.assert(property, { numRuns: 40 });
+  });
+
+  test('cuts sound alone after as many AAC frames as fit', () => {
+    const { flv } = rewrite([tag(TAG_AUDIO, 0, 'af001190'), ...sound(200)], undefined);
+    const { chunks, audio } = cut(flv, undefined, 1);
+    expect(audio.frames).toBe(200);
+    expect(chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 47, 94, 141, 188]);
+    expect(chunks.every(({ video }) => video === undefined)).toBe(true);
   });
 
   test.each([
@@ -148,17 +192,15 @@ describe('the index', () => {
       ...t,
       body: Buffer.from(spoil(t.body.toString('hex'), frame), 'hex'),
     }));
-    expect(() => buildIndex(rewrite([...HEADERS, ...spoilt, ...sound(300)], 30).flv, 30)).toThrow(
+    expect(() => cut(rewrite([...HEADERS, ...spoilt, ...sound(300)], 30).flv, 30)).toThrow(
       expect.objectContaining({ name: 'BrokenPromiseError' }),
     );
   });
 
   test('refuses a file that was cut off, and one of another frame rate', () => {
     const { flv } = rewrite([...HEADERS, ...pictures(90, 30), ...sound(300)], 30);
-    expect(() => buildIndex(flv.subarray(0, flv.length - 3), 30)).toThrow(
-      expect.objectContaining({ name: 'FlvError' }),
-    );
-    expect(() => buildIndex(flv, 25)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
-    expect(() => buildIndex(flv, undefined)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => cut(flv.subarray(0, flv.length - 3), 30)).toThrow(expect.objectContaining({ name: 'FlvError' }));
+    expect(() => cut(flv, 25)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
+    expect(() => cut(flv, undefined)).toThrow(expect.objectContaining({ name: 'BrokenPromiseError' }));
   });
 });

@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
 import { planRendition } from '../../../../../src/media/prepare/transcode/plan.ts';
 import { transcode } from '../../../../../src/media/prepare/transcode/transcode.ts';
-import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { openStorage } from '../../../../../src/media/storage/open.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
-import { picture, taskFor } from '../../../../kit/make/rendition.ts';
+import { openOutput, picture, taskFor } from '../../../../kit/make/rendition.ts';
 import { until } from '../../../../kit/wait.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../../src/main.ts', import.meta.url));
@@ -62,7 +62,8 @@ test('a killed Job’s rendition is invisible, the next try makes it, and nothin
   await once(killed, 'exit');
   expect(await visible(place)).toEqual(['sources/x']);
   expect(await once(startJob(place, task), 'exit')).toEqual([0, null]);
-  expect(await visible(place)).toEqual([task.renditionKey, indexKey(task.renditionKey), 'sources/x']);
+  const made = [chunkKey(task.renditionKey, 0), entryKey(task.renditionKey, 0), indexKey(task.renditionKey)];
+  expect(await visible(place)).toEqual([...made, 'sources/x']);
   await proveCleared(place);
 });
 
@@ -154,7 +155,6 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
   const { signal } = new AbortController();
   const options = {
     ffmpeg,
-    profile: '720p30',
     framerate: undefined,
     seconds: 1,
     most: { seconds: 9, bytes: 1e6 },
@@ -162,7 +162,9 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
     log: quiet,
     stallMs: 3000,
   };
-  await expect(transcode(plan.args, place.path('out'), options)).rejects.toMatchObject({ code: 'prepare_timeout' });
+  const output = await openOutput(place, undefined);
+  await expect(transcode(plan.args, output, options)).rejects.toMatchObject({ code: 'prepare_timeout' });
+  await output.stop();
   const pid = Number(await readFile(place.path('pid'), 'utf8'));
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
 });

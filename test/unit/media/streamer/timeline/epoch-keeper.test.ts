@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { EpochKeeper } from '../../../../../src/media/streamer/timeline/epoch-keeper.ts';
 
 const KNOWN = 1_000_000;
-const begin = (keeper: EpochKeeper, byMs: number, more: { monotonicMs?: number; skipped?: boolean } = {}) =>
-  keeper.begin({ epochMs: KNOWN + byMs, knownMs: KNOWN, skipped: false, monotonicMs: 0, ...more }) - KNOWN;
+const begin = (keeper: EpochKeeper, byMs: number, more: { monotonicMs?: number; endedEarly?: boolean } = {}) =>
+  keeper.begin({ epochMs: KNOWN + byMs, knownMs: KNOWN, endedEarly: false, monotonicMs: 0, ...more }) - KNOWN;
 
 test('joining at the keyframe before the place moves nothing, then or at the seams that follow', () => {
   const keeper = new EpochKeeper();
@@ -25,6 +25,6 @@ test('a timeline that has waited takes its epoch along, at most once in ten minu
 test('a skip and a new version always move it', () => {
   const keeper = new EpochKeeper();
   begin(keeper, 0);
-  expect(begin(keeper, -500, { skipped: true })).toBe(-500);
-  expect(keeper.begin({ epochMs: 7, knownMs: undefined, skipped: false, monotonicMs: 0 })).toBe(7);
+  expect(begin(keeper, -500, { endedEarly: true })).toBe(-500);
+  expect(keeper.begin({ epochMs: 7, knownMs: undefined, endedEarly: false, monotonicMs: 0 })).toBe(7);
 });

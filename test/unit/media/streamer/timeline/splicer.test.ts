@@ -266,3 +266,99 @@ test('while no sound of its own can be played, there is silence', () => {
   expect(sound.length).toBeGreaterThan(30);
   expect(sound.every((t) => t.body === SILENT_FRAME)).toBe(true);
 });
+
+/** An item whose chunks were made in different ways: header and delay belong to the picture that was taken last. */
+function buildParts(parts: readonly { frames: number; delayFrames: number }[]): TimelineItem {
+  const pictures = parts.flatMap((part, header) => Array.from({ length: part.frames }, () => ({ ...part, header })));
+  let [{ delayFrames, header }] = pictures as [{ delayFrames: number; header: number }];
+  let video = 0;
+  let audio = 0;
+  return {
+    ...item({ rate: [30, 1], frames: pictures.length, extraAudio: 0, delayFrames: 0 }),
+    get videoHeader() {
+      return videoHeaders[header % 4];
+    },
+    get delayFrames() {
+      return delayFrames;
+    },
+    takeVideo: () => {
+      const picture = pictures[video];
+      if (!picture) return 'end';
+      const isFirst = video++ === 0 || picture.header !== header;
+      ({ delayFrames, header } = picture);
+      return videoTag(isFirst, Math.round((delayFrames * 1000) / 30));
+    },
+    takeAudio: () => ({
+      type: TAG_AUDIO,
+      timestampMs: 0,
+      body: Buffer.from([0xaf, 1, audio >> 8, audio++ & 255]),
+      offset: 0,
+    }),
+  };
+}
+
+test('within an item whose delay and header change from chunk to chunk, sound stays with its pictures', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.record({ frames: fc.integer({ min: 1, max: 40 }), delayFrames: fc.integer({ min: 0, max: 16 }) }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.integer({ min: 0, max: 16 * 4000 }),
+      (parts, delayTicks) => {
+        const frames = parts.reduce((sum, part) => sum + part.frames, 0);
+        let n = 0;
+        const splicer = new Splicer({ video: () => (n++ === 0 ? buildParts(parts) : 'none'), delayTicks });
+        const tags: OutTag[] = [];
+        for (let tag = splicer.step(); tag; tag = splicer.step()) tags.push(tag);
+        const out = (type: number) => tags.filter((tag) => tag.type === type && tag.kind === 'frame');
+        const shown = out(TAG_VIDEO).map((tag) => tag.timestampMs + (tag.compositionMs ?? 0));
+        expect(shown).toHaveLength(frames);
+        if (frames > 1) expectSteps(tags, TAG_VIDEO, 1000 / 30);
+        for (const [at, time] of shown.entries()) expect(time).toBeGreaterThan(shown[at - 1] ?? -1);
+        for (const { timestampMs, body } of out(TAG_AUDIO)) {
+          if (body === SILENT_FRAME) continue;
+          const ticks = body.readUInt16BE(2) * AUDIO_FRAME_TICKS;
+          const heardAt = [-1, 2].map((more) => {
+            const picture = Math.max(0, Math.floor((ticks + more * AUDIO_FRAME_TICKS) / 4000));
+            return (shown[picture] ?? Number.NaN) + (ticks - picture * 4000) / 120;
+          });
+          // Where pictures are shown later from one on, an AAC frame is heard with those before or behind.
+          const [early = 0, late = 0] = heardAt;
+          if (late - early <= 1) expect(Math.abs(timestampMs - early)).toBeLessThanOrEqual(AUDIO_FRAME_MS / 2 + 2);
+        }
+        const headers = tags.filter(({ type, kind }) => type === TAG_VIDEO && kind === 'header');
+        expect(headers).toHaveLength(parts.length);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('an item plays to the end that it tells late, sooner or later than expected', () => {
+  for (const frames of [20, 30, 40]) {
+    let taken = 0;
+    const growing = (): TimelineItem => {
+      const plain = item({ rate: [30, 1], frames, extraAudio: 0, delayFrames: 0 });
+      taken = 0;
+      return {
+        ...plain,
+        get videoFrames() {
+          return taken < 15 ? 30 : frames;
+        },
+        takeVideo: () => {
+          taken++;
+          return plain.takeVideo();
+        },
+      };
+    };
+    const splicer = new Splicer({ video: growing });
+    const tags = run(splicer, 1000);
+    expectSteps(tags, TAG_VIDEO, 1000 / 30);
+    expectSteps(tags, TAG_AUDIO, AUDIO_FRAME_MS);
+    expect(splicer.stats.silentFrames).toBe(0);
+    expect(Math.abs(splicer.stats.avSkewMs)).toBeLessThanOrEqual(AUDIO_FRAME_MS / 2);
+    const keyframes = tags.filter((tag) => tag.type === TAG_VIDEO && tag.keyframe).map((tag) => tag.timestampMs);
+    expect(keyframes).toEqual(keyframes.map((_, at) => Math.floor((at * frames * 1000) / 30 + 0.5)));
+  }
+});

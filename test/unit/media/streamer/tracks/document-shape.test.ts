@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { RenditionIndex } from '../../../../../src/media/rendition/index.ts';
-import { isProgram, isRenditionIndex } from '../../../../../src/media/streamer/tracks/document-shape.ts';
+import { ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../../../../src/media/rendition/index.ts';
+import {
+  isChunkEntry,
+  isProgram,
+  isRenditionIndex,
+  isRenditionIndexV1,
+} from '../../../../../src/media/streamer/tracks/document-shape.ts';
 import { Program } from '../../../../../src/resources/stream/program.ts';
 
 const track = { mode: 'sequential', items: [{ id: 'a', name: 'A', rendition: 'renditions/a.flv' }] };
@@ -17,7 +22,7 @@ const program = {
   skipped: { video: 'a', audio: 'b' },
   destinations: ['main'],
 };
-const index = {
+const indexV1 = {
   version: 1,
   profile: '720p30',
   sizeBytes: 1000,
@@ -26,6 +31,27 @@ const index = {
   bitrateKbps: 4,
   video: { frameRateNum: 30, frameRateDen: 1, frames: 60, header: 'AA==', keyframes: [{ frame: 0, offset: 13 }] },
   audio: { frames: 94, header: 'AA==' },
+};
+
+const chunk = {
+  firstFrame: 60,
+  frames: 60,
+  sizeBytes: 1000,
+  sha256: 'a'.repeat(64),
+  video: { header: 'AA==', delayFrames: 2, keyframes: [{ frame: 60, offset: 0 }] },
+  audio: { header: 'AA==' },
+};
+const rate = { frameRateNum: 30, frameRateDen: 1 };
+const entry = { version: 2, profile: '720p30', expectedFrames: 120, video: rate, chunk };
+const index = {
+  version: 2,
+  profile: '720p30',
+  sizeBytes: 1000,
+  durationSeconds: 2,
+  bitrateKbps: 4,
+  video: { ...rate, frames: 60 },
+  audio: { frames: 94 },
+  chunks: [chunk],
 };
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -59,6 +85,8 @@ const anything = fc.oneof(
 test.each([
   ['program', program, Program, isProgram],
   ['index', index, RenditionIndex, isRenditionIndex],
+  ['index of an earlier release', indexV1, RenditionIndexV1, isRenditionIndexV1],
+  ['entry', entry, ChunkEntry, isChunkEntry],
 ] as const)('a %s is accepted exactly when its schema accepts it, with any change', (_, document, schema, is) => {
   const validator = Compile(schema);
   expect(is(document)).toBe(true);

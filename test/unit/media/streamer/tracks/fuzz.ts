@@ -19,7 +19,7 @@ import {
 } from '../../../../../src/media/rendition/flv.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { ItemReader, READ_TIMEOUT_MS } from '../../../../../src/media/streamer/tracks/item-reader.ts';
-import { loadIndex } from '../../../../../src/media/streamer/tracks/rendition-index.ts';
+import { loadRendition } from '../../../../../src/media/streamer/tracks/rendition-index.ts';
 import { buildIndex } from '../../../../kit/make/streamer.ts';
 
 export interface FuzzReport {
@@ -150,7 +150,7 @@ async function once(n: number, below: (n: number) => number): Promise<void> {
   }
   if (n % 2 === 0) return parse(damageBytes(clip, below), below);
   const json = Buffer.from(JSON.stringify(damageJson(index, below)));
-  await loadIndex(buildStorage(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
+  await loadRendition(buildStorage(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
 }
 
 /** The runtime's own growth over a hundred times as many inputs: compiled code and the like. */

@@ -1,0 +1,93 @@
+/** Takes the bytes of a rendition as they are made: proves them, cuts them into chunks and writes these into storage. */
+
+import { toFraction } from '../../rendition/frame-times.ts';
+import { INDEX_VERSION, type RenditionIndex } from '../../rendition/index.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { ChunkWriter } from './chunk-writer.ts';
+import { Indexer } from './indexer.ts';
+
+export interface RenditionOutputOptions {
+  storage: Storage;
+  renditionKey: string;
+  profile: string;
+  /** Frames per second; undefined for a rendition of sound alone. */
+  framerate: number | undefined;
+  /** Frames by the word of the source. */
+  expectedFrames: number;
+  /** True where the work may turn out to be wrong at its end: nothing can be played before. */
+  provisional: boolean;
+  /** Called with the frames, from the beginning on, that can be played. */
+  onPrepared?: (frames: number) => void;
+}
+
+export class RenditionOutput {
+  readonly #options: RenditionOutputOptions;
+  readonly #indexer: Indexer;
+  readonly #writer: ChunkWriter;
+  /** Bytes of whole tags so far. */
+  bytes = 0;
+
+  private constructor(options: RenditionOutputOptions, writer: ChunkWriter) {
+    this.#options = options;
+    this.#indexer = new Indexer(options.framerate);
+    this.#writer = writer;
+  }
+
+  /** Rejects with StorageError. */
+  static async open(options: RenditionOutputOptions): Promise<RenditionOutput> {
+    const { storage, renditionKey, profile, framerate, expectedFrames, provisional, onPrepared } = options;
+    const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
+    const writer = await ChunkWriter.open({
+      storage,
+      renditionKey,
+      provisional,
+      about: { profile, expectedFrames, ...(framerate !== undefined && { video: { frameRateNum, frameRateDen } }) },
+      onPrepared,
+    });
+    return new RenditionOutput(options, writer);
+  }
+
+  /** Frames so far: pictures, or AAC frames of sound alone. */
+  get frames(): number {
+    return this.#indexer.frames;
+  }
+
+  /**
+   * Takes `data`, which begins with the bytes that the last call has left, and resolves with the bytes that it is done with: whole
+   * tags. They must stay as they are until the next call has resolved. Rejects with BrokenPromiseError, FlvError or StorageError.
+   */
+  async write(data: Buffer): Promise<number> {
+    const { used, cuts } = this.#indexer.take(data);
+    this.bytes += used;
+    await this.#writer.write(data.subarray(0, used), cuts);
+    return used;
+  }
+
+  /** Resolves with the index, which is not written yet. Rejects as `write` does. */
+  async end(): Promise<RenditionIndex> {
+    const { last, totals } = this.#indexer.end();
+    const chunks = await this.#writer.end(last);
+    const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
+    const { durationSeconds, video, audio } = totals;
+    return {
+      version: INDEX_VERSION,
+      profile: this.#options.profile,
+      sizeBytes,
+      durationSeconds,
+      bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
+      ...(video && { video }),
+      audio,
+      chunks,
+    };
+  }
+
+  /** Writes the entries of provisional chunks, once the work has proved right. */
+  approve(): Promise<void> {
+    return this.#writer.list();
+  }
+
+  /** Ends the work before its end. Chunks that are there already stay. */
+  stop(): Promise<void> {
+    return this.#writer.stop();
+  }
+}

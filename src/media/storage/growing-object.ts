@@ -1,0 +1,53 @@
+/** Writes an object piece by piece, by a caller that learns only on the way where it ends. */
+import { type FileHandle, open } from 'node:fs/promises';
+import type { Storage } from './storage.ts';
+
+export class GrowingObject {
+  readonly #file: FileHandle;
+  readonly #filled: PromiseWithResolvers<void>;
+  readonly #published: Promise<void>;
+
+  private constructor(file: FileHandle, filled: PromiseWithResolvers<void>, published: Promise<void>) {
+    this.#file = file;
+    this.#filled = filled;
+    this.#published = published;
+  }
+
+  /** Begins an object, which is not visible before `commit`. Rejects with StorageError. */
+  static async begin(storage: Pick<Storage, 'publish'>, key: string): Promise<GrowingObject> {
+    const begun = Promise.withResolvers<FileHandle>();
+    const filled = Promise.withResolvers<void>();
+    const published = storage.publish(key, async (path) => {
+      begun.resolve(await open(path, 'w'));
+      await filled.promise;
+    });
+    published.catch(begun.reject);
+    return new GrowingObject(await begun.promise, filled, published);
+  }
+
+  /** Appends bytes. Rejects with StorageError; nothing stays behind then. */
+  async append(bytes: Buffer): Promise<void> {
+    try {
+      for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten;
+    } catch (error) {
+      // The storage knows what an error of its file means.
+      await this.#end(() => this.#filled.reject(error));
+    }
+  }
+
+  /** Makes the object visible, whole. Rejects with StorageError. */
+  commit(): Promise<void> {
+    return this.#end(() => this.#filled.resolve());
+  }
+
+  /** Drops the object. */
+  async discard(): Promise<void> {
+    await this.#end(() => this.#filled.reject(new Error('the object is not wanted'))).catch(() => undefined);
+  }
+
+  async #end(settle: () => void): Promise<void> {
+    await this.#file.close();
+    settle();
+    await this.#published;
+  }
+}
