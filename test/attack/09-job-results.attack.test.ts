@@ -18,6 +18,7 @@ function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partia
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),
+    sameWork: new Map(),
     progress: new Map(),
     sameSource: () => undefined,
     jobs: new Map([[job.metadata.name, job]]),

@@ -38,6 +38,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),
+    sameWork: new Map(),
     progress: new Map(),
     sameSource: () => undefined,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
