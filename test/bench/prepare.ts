@@ -12,16 +12,17 @@ import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
 import { importRows } from './prepare/import.ts';
-import { exportRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
+import { exportRows, filmRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
 import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'export', 'tus', 'import'];
+const PARTS = ['rendition', 'export', 'film', 'tus', 'import'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
   --seconds S       length of the export of the parts export and rendition (180)
+  --film-seconds S  length of the film that must be encoded (3600)
   --upload-mb N     size of the file that is sent by tus (2000)
   --import-mb N     size of the file that is imported (10000)
   --minutes M       the longest time of the whole run (40)
@@ -36,6 +37,7 @@ const { values } = parseArgs({
   options: {
     times: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '180' },
+    'film-seconds': { type: 'string', default: '3600' },
     'upload-mb': { type: 'string', default: '2000' },
     'import-mb': { type: 'string', default: '10000' },
     minutes: { type: 'string', default: '40' },
@@ -66,7 +68,8 @@ function limitRun(minutes: number): AbortSignal {
 async function expectSpace(parts: readonly string[]): Promise<void> {
   const upload = parts.includes('tus') ? 4 * whole(values['upload-mb']) * MB : 0;
   const imported = parts.includes('import') ? 3 * whole(values['import-mb']) * MB : 0;
-  const needed = Math.max(upload, imported) + SPARE_BYTES;
+  const film = parts.includes('film') ? 5 * whole(values['film-seconds']) * MB : 0;
+  const needed = Math.max(upload, imported, film) + SPARE_BYTES;
   const { bavail, bsize } = await statfs(tmpdir());
   const gb = (bytes: number) => `${(bytes / 1000 / MB).toFixed(0)} GB`;
   if (bavail * bsize < needed)
@@ -85,9 +88,10 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   // Without the system, which takes processor time.
   await take('rendition', () => renditionRows(base, seconds ?? 0));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
-  if (!parts.some((part) => part === 'export' || part === 'tus')) return rows;
+  if (!parts.some((part) => ['export', 'film', 'tus'].includes(part))) return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));
+  await take('film', () => filmRows(stage, whole(values['film-seconds'])));
   await take('tus', () => uploadRows(stage, computeSeconds((uploadMb ?? 0) * MB), `${uploadMb} MB`));
   return rows;
 }

@@ -25,9 +25,13 @@ export interface Clip {
   audio: string;
 }
 
-/** Makes the clip that exports repeat: 1080p30 by x264's defaults with a keyframe every two seconds, and a tone in AAC. */
-export async function makeClip(dir: string, signal: AbortSignal): Promise<Clip> {
-  const clip = { video: join(dir, 'clip.mp4'), audio: join(dir, 'tone.aac') };
+/**
+ * Makes a clip that exports repeat: 1080p30 by x264's defaults with a keyframe every two seconds, and a tone in AAC. One with a single
+ * keyframe does not fit into a rendition, and must be encoded.
+ */
+export async function makeClip(dir: string, signal: AbortSignal, { fits = true } = {}): Promise<Clip> {
+  const clip = { video: join(dir, fits ? 'clip.mp4' : 'long-gop.mp4'), audio: join(dir, 'tone.aac') };
+  const gopFrames = String(fits ? 60 : CLIP_SECONDS * 30);
   const picture = `testsrc2=s=1920x1080:r=30:d=${CLIP_SECONDS},noise=alls=6:allf=t`;
   const tone = `sine=440:r=48000:d=${TONE_SECONDS}`;
   await during('ffmpeg encodes the clip that is looped', async () => {
@@ -35,7 +39,7 @@ export async function makeClip(dir: string, signal: AbortSignal): Promise<Clip> 
       'ffmpeg',
       [
         ...['-v', 'error', '-nostdin', '-y', '-f', 'lavfi', '-i', picture, '-c:v', 'libx264', '-pix_fmt', 'yuv420p'],
-        ...['-g', '60', '-keyint_min', '60', '-sc_threshold', '0', '-b:v', `${VIDEO_KBPS}k`, clip.video],
+        ...['-g', gopFrames, '-keyint_min', gopFrames, '-sc_threshold', '0', '-b:v', `${VIDEO_KBPS}k`, clip.video],
       ],
       signal,
     );

@@ -15,7 +15,7 @@ import { readLogs } from '../../kit/system/traces.ts';
 import { firstMedia } from '../receiver.ts';
 import { median, type Row } from '../report.ts';
 import { startFfmpeg } from '../senders.ts';
-import { type Clip, type FileServer, makeDistinct, makeExport } from './files.ts';
+import { type Clip, type FileServer, makeClip, makeDistinct, makeExport } from './files.ts';
 import { during, formatRange, formatSeconds, run, say } from './run.ts';
 import { type Mark, type Timeline, watchSystem } from './timeline.ts';
 
@@ -23,6 +23,7 @@ const PROFILE = '1080p30';
 const TUS_CLIENT = join(import.meta.dirname, '../../kit/make/tus-client.ts');
 const EXPORT_BAR_SECONDS = 3;
 const UPLOAD_BAR_SECONDS = 5;
+const FILM_BAR_SECONDS = 30;
 
 export interface Stage {
   /** The folder of this run, which the server serves. */
@@ -226,6 +227,43 @@ export async function exportRows(stage: Stage, seconds: number): Promise<Row[]> 
       beside: 'curl -o, then ffmpeg -c copy',
       result: judge(more, EXPORT_BAR_SECONDS),
       bar: `≤ ${EXPORT_BAR_SECONDS} s more`,
+    },
+    ...stepRows(starts),
+  ];
+}
+
+/**
+ * Measures from the import of a film that must be encoded to its first media. The stream starts with the first chunks, so the length of the
+ * film does not matter.
+ */
+export async function filmRows(stage: Stage, seconds: number): Promise<Row[]> {
+  const file = join(stage.dir, 'film.mp4');
+  const clip = await makeClip(stage.dir, stage.signal, { fits: false });
+  await makeExport(clip, file, { seconds, fast: true }, stage.signal);
+  const starts: Start[] = [];
+  for (let n = 0; n < stage.times; n++) {
+    await makeDistinct(file);
+    const start = await goLiveFromLink(stage, file);
+    starts.push(start);
+    say(`  film ${n + 1} of ${stage.times}: live after ${formatSeconds(start.seconds)}`);
+    explain(start);
+  }
+  await rm(file);
+  const sinceImport = starts.map((start) => {
+    const [imported = start.from] = start.marks.flatMap(({ at, object, state }) =>
+      object.startsWith(`Upload ${start.upload}`) && /, 1080p30 |^ready/.test(state) ? [at] : [],
+    );
+    return start.seconds - (imported - start.from) / 1000;
+  });
+  const held = median(sinceImport) <= FILM_BAR_SECONDS;
+  return [
+    {
+      what: `import → live, ${seconds} s of 1080p30 with a keyframe every 10 s (${starts[0]?.way}), median of ${stage.times}`,
+      ours: formatRange(sinceImport),
+      peer: '–',
+      beside: '–',
+      result: held ? 'holds' : 'misses',
+      bar: `≤ ${FILM_BAR_SECONDS} s at any length`,
     },
     ...stepRows(starts),
   ];

@@ -143,9 +143,13 @@ async function makePreview(
   return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, context);
 }
 
+/** A smaller source is copied sooner than it is read by ffprobe. */
+const PROVEN_BYTES = 2 ** 28;
+
 /**
- * Copies a source that fits by its header, without reading it twice: the rewriter proves each promise. Undefined when
- * the source does not fit, or when the header was wrong.
+ * Copies a source that fits by its header, without reading it before: the rewriter proves each promise. A large one is read
+ * meanwhile, so that its first chunks can be played before the last one is copied. Undefined when the source does not fit, or
+ * when the header was wrong.
  */
 async function copyAtOnce(
   source: Source,
@@ -156,11 +160,18 @@ async function copyAtOnce(
   const scan = assumedScan(source, matchFramerate(source, input.framerate));
   if (!scan || task.type !== 'video') return undefined;
   const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
-  const { video, audio } = planRendition(assumed);
-  if (video !== 'copy' || audio !== 'copy') return undefined;
-  const asAssumed = ({ index }: Made) => index.video?.frames === source.video?.frames;
+  const copies = (plan: Plan) => plan.video === 'copy' && plan.audio === 'copy';
+  if (!copies(planRendition(assumed))) return undefined;
+  const hasFrames = (frames: number | undefined) => frames === source.video?.frames;
+  const prove = async (signal: AbortSignal) => {
+    const framerate = matchFramerate(source, input.framerate);
+    const { limits, tools } = context;
+    const examined = await examine(input.path, source, task.type, tools, signal, { framerate, limits });
+    return hasFrames(examined.scan.video?.packets) && copies(planRendition({ ...assumed, ...examined }));
+  };
+  const holds = ({ index }: Made) => hasFrames(index.video?.frames);
   try {
-    return await makeBy(assumed, task, context, asAssumed);
+    return await makeBy(assumed, task, context, { holds, ...(source.sizeBytes > PROVEN_BYTES && { prove }) });
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return undefined;
@@ -182,19 +193,23 @@ function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): M
 /** True for a copy that broke a promise, or a broken copy: encoding everything may work. */
 class Retry extends Error {}
 
-/**
- * With `asAssumed` the source takes the short way (remux.ts), on an assumed scan. `asAssumed` refuses the result when
- * the scan was wrong.
- */
+/** A scan that was taken from the header. */
+interface Assumption {
+  /** Tells from the result whether the scan was right. */
+  holds: (made: Made) => boolean;
+  /** Reads the source, to tell the same sooner. */
+  prove?: (signal: AbortSignal) => Promise<boolean>;
+}
+
+/** With an assumption the source takes the short way (remux.ts) where it can. */
 async function makeBy(
   input: PlanInput,
   task: RenditionTask,
   context: JobContext,
-  asAssumed?: (made: Made) => boolean,
+  assumption?: Assumption,
 ): Promise<RenditionIndex> {
   const { storage, tools, signal, log, onProgress, onPrepared } = context;
   const plan = planRendition(input);
-  const copies = plan.video === 'copy' || plan.audio === 'copy';
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
   const expectedFrames = expectFrames(plan, framerate);
@@ -205,9 +220,16 @@ async function makeBy(
     profile: task.profile,
     framerate,
     expectedFrames,
-    provisional: asAssumed !== undefined,
+    provisional: assumption !== undefined,
     onPrepared: (frames) => onPrepared?.({ seconds: frames / rate, totalSeconds: expectedFrames / rate }),
   });
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  // A source that cannot be proved has its chunks approved at the end.
+  const proved = assumption
+    ?.prove?.(stop)
+    .then((isRight) => (isRight ? output.approve() : undefined))
+    .catch(() => undefined);
   try {
     const progress = onProgress && { onProgress };
     const { durationSeconds: seconds } = plan;
@@ -217,29 +239,36 @@ async function makeBy(
     const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
     const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, ...progress };
     // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
-    const short = asAssumed && delayFrames === 0;
+    const short = assumption && delayFrames === 0;
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
-    if (asAssumed?.(made) === false) throw new BrokenPromiseError('the media differs from its header');
+    if (assumption?.holds(made) === false) throw new BrokenPromiseError('the media differs from its header');
     await output.approve();
     const { index, warnings } = made;
     return warnings && warnings.length > 0 ? { ...index, warnings } : index;
   } catch (error) {
+    over.abort();
+    await proved;
     await output.stop();
-    const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
-    const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
-    if (!broken && !failed) throw error;
-    if (copies) {
-      log.info({ reason: error.message }, 'the copy is not a valid rendition; encoding instead');
-      await deleteChunks(storage, task.renditionKey);
-      throw new Retry();
-    }
-    if (failed) throw error;
-    throw new PrepareError(
-      'prepare_failed',
-      `The rendition is not valid: ${error.message}. Export the file again, and import that.`,
-      { cause: error },
-    );
+    const judged = judgeFailure(error, plan);
+    if (!(judged instanceof Retry)) throw judged;
+    log.info({ reason: judged.message }, 'the copy is not a valid rendition; encoding instead');
+    await deleteChunks(storage, task.renditionKey);
+    throw judged;
+  } finally {
+    over.abort();
+    await proved;
   }
+}
+
+/** Returns what to throw: a copy that is no rendition is tried again, and an encoded one cannot be mended. */
+function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
+  const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
+  const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
+  if (!broken && !failed) return error;
+  if (video === 'copy' || audio === 'copy') return new Retry(error.message);
+  if (failed) return error;
+  const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
+  return new PrepareError('prepare_failed', detail, { cause: error });
 }
 
 /** Returns the frames of a whole rendition by its plan: pictures, or AAC frames of sound alone. */

@@ -15,7 +15,7 @@ export interface ChunkWriterOptions {
   renditionKey: string;
   /** What the entry says beside its chunk. */
   about: Omit<ChunkEntry, 'version' | 'chunk'>;
-  /** True where the chunks may turn out to be wrong: their entries are written at the end. */
+  /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
   provisional: boolean;
   /** Called with the frames from the beginning on that can be played. */
   onPrepared?: ((frames: number) => void) | undefined;
@@ -32,10 +32,12 @@ export class ChunkWriter {
   readonly #chunks: Chunk[] = [];
   /** Chunks without an entry. */
   #unlisted: Chunk[] = [];
+  #provisional: boolean;
 
   private constructor(options: ChunkWriterOptions, left: ReadonlySet<number>) {
     this.#options = options;
     this.#left = left;
+    this.#provisional = options.provisional;
   }
 
   /** Rejects with StorageError. */
@@ -89,7 +91,7 @@ export class ChunkWriter {
   }
 
   async #publish(object: GrowingObject, chunk: Chunk): Promise<void> {
-    const { storage, renditionKey, provisional, onPrepared } = this.#options;
+    const { storage, renditionKey } = this.#options;
     const isLeft = this.#left.has(chunk.firstFrame);
     const left = isLeft ? await this.#readLeft(chunk) : undefined;
     if (left) {
@@ -100,9 +102,7 @@ export class ChunkWriter {
       this.#unlisted.push(chunk);
     }
     this.#chunks.push(left ?? chunk);
-    if (provisional) return;
-    await this.#writeEntries();
-    onPrepared?.(chunk.firstFrame + chunk.frames);
+    if (!this.#provisional) await this.#writeEntries();
   }
 
   /** Returns what an earlier Job has left in the place of `chunk`, if it takes that place exactly. */
@@ -117,11 +117,13 @@ export class ChunkWriter {
   }
 
   async #writeEntries(): Promise<void> {
-    const { storage, renditionKey, about } = this.#options;
+    const { storage, renditionKey, about, onPrepared } = this.#options;
     for (const chunk of this.#unlisted.splice(0)) {
       const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
       await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
     }
+    const last = this.#chunks.at(-1);
+    if (last) onPrepared?.(last.firstFrame + last.frames);
   }
 
   /** Publishes the last chunk, and resolves with all of them. Rejects with StorageError. */
@@ -132,9 +134,13 @@ export class ChunkWriter {
     return this.#chunks;
   }
 
-  /** Writes the entries that are still missing. */
-  async list(): Promise<void> {
-    await this.#writeEntries();
+  /** Lets provisional chunks be played: those that are there, and those to come. Rejects with StorageError. */
+  async approve(): Promise<void> {
+    this.#provisional = false;
+    const entries = this.#publishing.then(() => this.#writeEntries());
+    // The next chunk comes after them, and an error of theirs ends the work.
+    this.#publishing = entries;
+    await entries;
   }
 
   /** Drops the chunk that is being written. The chunks before it stay: a later Job, or a stream, may use them. */

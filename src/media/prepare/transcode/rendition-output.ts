@@ -14,7 +14,7 @@ export interface RenditionOutputOptions {
   framerate: number | undefined;
   /** Frames by the word of the source. */
   expectedFrames: number;
-  /** True where the work may turn out to be wrong at its end: nothing can be played before. */
+  /** True where the work may turn out to be wrong: nothing can be played before `approve`. */
   provisional: boolean;
   /** Called with the frames, from the beginning on, that can be played. */
   onPrepared?: (frames: number) => void;
@@ -81,9 +81,9 @@ export class RenditionOutput {
     };
   }
 
-  /** Writes the entries of provisional chunks, once the work has proved right. */
+  /** Lets provisional chunks be played, once the work has proved right. Rejects with StorageError. */
   approve(): Promise<void> {
-    return this.#writer.list();
+    return this.#writer.approve();
   }
 
   /** Ends the work before its end. Chunks that are there already stay. */
