@@ -238,11 +238,15 @@ export class TrackPlayer {
   }
 
   #showBehind(): PreparationBehind {
-    const playing = this.#playing;
-    if (playing?.id === this.#behind?.item.id && playing && playing.readingFrom >= (this.#behind?.preparedFrames ?? 0))
-      this.#behind = undefined;
-    const { item = null, since = null } = this.#behind ?? {};
+    const { item = null, since = null } = (!this.#isPlayedFurther(this.#playing) && this.#behind) || {};
     return { count: this.#ranOut, item, since };
+  }
+
+  /** True once an item is read behind the place at which it ran out. */
+  #isPlayedFurther(item: ItemReader | undefined): boolean {
+    return (
+      this.#behind !== undefined && item?.id === this.#behind.item.id && item.readingFrom >= this.#behind.preparedFrames
+    );
   }
 
   close(): void {
@@ -366,6 +370,7 @@ export class TrackPlayer {
     const shown = show(item, this.#onAir, this.#at);
     if (item.error) this.#skip(shown, item.error);
     else this.#broken.delete(item.id);
+    if (this.#isPlayedFurther(item)) this.#behind = undefined;
     if (item.ranOut) this.#noteRunOut(shown, item);
     void this.#checkBehind();
   }

@@ -40,9 +40,11 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** A directory that records requests, and can be away. */
+/** A directory that records requests, and can be away or list too little. */
 class Recorded extends DirectoryStorage {
   away = false;
+  /** Number of the last chunks that a listing lacks. */
+  unlisted = 0;
   asked: string[] = [];
   discarded: string[] = [];
   override head(name: string) {
@@ -50,6 +52,11 @@ class Recorded extends DirectoryStorage {
   }
   override read(name: string, range?: ReadRange, signal?: AbortSignal) {
     return this.#answer(name, () => super.read(name, range, signal));
+  }
+  override async *list(prefix: string) {
+    const keys = [];
+    for await (const name of super.list(prefix)) keys.push(name);
+    yield* keys.slice(0, keys.length - 2 * this.unlisted);
   }
   async discard(name: string) {
     this.discarded.push(name);
@@ -233,6 +240,14 @@ test('an item that is joined where nothing is prepared yet begins at its beginni
   const later = await open('video', 255 * FRAME_TICKS);
   expect(later.startTicks).toBe(250 * FRAME_TICKS);
   expect((await open('video', 220 * FRAME_TICKS)).startTicks).toBe(0);
+});
+
+test('an item is joined where it is prepared, also while a listing is old', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 50 });
+  await publish(cut, 5);
+  storage.unlisted = 2;
+  expect((await open('video', 215 * FRAME_TICKS)).startTicks).toBe(210 * FRAME_TICKS);
+  expect((await open('video', 255 * FRAME_TICKS)).startTicks).toBe(0);
 });
 
 test('a storage that is away at the end of what is prepared ends the item with its code, without a stall', async () => {
