@@ -129,6 +129,8 @@ export class TrackPlayer {
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
   #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
+  /** The length of #playing that its listing knows. */
+  #notedTicks: number | undefined;
   /** The listing of #playing. */
   #onAir: Listing | undefined;
   readonly #epoch = new EpochKeeper();
@@ -194,9 +196,9 @@ export class TrackPlayer {
     if (!item) return this.#playable ? 'wait' : 'none';
     const before = this.#playing;
     this.#report(before);
-    if (before && this.#onAir) this.#correctDuration(this.#onAir, this.#at, before.ticks);
     this.#ready = undefined;
     this.#playing = item;
+    this.#notedTicks = undefined;
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
@@ -204,6 +206,7 @@ export class TrackPlayer {
       this.#at = cursor;
       this.#cursor = advance(listing.loop, cursor);
     }
+    this.#noteLength();
     this.#skipping?.resolve();
     this.#skipping = undefined;
     this.#open();
@@ -272,12 +275,20 @@ export class TrackPlayer {
     this.#onAir = listing;
   }
 
-  /** Records the true length of the coming item: 0 when it cannot be played. */
+  /** Records the true length of an item: 0 when it cannot be played. */
   #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
     const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
     if (!corrected) return;
     listing.loop = corrected.loop;
     if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(corrected.shiftTicks);
+  }
+
+  /** Records the length of the current item: it becomes known while the item plays, if the rest is still being prepared. */
+  #noteLength(): void {
+    const item = this.#playing;
+    if (!item || !this.#onAir || item.ticks === this.#notedTicks) return;
+    this.#notedTicks = item.ticks;
+    this.#correctDuration(this.#onAir, this.#at, item.ticks);
   }
 
   #upcoming(): ProgramItem | undefined {
@@ -324,7 +335,11 @@ export class TrackPlayer {
   }
 
   async #openNext(): Promise<void> {
-    const { storage, kind, onData, signal } = this.#options;
+    const { storage, kind, signal } = this.#options;
+    const onData = () => {
+      this.#noteLength();
+      this.#options.onData();
+    };
     for (let failures = 0, retryMs = RETRY_MS.first; !signal.aborted; ) {
       const generation = this.#generation;
       const item = this.#upcoming();
