@@ -26,6 +26,8 @@ import {
 const MAX_INDEX_BYTES = 16 * 2 ** 20;
 /** A minute of keyframes is 6 kB of JSON. */
 const MAX_ENTRY_BYTES = 2 ** 20;
+/** Chunks that a listing may lack: several minutes. */
+const MAX_UNLISTED = 16;
 
 async function readAll(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -127,8 +129,15 @@ async function findGrowing(storage: Storage, key: string, offsetTicks: number, s
     if (found?.renditionKey === key && found.isEntry && found.firstFrame <= wanted)
       nearest = Math.max(nearest, found.firstFrame);
   }
-  const entry = await findEntry(storage, key, nearest, signal);
-  return entry && holds(entry) ? entry : first;
+  // A listing may be old. The chunks that it lacks follow each other.
+  for (let at = nearest, step = 0; step < MAX_UNLISTED; step++) {
+    const entry = await findEntry(storage, key, at, signal);
+    const chunk = entry?.chunks[0];
+    if (!entry || !chunk) return first;
+    if (holds(entry)) return entry;
+    at = chunk.firstFrame + chunk.frames;
+  }
+  return first;
 }
 
 async function readJson(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<unknown> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../../../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../../../../src/lib/clock.ts';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../../../../src/media/rendition/flv.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { DirectoryStorage } from '../../../../../src/media/storage/directory.ts';
@@ -15,6 +15,7 @@ import { AUDIO_FRAME_TICKS } from '../../../../../src/media/streamer/timeline/ti
 import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import type { TrackKind } from '../../../../../src/media/streamer/tracks/rendition.ts';
 import { TrackPlayer } from '../../../../../src/media/streamer/tracks/track.ts';
+import type { ProgramItem } from '../../../../../src/resources/stream/program.ts';
 import { type CutRendition, cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { buildIndex, buildProgram } from '../../../../kit/make/streamer.ts';
 import { until } from '../../../../kit/wait.ts';
@@ -40,9 +41,11 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** A directory that records requests, and can be away. */
+/** A directory that records requests, and can be away or list too little. */
 class Recorded extends DirectoryStorage {
   away = false;
+  /** Number of the last chunks that a listing lacks. */
+  unlisted = 0;
   asked: string[] = [];
   discarded: string[] = [];
   override head(name: string) {
@@ -50,6 +53,11 @@ class Recorded extends DirectoryStorage {
   }
   override read(name: string, range?: ReadRange, signal?: AbortSignal) {
     return this.#answer(name, () => super.read(name, range, signal));
+  }
+  override async *list(prefix: string) {
+    const keys = [];
+    for await (const name of super.list(prefix)) keys.push(name);
+    yield* keys.slice(0, keys.length - 2 * this.unlisted);
   }
   async discard(name: string) {
     this.discarded.push(name);
@@ -235,6 +243,14 @@ test('an item that is joined where nothing is prepared yet begins at its beginni
   expect((await open('video', 220 * FRAME_TICKS)).startTicks).toBe(0);
 });
 
+test('an item is joined where it is prepared, also while a listing is old', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 50 });
+  await publish(cut, 5);
+  storage.unlisted = 2;
+  expect((await open('video', 215 * FRAME_TICKS)).startTicks).toBe(210 * FRAME_TICKS);
+  expect((await open('video', 255 * FRAME_TICKS)).startTicks).toBe(0);
+});
+
 test('a storage that is away at the end of what is prepared ends the item with its code, without a stall', async () => {
   const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
   await publish(cut, 1);
@@ -320,6 +336,23 @@ test('headers and the delay of pictures change with the chunk whose tags are tak
   expect(seen).toEqual(['0: 0 100', '101: 2 77', '201: 0 100']);
 });
 
+/** Opens the track of a list; `clock` is the system's by default. */
+async function openTrack(items: ProgramItem[], clock: Clock = systemClock): Promise<TrackPlayer> {
+  const ended = new AbortController();
+  const program = buildProgram(items, { epoch: clock.now().toISOString() });
+  const track = new TrackPlayer({
+    storage: storage as Storage,
+    kind: 'video',
+    clock,
+    log: pino({ level: 'silent' }),
+    signal: ended.signal,
+    onData: () => undefined,
+  });
+  readers.push(track, { close: () => ended.abort() });
+  await track.load(program, program.video);
+  return track;
+}
+
 /** Plays a track as a splicer does, and returns what each item played. */
 async function* playTrack(track: TrackPlayer) {
   for (;;) {
@@ -344,18 +377,7 @@ async function* playTrack(track: TrackPlayer) {
 test('an item that runs out repeats, is behind until it has been played further, and goes on where it is prepared', async () => {
   const cut = cutRendition(buildMedia({ pad: 6000 }), { fps: FPS, frames: 100 });
   await publish(cut, 1);
-  const ended = new AbortController();
-  const program = buildProgram([item], { epoch: new Date().toISOString() });
-  const track = new TrackPlayer({
-    storage: storage as Storage,
-    kind: 'video',
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-    signal: ended.signal,
-    onData: () => undefined,
-  });
-  readers.push(track, { close: () => ended.abort() });
-  await track.load(program, program.video);
+  const track = await openTrack([item]);
   const turns = playTrack(track);
   const turn = async () => (await turns.next()).value?.pictures;
   const epoch = () => Date.parse(track.stats().clock?.epoch ?? '');
@@ -386,18 +408,7 @@ test('of several items, one that runs out is followed by the next one', async ()
   const whole = { id: 'b', name: 'B', rendition: 'renditions/b.flv' };
   await storage.write(whole.rendition, media);
   await storage.write(indexKey(whole.rendition), Buffer.from(JSON.stringify(buildIndex(media, FPS))));
-  const ended = new AbortController();
-  const program = buildProgram([item, whole], { epoch: new Date().toISOString() });
-  const track = new TrackPlayer({
-    storage: storage as Storage,
-    kind: 'video',
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-    signal: ended.signal,
-    onData: () => undefined,
-  });
-  readers.push(track, { close: () => ended.abort() });
-  await track.load(program, program.video);
+  const track = await openTrack([item, whole]);
   const turns = playTrack(track);
   expect((await turns.next()).value).toEqual({ id: 'a', pictures: count(0, 100) });
   expect((await turns.next()).value).toEqual({ id: 'b', pictures: count(0, 60) });
@@ -405,4 +416,34 @@ test('of several items, one that runs out is followed by the next one', async ()
   await publish(cut, 3, true);
   expect((await turns.next()).value?.id).toBe('a');
   await until('it is prepared', () => track.stats().preparationBehind.item === null);
+});
+
+test('the epoch puts a replacement where the track is, after an item that ran out and one of another length than expected', async () => {
+  let nowMs = Date.parse('2026-01-02T03:04:05Z');
+  const clock: Clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
+  const cut = cutRendition(buildMedia({ pad: 6000 }), { fps: FPS, frames: 100, expectedFrames: 340 });
+  await publish(cut, 1);
+  const track = await openTrack([item], clock);
+  const turns = playTrack(track);
+  const play = async () => {
+    const frames = (await turns.next()).value?.pictures.length ?? 0;
+    nowMs += (frames * 1000) / FPS;
+    return frames;
+  };
+  /** Frames from the epoch to now. */
+  const elapsed = () => Math.round(((nowMs - Date.parse(track.stats().clock?.epoch ?? '')) * FPS) / 1000);
+  expect(await play()).toBe(100);
+  expect(elapsed()).toBe(100);
+  await publishChunk(storage, key, cut, 1);
+  expect(await play()).toBe(200);
+  // The first round counts as whole.
+  expect(elapsed()).toBe(340 + 200);
+  await publishChunk(storage, key, cut, 2);
+  await publishIndex(storage, key, cut);
+  expect(await play()).toBe(300);
+  // Its true length is known now: a replacement counts the rounds before with it.
+  expect(elapsed()).toBe(2 * 300 + 300);
+  expect(await play()).toBe(300);
+  expect(elapsed()).toBe(3 * 300 + 300);
+  expect(track.stats().loopCount).toBe(3);
 });
