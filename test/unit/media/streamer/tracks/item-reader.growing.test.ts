@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
+import { StorageError } from '../../../../../src/media/storage/storage.ts';
 import { AUDIO_FRAME_TICKS } from '../../../../../src/media/streamer/timeline/ticks.ts';
 import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import type { TrackKind } from '../../../../../src/media/streamer/tracks/rendition.ts';
@@ -198,6 +199,11 @@ test('an item is joined where it is prepared, also while a listing is old', asyn
   storage.unlisted = 2;
   expect((await open('video', 215 * FRAME_TICKS)).startTicks).toBe(210 * FRAME_TICKS);
   expect((await open('video', 255 * FRAME_TICKS)).startTicks).toBe(0);
+  storage.list = async function* () {
+    yield* [];
+    throw new StorageError('unavailable', 'It lists nothing.');
+  };
+  expect((await open('video', 215 * FRAME_TICKS)).startTicks).toBe(210 * FRAME_TICKS);
 });
 
 test('a storage that is away at the end of what is prepared ends the item with its code, without a stall', async () => {
