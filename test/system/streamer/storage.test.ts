@@ -97,8 +97,13 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
     expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(perMinute);
 }, 120_000);
 
-/** A film of ten chunks of twelve seconds; only the complete one has an index. */
-async function uploadChunks(): Promise<ProgramItem[]> {
+interface Film {
+  items: ProgramItem[];
+  sizeBytes: number;
+}
+
+/** Uploads a film of ten chunks of twelve seconds twice; only the complete one has an index. */
+async function uploadFilm(): Promise<Film> {
   const seconds = 120;
   const whole = await makeRendition(join(studio.root, 'whole'), 'film', { frames: seconds * 30, bitrateKbps: 1000 });
   const data = await readFile(join(studio.root, 'whole', whole.rendition));
@@ -109,12 +114,15 @@ async function uploadChunks(): Promise<ProgramItem[]> {
     for (const at of cut.entries.keys()) await publishChunk(bucket, rendition, cut, at);
     if (id === 'complete') await publishIndex(bucket, rendition, cut);
   }
-  return items;
+  return { items, sizeBytes: data.length };
 }
+
+let film: Promise<Film> | undefined;
+const makeFilm = () => (film ??= uploadFilm());
 
 test('S3 gone for a minute near the end of a chunk touches no stream, whether its rendition is complete or growing', async () => {
   const streams = [];
-  for (const item of await uploadChunks()) {
+  for (const item of (await makeFilm()).items) {
     const stream = await onAir([item], `outage-${item.id}`);
     await live(stream);
     streams.push(stream);
@@ -182,6 +190,22 @@ test('a streamer that restarts while S3 is away plays its predecessor’s cache'
   await until('a round', async () => (await seams(second)) >= 3, 30_000);
   expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
   expect(await readCache(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+}, 120_000);
+
+test('a streamer that restarts while S3 is away plays on in a rendition that is being prepared', async () => {
+  const cacheDir = join(studio.root, 'kept-growing');
+  const { items, sizeBytes } = await makeFilm();
+  const growing = items.filter(({ id }) => id === 'growing');
+  const first = await onAir(growing, 'growing-first', cacheDir);
+  await live(first);
+  await until('the film is cached', async () => (await readCache(first)).fetchedBytes >= sizeBytes, 30_000);
+  await first.stop();
+  await s3.stop();
+  const second = await onAir(growing, 'growing-second', cacheDir);
+  await live(second);
+  await until('ten seconds', async () => (await second.stats()).framesSent > 300, 30_000);
+  expect(await second.stats()).toMatchObject({ skippedItems: 0, seam: { count: 0 }, playable: true });
+  expect((await readCache(second)).fetchedBytes).toBe(0);
 }, 120_000);
 
 test('without a readable Secret the error names its requirement, and no more', async () => {

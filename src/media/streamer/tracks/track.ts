@@ -185,7 +185,7 @@ export class TrackPlayer {
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys())
       if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
-    if (!listing.items.some((item) => item.id === this.#behind?.item.id)) this.#behind = undefined;
+    if (!listing.items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
     this.#listing = listing;
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
@@ -253,9 +253,8 @@ export class TrackPlayer {
 
   /** True once an item is read behind the place at which it ran out. */
   #isPlayedFurther(item: ItemReader | undefined): boolean {
-    return (
-      this.#behind !== undefined && item?.id === this.#behind.item.id && item.readingFrom >= this.#behind.preparedFrames
-    );
+    if (!item || item.rendition !== this.#behind?.rendition) return false;
+    return item.readingFrom >= this.#behind.preparedFrames;
   }
 
   close(): void {
@@ -411,7 +410,7 @@ export class TrackPlayer {
   #noteRunOut(item: ShownItem, { rendition, preparedFrames }: ItemReader): void {
     const { clock, log } = this.#options;
     this.#ranOut++;
-    const since = this.#behind?.item.id === item.id ? this.#behind.since : clock.now().toISOString();
+    const since = this.#behind?.rendition === rendition ? this.#behind.since : clock.now().toISOString();
     this.#behind = { item, rendition, preparedFrames, since };
     log.warn({ item: item.id, name: item.name, preparedFrames }, 'the item ended early: the rest is not prepared yet');
   }
