@@ -233,7 +233,9 @@ function rendition(
   }
   const { urgent, jobs, settings } = observed;
   const from = keptSource(upload, media, observed);
-  const wanted = wantRendition(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  // A stream may be on air with the part that is prepared, and waits for the rest.
+  const isUrgent = urgent.has(profile) || current?.playable === true;
+  const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
   const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), media);
   if (observed.held.has(profile) && !plan.goesOn(wantedJob, observed.held.get(profile))) return undefined;
   if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
