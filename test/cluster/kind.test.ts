@@ -2,6 +2,8 @@
  * Tests `make run ARGS="--kind"` on a real cluster of kind: the demo is on air from there, `--keep` keeps the cluster for the next start, and
  * otherwise nothing is left.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -141,6 +143,22 @@ describe('a start on kind', { skip: why !== undefined }, () => {
     expect(second.facts).toMatchObject({ demoStreamId: first.facts.demoStreamId, apiKey: first.facts.apiKey });
     await receive(stateDir, 2);
     expect(await second.interrupt()).toBe(0);
+    expect(await inventory()).toEqual(before);
+    expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
+  });
+
+  test('leaves nothing when it is interrupted while kind makes the cluster', async () => {
+    const before = await inventory();
+    const stateDir = join(dir, 'interrupted');
+    const args = ['--kind', '--image', IMAGE, '--node-image', NODE_IMAGE, '--state-dir', stateDir, '--keep'];
+    const [command, ...words] = [...WITHIN, process.execPath, LOCAL_MAIN, ...args];
+    const child = spawn(command, words, { env, stdio: 'ignore', detached: true });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    await until('the node runs', async () => (await docker('ps', '--format', '{{.Names}}')).includes('loopstream'));
+    // As a terminal does, which interrupts the whole process group.
+    process.kill(-(child.pid ?? 0), 'SIGINT');
+    expect(await exited).toEqual([0, null]);
     expect(await inventory()).toEqual(before);
     expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
   });

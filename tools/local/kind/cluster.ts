@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
+import { spawnChild } from '../../process/processes.ts';
 import type { Context } from '../context.ts';
 import type { Commands } from './commands.ts';
 import type { EngineInfo } from './engine.ts';
@@ -12,8 +13,8 @@ export const CLUSTER = 'loopstream';
 const NODE = `${CLUSTER}-control-plane`;
 /** The network of every cluster of kind. */
 const NETWORK = 'kind';
-/** The first start fetches an image of a gigabyte. */
-const CREATE_TIMEOUT_MS = 15 * 60_000;
+/** A node is ready when the network of its pods is. */
+const WAIT = ['--wait', '120s'];
 const DELETE_TIMEOUT_MS = 60_000;
 const LOAD_TIMEOUT_MS = 5 * 60_000;
 
@@ -24,11 +25,13 @@ export interface KindCluster {
   node: string;
   /** This machine's address, reachable from the cluster's pods. */
   gateway: string;
+  /** Notes that the system runs in it: only such a cluster is kept. */
+  markReady(): void;
 }
 
 /** The record in the state directory of a cluster that this system has made. */
 interface Made {
-  /** false: its creation did not end. */
+  /** Whether a start in it came to its end. The cluster is deleted otherwise: a release that is half installed stays so. */
   ready: boolean;
   /** Whether the network was made with it. */
   network: boolean;
@@ -80,28 +83,52 @@ export function openCluster(context: Context, commands: Commands, engine: Engine
     const made = { network: !(await hasNetwork()) };
     record({ ...made, ready: false });
     deferRemoval(made);
+    const configFile = state.path('kind.yaml');
+    writeFileSync(configFile, kindConfig(engine));
     const image = options.nodeImage === undefined ? [] : ['--image', options.nodeImage];
-    await kind(
-      ['create', 'cluster', '--name', CLUSTER, '--config', '-', '--kubeconfig', kubeconfig, '--wait', '120s', ...image],
-      { input: kindConfig(engine), timeoutMs: CREATE_TIMEOUT_MS, signal },
-    );
-    record({ ...made, ready: true });
+    // In a process group of its own, it ends before the deletion begins, and not with the terminal's Ctrl-C in the middle of it.
+    const child = await spawnChild({
+      name: 'kind',
+      command: 'kind',
+      args: [
+        'create',
+        'cluster',
+        '--name',
+        CLUSTER,
+        '--config',
+        configFile,
+        '--kubeconfig',
+        kubeconfig,
+        ...WAIT,
+        ...image,
+      ],
+      env: commands.env,
+      logFile: state.path('logs', 'kind.log'),
+      stateDir: state.dir,
+    });
+    lifecycle.defer('kind', () => child.stop());
+    const { code } = await child.exited;
+    if (code !== 0) throw new Error('kind could not create the cluster. Read kind.log.');
+    return made;
   };
 
   return progress.step('kind cluster', async () => {
-    const made = readMade();
-    if (made && !made.ready) await remove(made);
-    if (!(await hasCluster())) await create();
-    else {
+    const earlier = readMade();
+    if (earlier && !earlier.ready) await remove(earlier);
+    const isThere = await hasCluster();
+    const made = isThere ? earlier : await create();
+    if (isThere) {
       if (made) deferRemoval(made);
       await kind(['export', 'kubeconfig', '--name', CLUSTER, '--kubeconfig', kubeconfig], { signal });
     }
+    if (made) record({ ...made, ready: false });
     const networks = JSON.parse(
       await docker(['inspect', NODE, '--format', '{{json .NetworkSettings.Networks}}'], { signal }),
     ) as Record<string, { IPAddress: string; Gateway: string }>;
     const [network] = Object.values(networks);
     if (!network?.IPAddress) throw new Error(`The node ${NODE} has no address. Delete the cluster, and start again.`);
-    return { kubeconfig, node: network.IPAddress, gateway: network.Gateway };
+    const markReady = () => made && record({ ...made, ready: true });
+    return { kubeconfig, node: network.IPAddress, gateway: network.Gateway, markReady };
   });
 }
 

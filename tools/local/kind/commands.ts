@@ -5,7 +5,10 @@ import type { LocalEnvironment } from '../../process/environment.ts';
 import { type CommandOptions, run } from '../../process/run.ts';
 import { type EngineInfo, whyOutOfReach } from './engine.ts';
 
-export type Commands = Record<Command, (args: readonly string[], options?: Options) => Promise<string>>;
+export type Commands = Record<Command, (args: readonly string[], options?: Options) => Promise<string>> & {
+  /** The environment of the commands. */
+  env: Record<string, string>;
+};
 
 type Command = 'docker' | 'kind' | 'helm';
 type Options = Omit<CommandOptions, 'env' | 'cwd'>;
@@ -33,13 +36,13 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim(
 /** Returns the commands. Each resolves to its standard output, and rejects with the end of its complaint. */
 export function createCommands({ all }: Pick<LocalEnvironment, 'all'>): Commands {
   // kind would take podman where a variable of the user's says so, and older clients build without BuildKit unless told.
-  const env = { ...all, KIND_EXPERIMENTAL_PROVIDER: 'docker', DOCKER_BUILDKIT: '1' };
+  const env = { ...(all as Record<string, string>), KIND_EXPERIMENTAL_PROVIDER: 'docker', DOCKER_BUILDKIT: '1' };
   const command = (program: Command) => async (args: readonly string[], options?: Options) => {
     const { ok, stdout, stderr } = await run(program, args, { timeoutMs: 60_000, ...options, env });
     if (ok) return stdout;
     throw new Error(`\`${program} ${args.slice(0, 2).join(' ')}\` failed: ${readComplaint(stderr)}`);
   };
-  return { docker: command('docker'), kind: command('kind'), helm: command('helm') };
+  return { docker: command('docker'), kind: command('kind'), helm: command('helm'), env };
 }
 
 /** Returns the facts of the engine. ConfigError, one sentence with a link, says which program or engine `--kind` lacks. */

@@ -29,13 +29,17 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
 
   const [cluster, tag, { database, account }] = await Promise.all([
     openCluster(context, commands, engine),
-    progress.step('image', () => ensureImage(commands, { image: options.image, context: PROJECT_ROOT, signal })),
+    progress.step('image', async () => {
+      const tag = await ensureImage(commands, { image: options.image, context: PROJECT_ROOT, signal });
+      // The node has it by then, also one that is kept.
+      lifecycle.defer('image', () => commands.docker(['rmi', `${REPOSITORY}:${tag}`]).then(() => {}));
+      return tag;
+    }),
     startServices(context).then(async (database) => {
       if (!database) throw new Error('--kind needs PostgreSQL.');
       return { database, account: await ensureAccount(state, database.url) };
     }),
   ]);
-  if (!options.keep) lifecycle.defer('image', () => commands.docker(['rmi', `${REPOSITORY}:${tag}`]).then(() => {}));
   const expose = async (name: string, from: { host: string; port: number }, to: { host: string; port: number }) =>
     lifecycle.defer(name, await forward(from, to));
 
@@ -63,5 +67,6 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
     await untilOk(`http://${cluster.node}:${port}/`, signal);
     await expose('API', { host: options.host, port: ports.api }, { host: cluster.node, port });
   });
+  cluster.markReady();
   return describeSystem(context, { account, kubeconfig: cluster.kubeconfig, receiverHost: gateway });
 }
