@@ -37,7 +37,7 @@ export class RenditionOutput {
   static async open(options: RenditionOutputOptions): Promise<RenditionOutput> {
     const { storage, renditionKey, profile, framerate, expectedFrames, provisional, onPrepared } = options;
     const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
-    const writer = await ChunkWriter.open({
+    const writer = new ChunkWriter({
       storage,
       renditionKey,
       provisional,
