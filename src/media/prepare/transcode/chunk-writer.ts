@@ -96,7 +96,7 @@ export class ChunkWriter {
     if (!this.#provisional) await this.#writeEntries();
   }
 
-  /** Returns what another Job has left in the place of `chunk`. What does not fit there goes, with all that follows it. */
+  /** Returns the chunk that another Job has left in the place of `chunk`. A chunk that does not fit goes, with all that follow it. */
   async #findLeft(chunk: Chunk): Promise<Chunk | undefined> {
     const { storage, renditionKey } = this.#options;
     const key = entryKey(renditionKey, chunk.firstFrame);
