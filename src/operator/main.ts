@@ -8,6 +8,7 @@ import { createEventRecorder } from '../kube/events.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
+import { UPLOAD_LABEL } from '../resources/common/names.ts';
 import { type Caches, createCaches, createNodeCache, type Enqueue, watchCaches } from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
@@ -84,6 +85,8 @@ export async function runOperator(
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),
+    isImported: ({ metadata: { namespace, labels } }) =>
+      caches.uploads.get(namespace ?? '', labels?.[UPLOAD_LABEL] ?? '')?.status?.media !== undefined,
     isSwept: (jobNamespace, key) => sweeper.isSwept(jobNamespace, key),
   });
   const maxPreparedBytes = config.limits.full.preparedBytes;

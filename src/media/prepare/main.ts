@@ -95,6 +95,9 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
     onPrepared(part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) {
       done.prepared = { ...part, speed: (1000 * part.seconds) / Math.max(1, performance.now() - startedMs) };
     },
+    onImported(imported: NonNullable<PrepareProgress['imported']>) {
+      done.imported = imported;
+    },
   };
 }
 

@@ -8,7 +8,7 @@ import type { Job } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
-import { PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
+import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { BY_OWNER, type Caches, listProfilesAsked } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
@@ -22,14 +22,17 @@ const INTERVAL_MS = 2_000;
  */
 const URGENT_INTERVAL_MS = 500;
 const TIMEOUT_MS = 1_000;
-const MAX_BYTES = 1024;
+/** The result of an import has up to 4096 bytes, and may be part of its progress. */
+const MAX_BYTES = 8192;
 
 /** The last answer of each Job, by its UID. */
 export type JobProgress = Map<string, PrepareProgress>;
 
 /** Whether an answer says enough that is new for another look at the upload. */
 const isNews = (before: PrepareProgress | undefined, now: PrepareProgress): boolean =>
-  hasMoved(before?.progress, now.progress) || hasPartMoved(before?.prepared, now.prepared);
+  hasMoved(before?.progress, now.progress) ||
+  hasPartMoved(before?.prepared, now.prepared) ||
+  (now.imported !== undefined && before?.imported === undefined);
 
 /** Follows until the lifecycle stops. `enqueue` is called with an upload's key when one of its Jobs has moved on. */
 export function followProgress(
@@ -55,11 +58,12 @@ export function followProgress(
     enqueue(uploadKey);
   };
 
-  /** Whether a stream waits until the rendition of a Job can be played. */
+  /** Whether a stream waits until the rendition of a Job can be played. An import makes one for it, or another Job does after it. */
   const isUrgent = ({ metadata }: Job, upload: string, uploadKey: string): boolean => {
     const prepared = progress.get(metadata.uid)?.prepared;
     if (prepared && mayPlay(prepared)) return false;
     const { urgent } = listProfilesAsked(caches, uploadKey);
+    if (metadata.name === importJobName(upload)) return urgent.size > 0;
     return [...urgent].some((profile) => renditionJobName(upload, profile) === metadata.name);
   };
 

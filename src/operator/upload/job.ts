@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { PrepareTask } from '../../media/prepare/job/task.ts';
+import { type ImportRendition, PrepareTask } from '../../media/prepare/job/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
@@ -16,6 +16,7 @@ import {
 } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
+  importContent,
   incomingKey,
   incomingKeys,
   isRenditionKey,
@@ -69,14 +70,20 @@ function describeSource(upload: Upload, maxBytes: number | undefined) {
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }
 
-/** `granted`: the most that a link may bring, where that is less than its own limit. */
-export const wantImport = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): WantedJob => ({
+/** `granted`: the most that a link may bring, where that is less than its own limit. `rendition`: what the Job makes too. */
+export const wantImport = (
+  upload: Upload,
+  urgent = false,
+  granted = upload.spec.maxSizeBytes,
+  rendition?: ImportRendition,
+): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
     ...describeSource(upload, granted),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
+    ...(rendition && { rendition }),
   },
   deadlineSeconds: Number.POSITIVE_INFINITY,
   urgent,
@@ -87,6 +94,23 @@ const limitSeconds = ({ durationSeconds }: MediaInfo, profile: string): number =
 
 const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
   renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
+
+/** The rendition in `profile` as the import's Job makes it. `shared`: no account has a scope of its own. */
+export const describeImportRendition = (upload: Upload, profile: string, shared: boolean): ImportRendition => {
+  const { metadata, spec } = upload;
+  const scope = shared ? undefined : findScope(upload);
+  return { profile, renditionKey: renditionKey(importContent(metadata.uid), spec.type, profile, scope) };
+};
+
+/** The task of an upload's import, where its Job has begun. */
+export function readImportTask(
+  upload: Upload,
+  jobs: ReadonlyMap<string, Job>,
+): Extract<MakingTask, { action: 'import' }> | undefined {
+  const job = jobs.get(importJobName(upload.metadata.name));
+  const task = job && readTask(job);
+  return task?.action === 'import' ? task : undefined;
+}
 
 /** `from`: storage key of the source. `shared`: all accounts share what is made. */
 export const wantRendition = (
@@ -111,13 +135,13 @@ export const wantRendition = (
 
 /**
  * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
- * link's transfer is over when the largest source has come at the lowest rate.
+ * link's transfer is over when the largest source has come at the lowest rate. A rendition has the time of a Job of its own.
  */
 function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings: PodSettings): number {
   const { fetchTimeoutSeconds, minFetchBytesPerSecond, maxSourceBytes, mediaLimits } = settings;
   const bytes = 'url' in task ? Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes) : Number.POSITIVE_INFINITY;
   const transfer = Math.min(fetchTimeoutSeconds, Math.ceil(bytes / minFetchBytesPerSecond));
-  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds;
+  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds + (task.rendition ? settings.maxPrepareSeconds : 0);
 }
 
 /** How long a Job may take: never longer than the settings allow, whatever its media claims. */
@@ -197,10 +221,14 @@ export const getWorkKey = (task: MakingTask): string => (task.action === 'import
 export const isJobFor = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
 
 /** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function keepRenditionKey(wantedJob: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
+export function keepRenditionKey(
+  wantedJob: WantedJob,
+  job: Job | undefined,
+  content: { uid: string; sha256: string },
+): WantedJob {
   const [begun, { task }] = [job && readTask(job), wantedJob];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
-  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wantedJob;
+  if (!isRenditionKey(begun.renditionKey, content, task.type, task.profile)) return wantedJob;
   return { ...wantedJob, task: { ...task, renditionKey: begun.renditionKey } };
 }
 

@@ -57,6 +57,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     const task = readTask(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
     if (task?.action === 'import' && 'sent' in task) keys.push(...listKeys(task.sent));
+    if (task?.action === 'import' && task.rendition) keys.push(task.rendition.renditionKey);
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])

@@ -12,6 +12,13 @@ import {
 } from '../../../resources/upload/spec.ts';
 import { UploadWarnings } from '../../../resources/upload/warnings.ts';
 
+/**
+ * A rendition that an import makes too, since a stream waits for it: its key is by the upload (importContent). It is one, since a Job
+ * makes one at a time; others have Jobs of their own.
+ */
+export const ImportRendition = Type.Object({ profile: Type.String(), renditionKey: Type.String() });
+export type ImportRendition = Static<typeof ImportRendition>;
+
 /** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
 
@@ -25,6 +32,7 @@ export const PrepareTask = Type.Union([
     type: Type.Enum(UPLOAD_TYPES),
     /** Storage key for the source. */
     sourceKey: Type.String(),
+    rendition: Type.Optional(ImportRendition),
   }),
   Type.Object({
     action: Type.Literal('import'),
@@ -37,6 +45,7 @@ export const PrepareTask = Type.Union([
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
+    rendition: Type.Optional(ImportRendition),
   }),
   Type.Object({
     action: Type.Literal('rendition'),
@@ -67,9 +76,13 @@ export const SweepResult = Type.Object({
 });
 export type SweepResult = Static<typeof SweepResult>;
 
+/** Findings of an import. */
+const Found = { media: MediaInfo, warnings: Type.Optional(UploadWarnings) };
+
 export const PrepareResult = Type.Union([
   SweepResult,
-  Type.Object({ action: Type.Literal('import'), media: MediaInfo, warnings: Type.Optional(UploadWarnings) }),
+  /** `rendition`: only one that is ready. Where it could not be made, a Job of its own says why. */
+  Type.Object({ action: Type.Literal('import'), ...Found, rendition: Type.Optional(RenditionStatus) }),
   Type.Object({
     action: Type.Literal('rendition'),
     rendition: RenditionStatus,
@@ -95,10 +108,12 @@ export const PreparedPart = Type.Object({
 });
 export type PreparedPart = Static<typeof PreparedPart>;
 
-/** The progress that a working Job reports: 0 to 1, and for a rendition the part in storage. */
+/** The progress that a working Job reports: 0 to 1, and the part of its rendition in storage. */
 export const PROGRESS_PATH = '/progress';
 export const PrepareProgress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   prepared: Type.Optional(PreparedPart),
+  /** Set once an import has stored its source and still makes its rendition. */
+  imported: Type.Optional(Type.Object(Found)),
 });
 export type PrepareProgress = Static<typeof PrepareProgress>;

@@ -13,6 +13,8 @@ import type { Cut } from './indexer.ts';
 export interface ChunkWriterOptions {
   storage: Storage;
   renditionKey: string;
+  /** True where an earlier Job may have had another content: what it has left is kept only where the bytes are the same. */
+  keepsSameOnly?: boolean | undefined;
   /** The part of an entry that is the same for all chunks. */
   about: Omit<ChunkEntry, 'version' | 'chunk'>;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
@@ -106,10 +108,11 @@ export class ChunkWriter {
   }
 
   /** Returns what an earlier Job has left in the place of `chunk`, if it takes that place exactly. */
-  async #readLeft({ firstFrame, frames }: Chunk): Promise<Chunk | undefined> {
-    const { storage, renditionKey, about } = this.#options;
+  async #readLeft({ firstFrame, frames, sha256 }: Chunk): Promise<Chunk | undefined> {
+    const { storage, renditionKey, keepsSameOnly, about } = this.#options;
     const entry = parseAs(ChunkEntry, await text(await storage.read(entryKey(renditionKey, firstFrame))));
     if (entry?.chunk.firstFrame !== firstFrame || entry.chunk.frames !== frames) return undefined;
+    if (keepsSameOnly && entry.chunk.sha256 !== sha256) return undefined;
     const { frameRateNum, frameRateDen } = entry.video ?? {};
     if (frameRateNum !== about.video?.frameRateNum || frameRateDen !== about.video?.frameRateDen) return undefined;
     const object = await storage.head(chunkKey(renditionKey, firstFrame));
