@@ -1,5 +1,6 @@
 /** Attacks through a prepare Job that a file has taken over: it may report anything, and only possible values are stored. */
 import { describe, expect, test } from 'vitest';
+import type { PreparedPart } from '../../src/media/prepare/job/task.ts';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { wantImport, wantRendition } from '../../src/operator/upload/job.ts';
 import type { Upload } from '../../src/resources/upload/resource.ts';
@@ -7,8 +8,13 @@ import { endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../kit/make/ope
 
 const buildImported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });
 
-/** Returns the status of an upload after its Job has reported a result. */
-function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partial<Upload['spec']> = {}) {
+/** Returns the status of an upload after its Job has reported a result, or a part of a rendition while it works. */
+function statusAfter(
+  result: unknown,
+  task: 'import' | 'rendition',
+  more: Partial<Upload['spec']> = {},
+  prepared?: PreparedPart,
+) {
   const bare = task === 'import' ? upload('film', {}) : buildImported();
   const owner = { ...bare, spec: { ...bare.spec, ...more } };
   const job = makeJob(owner, task === 'import' ? wantImport(owner) : wantRendition(owner, MEDIA, '720p30'));
@@ -18,10 +24,11 @@ function statusAfter(result: unknown, task: 'import' | 'rendition', more: Partia
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),
-    progress: new Map(),
+    sameWork: new Map(),
+    progress: new Map(prepared && [[job.metadata.uid, { progress: 0, prepared }]]),
     sameSource: () => undefined,
     jobs: new Map([[job.metadata.name, job]]),
-    pods: new Map([[job.metadata.uid, [endedPod(result as Parameters<typeof endedPod>[0])]]]),
+    pods: new Map([[job.metadata.uid, prepared ? [] : [endedPod(result as Parameters<typeof endedPod>[0])]]]),
     keepUnusedMs: 1,
     now: NOW,
     settings: SETTINGS,
@@ -64,6 +71,24 @@ describe('an import that reports', () => {
     expect(statusAfter({ action: 'import', media: MEDIA }, 'import', { maxDurationSeconds: 10 })).toMatchObject({
       media: MEDIA,
     });
+  });
+});
+
+describe('a Job that reports a part of its rendition', () => {
+  const part: PreparedPart = { seconds: 10, totalSeconds: 10, speed: 2 };
+  const shown = (wrong: Partial<PreparedPart>) =>
+    statusAfter(undefined, 'rendition', {}, { ...part, ...wrong }).renditions;
+
+  test('that is possible has it shown', () => {
+    expect(shown({})).toMatchObject([{ state: 'pending', playable: true, preparedSeconds: 10 }]);
+  });
+
+  test.each<[string, Partial<PreparedPart>]>([
+    ['of a film of 25 years', { seconds: 800_801_800, totalSeconds: 800_801_800 }],
+    ['that is longer than the whole', { seconds: 11 }],
+    ['at the speed of light', { speed: 1e300 }],
+  ])('%s has nothing of it written down', (_, wrong) => {
+    expect(shown(wrong)).toEqual([{ profile: '720p30', state: 'pending' }]);
   });
 });
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { Job } from '../../src/kube/core.ts';
 import { makeRendition } from '../../src/media/prepare/job/make-rendition.ts';
-import { indexKey } from '../../src/media/rendition/index.ts';
+import { chunkKey, indexKey } from '../../src/media/rendition/index.ts';
 import { decideUpload } from '../../src/operator/upload/decide.ts';
 import { getWorkKey, type WantedJob, wantRendition } from '../../src/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep } from '../../src/operator/upload/sweep.ts';
@@ -38,6 +38,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),
+    sameWork: new Map(),
     progress: new Map(),
     sameSource: () => undefined,
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
@@ -84,12 +85,13 @@ describe('a file that another account has too', () => {
     }));
     const [first, second] = tasks as [(typeof tasks)[0], (typeof tasks)[0]];
     await makeRendition(first, createContext(place));
-    expect(await storage.head(second.renditionKey)).toBeUndefined();
-    await storage.write(first.renditionKey, Buffer.from('poison'));
+    const [mallorys, victims] = [chunkKey(first.renditionKey, 0), chunkKey(second.renditionKey, 0)];
+    expect(await storage.head(victims)).toBeUndefined();
+    await storage.write(mallorys, Buffer.from('poison'));
     await storage.write(indexKey(first.renditionKey), Buffer.from('{}'));
     const made = await makeRendition(second, createContext(place));
     expect(made.rendition).toMatchObject({ state: 'ready', key: second.renditionKey });
-    expect((await storage.head(second.renditionKey))?.sizeBytes).toBeGreaterThan(1000);
+    expect((await storage.head(victims))?.sizeBytes).toBeGreaterThan(1000);
   });
 });
 

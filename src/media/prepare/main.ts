@@ -86,14 +86,13 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
     }
   }
   const toLog = progressLog(task.action, log, systemClock);
-  const startedMs = performance.now();
   return {
     onProgress(fraction: number) {
       done.progress = Math.min(1, Math.max(0, fraction));
       toLog(fraction);
     },
-    onPrepared(part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) {
-      done.prepared = { ...part, speed: (1000 * part.seconds) / Math.max(1, performance.now() - startedMs) };
+    onPrepared(part: PreparedPart) {
+      done.prepared = part;
     },
     onImported(imported: NonNullable<PrepareProgress['imported']>) {
       done.imported = imported;

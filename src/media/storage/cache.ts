@@ -9,15 +9,15 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { ChunkStore } from './chunks.ts';
 import { Heads, within } from './heads.ts';
 import { StorageHealth } from './health.ts';
 import { keySegments } from './key.ts';
+import { PieceStore } from './piece-store.ts';
 import { ReadAhead, type ReadObject, type WantedHead, type WantedPiece } from './read-ahead.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
 /** 3 s of 2.5 Mbit/s; at 50 Mbit/s six requests a second. */
-const CHUNK_BYTES = 2 ** 20;
+const PIECE_BYTES = 2 ** 20;
 /** A smaller read looks something up in the object. It is cached as it is, and nothing is fetched ahead. */
 const PEEK_BYTES = 64 * 1024;
 /** 256 MiB ahead with the default of 2 GiB; two items of two tracks then take half of the cache. */
@@ -62,12 +62,12 @@ export interface CacheStats {
 type Part = Required<ReadRange> & { version: string };
 
 const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
-const countPieces = ({ sizeBytes }: StoredObject): number => Math.ceil(sizeBytes / CHUNK_BYTES);
-const chunkName = ({ key, version, piece }: WantedPiece) => hashName('chunk', key, version, piece);
+const countPieces = ({ sizeBytes }: StoredObject): number => Math.ceil(sizeBytes / PIECE_BYTES);
+const pieceName = ({ key, version, piece }: WantedPiece) => hashName('chunk', key, version, piece);
 
 export class CachedStorage implements Storage {
   readonly #storage: Storage;
-  readonly #store: ChunkStore;
+  readonly #store: PieceStore;
   readonly #maxBytes: number;
   readonly #ahead: ReadAhead;
   readonly #heads: Heads;
@@ -81,12 +81,12 @@ export class CachedStorage implements Storage {
   #misses = 0;
   #fetchedBytes = 0;
 
-  private constructor(storage: Storage, store: ChunkStore, options: CacheOptions) {
+  private constructor(storage: Storage, store: PieceStore, options: CacheOptions) {
     const { maxBytes, readAheadBytes = maxBytes / READ_AHEAD_PART, log, clock = systemClock } = options;
     this.#storage = storage;
     this.#store = store;
     this.#maxBytes = maxBytes;
-    this.#ahead = new ReadAhead(Math.floor(readAheadBytes / CHUNK_BYTES));
+    this.#ahead = new ReadAhead(Math.floor(readAheadBytes / PIECE_BYTES));
     this.#health = new StorageHealth(log);
     const ask = (key: string) => this.#health.ask(key, () => answerWithin(HEAD_TIMEOUT_MS, storage.head(key)));
     const { freshMs = FRESH_MS, patienceMs = PATIENCE_MS } = options;
@@ -96,7 +96,7 @@ export class CachedStorage implements Storage {
   /** Takes over the directory of an earlier process. Never rejects: without a usable directory nothing is cached. */
   static async open(storage: Storage, options: CacheOptions): Promise<CachedStorage> {
     const { dir, maxBytes, log, clock = systemClock } = options;
-    return new CachedStorage(storage, await ChunkStore.open({ dir, maxBytes, log, clock }), options);
+    return new CachedStorage(storage, await PieceStore.open({ dir, maxBytes, log, clock }), options);
   }
 
   /** Stops fetching; resolves when no fetch or write is left. */
@@ -142,28 +142,28 @@ export class CachedStorage implements Storage {
 
   async *#peek(key: string, part: Part, signal: AbortSignal | undefined) {
     const { start, end, version } = part;
-    const first = Math.floor(start / CHUNK_BYTES);
-    const whole = Math.floor((end - 1) / CHUNK_BYTES) === first && this.#there({ key, version, piece: first });
+    const first = Math.floor(start / PIECE_BYTES);
+    const whole = Math.floor((end - 1) / PIECE_BYTES) === first && this.#there({ key, version, piece: first });
     if (whole) return yield* this.#pieces(key, part, signal);
     yield await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
   }
 
   async *#pieces(key: string, { start, end, version, followedBy }: Part, signal: AbortSignal | undefined) {
     for (let offset = start; offset < end; ) {
-      const piece = Math.floor(offset / CHUNK_BYTES);
-      const from = piece * CHUNK_BYTES;
-      const range = { start: from, end: from + CHUNK_BYTES, version };
-      const data = await this.#take(chunkName({ key, version, piece }), key, range, signal);
+      const piece = Math.floor(offset / PIECE_BYTES);
+      const from = piece * PIECE_BYTES;
+      const range = { start: from, end: from + PIECE_BYTES, version };
+      const data = await this.#take(pieceName({ key, version, piece }), key, range, signal);
       if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece }, followedBy ?? []);
       const part = data.subarray(offset - from, Math.min(data.length, end - from));
       if (part.length > 0) yield part;
-      if (data.length < CHUNK_BYTES) return;
-      offset = from + CHUNK_BYTES;
+      if (data.length < PIECE_BYTES) return;
+      offset = from + PIECE_BYTES;
     }
   }
 
   #there(wanted: WantedPiece): boolean {
-    const name = chunkName(wanted);
+    const name = pieceName(wanted);
     return this.#store.has(name) || this.#flights.has(name);
   }
 
@@ -251,8 +251,8 @@ export class CachedStorage implements Storage {
   async #fetchWanted(wanted: WantedPiece | WantedHead): Promise<void> {
     const { key, piece } = wanted;
     if (piece !== undefined) {
-      const start = piece * CHUNK_BYTES;
-      await this.#fetch(chunkName(wanted), key, { start, end: start + CHUNK_BYTES, version: wanted.version });
+      const start = piece * PIECE_BYTES;
+      await this.#fetch(pieceName(wanted), key, { start, end: start + PIECE_BYTES, version: wanted.version });
       return;
     }
     const object = await this.#heads.get(key);
@@ -265,7 +265,7 @@ export class CachedStorage implements Storage {
     await this.#heads.forget(key);
     if (!object) return;
     for (let piece = 0; piece < countPieces(object); piece++)
-      await this.#store.delete(chunkName({ key, version: object.version, piece }));
+      await this.#store.delete(pieceName({ key, version: object.version, piece }));
   }
 
   async write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {

@@ -4,13 +4,13 @@
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import type { ChunkStore } from './chunks.ts';
+import type { PieceStore } from './piece-store.ts';
 import { StorageError, type StoredObject } from './storage.ts';
 
 const MAX_KNOWN = 10_000;
 
 export interface HeadsOptions {
-  store: ChunkStore;
+  store: PieceStore;
   clock: Clock;
   /** Asks the storage. */
   ask: (key: string) => Promise<StoredObject | undefined>;

@@ -141,11 +141,15 @@ export type Caches = ReturnType<typeof createCaches> & {
 };
 export type NodeCache = Reflector<KubeObject<Node['spec']>>;
 
-/** Storage key of the source with this hash that another upload of the same account has had for longest. */
-export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): string | undefined {
-  const others = caches.uploads
+/** Other uploads of the same account with this content. */
+export const listUploadsOfContent = (caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): Upload[] =>
+  caches.uploads
     .byIndex(BY_CONTENT, contentKey(upload, sha256))
     .filter(({ metadata }) => metadata.uid !== upload.metadata.uid && !metadata.deletionTimestamp);
+
+/** Storage key of the source with this hash that another upload of the same account has had for longest. */
+export function sameSource(caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): string | undefined {
+  const others = listUploadsOfContent(caches, upload, sha256);
   others.sort((a, b) => a.metadata.creationTimestamp.localeCompare(b.metadata.creationTimestamp));
   return others.find(({ status }) => status?.sourceKey !== undefined)?.status?.sourceKey;
 }

@@ -5,7 +5,7 @@
 
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import type { ImportRendition, PreparedPart, PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
+import type { ImportRendition, PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -58,7 +58,9 @@ export interface UploadObservation {
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;
-  /** The last answers of the Jobs, by UID, as far as they could be asked. */
+  /** Jobs of other uploads that make the same renditions, by storage key. */
+  sameWork: ReadonlyMap<string, Job>;
+  /** The last answers of all these Jobs, by UID, as far as they could be asked. */
   progress: ReadonlyMap<string, PrepareProgress>;
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
@@ -313,10 +315,7 @@ function rendition(
     return { profile, state: 'failed', error: noPreparedRoom };
   }
   const result = plan.follow(wantedJob);
-  if (!result) {
-    const part = boundPart(plan.progress(wantedJob.name)?.prepared, media.durationSeconds);
-    return pending(wantedJob, profile, current, part, observed);
-  }
+  if (!result) return pending(wantedJob, profile, current, media, observed);
   if (result.action === 'rendition' && wantedJob.task.action === 'rendition') {
     const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
     return { profile, state: 'ready', key: wantedJob.task.renditionKey, durationSeconds, bitrateKbps };
@@ -329,13 +328,15 @@ function pending(
   { name, task }: WantedJob,
   profile: string,
   current: RenditionStatus | undefined,
-  part: PreparedPart | undefined,
-  { jobs, now }: UploadObservation,
+  media: MediaInfo,
+  { jobs, sameWork, progress, now }: UploadObservation,
 ): RenditionStatus {
   if (profile === PREVIEW_PROFILE) return { profile, state: 'pending' };
   const key = getWorkKey(task);
-  const seen = { shown: findPending(current, key), part, isWorkedOn: jobs.has(name), key, now };
-  return { profile, state: 'pending', ...showPart(seen) };
+  const job = jobs.get(name) ?? sameWork.get(key);
+  const part = boundPart(job && progress.get(job.metadata.uid)?.prepared, media.durationSeconds);
+  const shown = findPending(current, key);
+  return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */

@@ -9,9 +9,9 @@ import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
 import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
-import { BY_OWNER, type Caches, listProfilesAsked } from '../caches/caches.ts';
+import { BY_OWNER, type Caches, listProfilesAsked, listUploadsOfContent } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
-import { joinKey } from '../runtime/controller.ts';
+import { joinKey, splitKey } from '../runtime/controller.ts';
 import { hasPartMoved, mayPlay } from './playable.ts';
 import { hasMoved, isActive } from './progress.ts';
 
@@ -36,7 +36,7 @@ const isNews = (before: PrepareProgress | undefined, now: PrepareProgress): bool
 
 /** Follows until the lifecycle stops. `enqueue` is called with an upload's key when one of its Jobs has moved on. */
 export function followProgress(
-  caches: Pick<Caches, 'jobs' | 'pods' | 'streams' | 'playlists'>,
+  caches: Pick<Caches, 'jobs' | 'pods' | 'streams' | 'playlists' | 'uploads'>,
   progress: JobProgress,
   enqueue: (uploadKey: string) => void,
   lifecycle: Lifecycle,
@@ -56,6 +56,12 @@ export function followProgress(
     if (!isNews(enqueued.get(uid), answer)) return;
     enqueued.set(uid, answer);
     enqueue(uploadKey);
+    // One Job makes a rendition for all uploads of an account that have the same content.
+    const upload = caches.uploads.get(...splitKey(uploadKey));
+    const { media } = upload?.status ?? {};
+    if (!upload || !media || !answer.prepared) return;
+    for (const { metadata } of listUploadsOfContent(caches, upload, media.sha256))
+      enqueue(joinKey(metadata.namespace, metadata.name));
   };
 
   /** Whether a stream waits until the rendition of a Job can be played. An import makes one for it, or another Job does after it. */

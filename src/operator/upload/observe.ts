@@ -1,6 +1,6 @@
 /** Reads the caches of the operator for one upload. */
 
-import type { Pod } from '../../kube/core.ts';
+import type { Job, Pod } from '../../kube/core.ts';
 import { ACCOUNT_LABEL, importJobName, renditionJobName } from '../../resources/common/names.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -12,12 +12,15 @@ import {
   listProfilesAsked,
   listStreamsOfUpload,
   listUploadsOfAccount,
+  listUploadsOfContent,
   sameSource,
 } from '../caches/caches.ts';
 import { findGraceEnd, findProfile } from '../media/items.ts';
 import { joinKey } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import type { UploadObservation } from './decide.ts';
+import { readTask } from './job.ts';
+import { isActive } from './progress.ts';
 import { grantRoom } from './storage-grant.ts';
 
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
@@ -38,6 +41,20 @@ function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Uploa
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
 
+/** The Jobs of other uploads of the account that make a rendition of the same content, by storage key: one Job makes it for all. */
+function findSameWork(caches: UploadControllerDeps['caches'], upload: Upload): Map<string, Job> {
+  const { media } = upload.status ?? {};
+  const others = media ? listUploadsOfContent(caches, upload, media.sha256) : [];
+  const found = new Map<string, Job>();
+  for (const { metadata } of others) {
+    for (const job of caches.jobs.byIndex(BY_UPLOAD, joinKey(metadata.namespace, metadata.name))) {
+      const task = isActive(job) ? readTask(job) : undefined;
+      if (task?.action === 'rendition') found.set(task.renditionKey, job);
+    }
+  }
+  return found;
+}
+
 export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: Date): UploadObservation {
   const { caches, progress, keepUnusedMs, maxPreparedBytes, settings } = deps;
   const key = joinKey(upload.metadata.namespace, upload.metadata.name);
@@ -49,6 +66,7 @@ export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: D
     ...asked,
     held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile)])),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
+    sameWork: findSameWork(caches, upload),
     pods,
     progress,
     sameSource: (sha256) => sameSource(caches, upload, sha256),

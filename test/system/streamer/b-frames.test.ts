@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
+import { chunkKey } from '../../../src/media/rendition/index.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
@@ -54,7 +55,8 @@ async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[str
       limits: DEFAULT_LIMITS,
     },
   );
-  const { stdout } = await run('ffprobe', ['-v', 'error', '-show_entries', 'stream=profile', join(dir, rendition)]);
+  const first = join(dir, chunkKey(rendition, 0));
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-show_entries', 'stream=profile', first]);
   // An encoded rendition is of High.
   expect(stdout).not.toContain('profile=High');
   return { id, name: id, rendition };

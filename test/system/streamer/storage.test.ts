@@ -5,9 +5,11 @@ import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { indexKey } from '../../../src/media/rendition/index.ts';
 import type { CacheStats } from '../../../src/media/storage/cache.ts';
+import { openStorage } from '../../../src/media/storage/open.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import { cutRendition, publishChunk, publishIndex } from '../../kit/make/chunks.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
-import { buildProgram, readPackets } from '../../kit/make/streamer.ts';
+import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -95,6 +97,62 @@ test('S3 gone does not touch a stream whose items are cached, and the metrics sa
     expect(packets.filter((packet) => packet.codec_type === type).length).toBeGreaterThan(perMinute);
 }, 120_000);
 
+interface Film {
+  items: ProgramItem[];
+  sizeBytes: number;
+}
+
+/** Uploads a film of ten chunks of twelve seconds twice; only the complete one has an index. */
+async function uploadFilm(): Promise<Film> {
+  const seconds = 120;
+  const whole = await makeRendition(join(studio.root, 'whole'), 'film', { frames: seconds * 30, bitrateKbps: 1000 });
+  const data = await readFile(join(studio.root, 'whole', whole.rendition));
+  const cut = cutRendition(data, { fps: 30, frames: 12 * 30 });
+  const bucket = await openStorage(`s3://${BUCKET}?endpoint=${s3.endpoint}`, { credentials: s3.credentials });
+  const items = ['complete', 'growing'].map((id) => ({ id, name: id, rendition: `renditions/${id}.flv` }));
+  for (const { id, rendition } of items) {
+    for (const at of cut.entries.keys()) await publishChunk(bucket, rendition, cut, at);
+    if (id === 'complete') await publishIndex(bucket, rendition, cut);
+  }
+  return { items, sizeBytes: data.length };
+}
+
+let film: Promise<Film> | undefined;
+const makeFilm = () => (film ??= uploadFilm());
+
+test('S3 gone for a minute near the end of a chunk touches no stream, whether its rendition is complete or growing', async () => {
+  const streams = [];
+  for (const item of (await makeFilm()).items) {
+    const stream = await onAir([item], `outage-${item.id}`);
+    await live(stream);
+    streams.push(stream);
+  }
+  const since = performance.now();
+  await until('the end of a chunk', () => performance.now() - since > 10_000);
+  const before = await Promise.all(streams.map(readCache));
+  await s3.stop();
+  const from = await Promise.all(streams.map((stream) => stream.stats()));
+  const gone = performance.now();
+  await until('a minute', () => performance.now() - gone > 60_000, 90_000);
+  const seconds = (performance.now() - gone) / 1000;
+  for (const [at, stream] of streams.entries()) {
+    const stats = await stream.stats();
+    expect((stats.framesSent - (from[at]?.framesSent ?? 0)) / 30).toBeGreaterThan(seconds - 2);
+    expect(stats).toMatchObject({
+      skippedItems: 0,
+      reconnects: 0,
+      seam: { count: 0 },
+      preparationBehind: { count: 0 },
+    });
+    const away = await readCache(stream);
+    expect(away.fetchedBytes).toBe(before[at]?.fetchedBytes);
+    expect(away.hits).toBeGreaterThan(before[at]?.hits ?? 0);
+    await stream.stop();
+    const [recording] = await studio.rtmp.recordings(`outage-${at === 0 ? 'complete' : 'growing'}`);
+    expectNoSeam(await readPackets(recording as string));
+  }
+}, 180_000);
+
 test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
   await s3.stop();
   // The list has one item: of several, readable ones would play first, and start the clock.
@@ -132,6 +190,22 @@ test('a streamer that restarts while S3 is away plays its predecessor’s cache'
   await until('a round', async () => (await seams(second)) >= 3, 30_000);
   expect(await second.stats()).toMatchObject({ skippedItems: 0, playable: true });
   expect(await readCache(second)).toMatchObject({ fetchedBytes: 0, misses: 0 });
+}, 120_000);
+
+test('a streamer that restarts while S3 is away plays on in a rendition that is being prepared', async () => {
+  const cacheDir = join(studio.root, 'kept-growing');
+  const { items, sizeBytes } = await makeFilm();
+  const growing = items.filter(({ id }) => id === 'growing');
+  const first = await onAir(growing, 'growing-first', cacheDir);
+  await live(first);
+  await until('the film is cached', async () => (await readCache(first)).fetchedBytes >= sizeBytes, 30_000);
+  await first.stop();
+  await s3.stop();
+  const second = await onAir(growing, 'growing-second', cacheDir);
+  await live(second);
+  await until('ten seconds', async () => (await second.stats()).framesSent > 300, 30_000);
+  expect(await second.stats()).toMatchObject({ skippedItems: 0, seam: { count: 0 }, playable: true });
+  expect((await readCache(second)).fetchedBytes).toBe(0);
 }, 120_000);
 
 test('without a readable Secret the error names its requirement, and no more', async () => {

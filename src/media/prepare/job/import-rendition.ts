@@ -7,7 +7,6 @@ import { deleteChunks } from '../transcode/chunk-writer.ts';
 import { completeRendition, type JobContext, make, openFile, type Rendered, type Target } from './make-rendition.ts';
 import type { PreparedPart } from './task.ts';
 
-type Part = Pick<PreparedPart, 'seconds' | 'totalSeconds'>;
 type Index = Awaited<ReturnType<typeof make>>;
 
 export class ImportRendition {
@@ -17,7 +16,7 @@ export class ImportRendition {
   #made: Promise<Index> | undefined;
   readonly #onPrepared: JobContext['onPrepared'];
   #isApproved = false;
-  #part: Part | undefined;
+  #part: PreparedPart | undefined;
 
   constructor(target: Target, { onProgress: _, onPrepared, ...context }: JobContext) {
     this.#target = target;
@@ -36,7 +35,7 @@ export class ImportRendition {
   }
 
   /** Streams play no part of a source before it has been read to its end. */
-  #report(part: Part): void {
+  #report(part: PreparedPart): void {
     this.#part = part;
     if (this.#isApproved) this.#onPrepared?.(part);
   }

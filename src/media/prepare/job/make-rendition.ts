@@ -58,7 +58,7 @@ export interface JobContext {
   limits: MediaLimits;
   onProgress?: (fraction: number) => void;
   /** Called with the seconds of a rendition, from its beginning on, that can be played. */
-  onPrepared?: (part: Pick<PreparedPart, 'seconds' | 'totalSeconds'>) => void;
+  onPrepared?: (part: PreparedPart) => void;
   /** Called when an import has stored its source and still makes its rendition. */
   onImported?: (imported: NonNullable<PrepareProgress['imported']>) => void;
 }
@@ -241,6 +241,7 @@ async function makeBy(
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
   const expectedFrames = expectFrames(plan, framerate);
   const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  const startedMs = performance.now();
   const output = await RenditionOutput.open({
     storage,
     renditionKey: task.renditionKey,
@@ -249,7 +250,11 @@ async function makeBy(
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared: (frames) => onPrepared?.({ seconds: frames / rate, totalSeconds: expectedFrames / rate }),
+    onPrepared(frames) {
+      const seconds = frames / rate;
+      const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
+      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed });
+    },
   });
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);

@@ -72,7 +72,7 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
   ],
   ['cache_hits_total', 'Reads of media from the cache on disk.', [], ofCache((c) => c.hits)],
   ['cache_misses_total', 'Reads of media that had to wait for the storage.', [], ofCache((c) => c.misses)],
-  ['cache_evictions_total', 'Chunks of media evicted from the cache.', [], ofCache((c) => c.evictions)],
+  ['cache_evictions_total', 'Pieces of media evicted from the cache.', [], ofCache((c) => c.evictions)],
   ['storage_read_bytes_total', 'Bytes of media read from the storage.', [], ofCache((c) => c.fetchedBytes)],
   ['storage_errors_total', 'Requests to the storage that failed.', ['code'], storageErrors],
   [

@@ -71,15 +71,19 @@ export class ChunkList {
     return this.#chunks.slice(index + 1, index + 1 + limit).map(({ key }) => key);
   }
 
-  /** Looks for the next chunk in the background, unless enough is known behind this one. */
+  /** Looks for the next chunks in the background, unless enough is known behind this one. */
   lookAhead(index: number): void {
-    const known = (this.end - (this.#chunks[index]?.firstFrame ?? 0)) * chunkFrameTicks(this.#rendition);
-    if (this.#looking || this.#rendition.complete || known >= LOOK_AHEAD_TICKS) return;
+    if (this.#looking) return;
     const ended = () => {
       this.#looking = undefined;
     };
     // A failure shows again at the end of the known chunks.
-    this.#looking = this.#findChunk().then(ended, ended);
+    this.#looking = this.#findAhead(index).then(ended, ended);
+  }
+
+  async #findAhead(index: number): Promise<void> {
+    const until = (this.#chunks[index]?.firstFrame ?? 0) + LOOK_AHEAD_TICKS / chunkFrameTicks(this.#rendition);
+    while (!this.#rendition.complete && this.end < until) if (!(await this.#findChunk())) return;
   }
 
   /**

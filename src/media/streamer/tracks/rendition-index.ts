@@ -26,6 +26,8 @@ import {
 const MAX_INDEX_BYTES = 16 * 2 ** 20;
 /** A minute of keyframes is 6 kB of JSON. */
 const MAX_ENTRY_BYTES = 2 ** 20;
+/** Chunks that a listing may lack: half an hour of them. */
+const MAX_UNLISTED = 64;
 
 async function readAll(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -121,14 +123,28 @@ async function findGrowing(storage: Storage, key: string, offsetTicks: number, s
   const wanted = Math.floor(offsetTicks / chunkFrameTicks(first));
   const holds = ({ chunks }: Rendition) => chunks.some((chunk) => holdsFrame(chunk, wanted));
   if (holds(first)) return first;
+  // Without a listing (a cache has none while the storage is away), the entries are followed from the first one on.
+  const nearest = await findListed(storage, key, wanted).catch(() => 0);
+  // A listing may be old. The chunks that it lacks follow each other.
+  for (let at = nearest, step = 0; step < MAX_UNLISTED; step++) {
+    const entry = await findEntry(storage, key, at, signal);
+    const chunk = entry?.chunks[0];
+    if (!entry || !chunk) return first;
+    if (holds(entry)) return entry;
+    at = chunk.firstFrame + chunk.frames;
+  }
+  return first;
+}
+
+/** Returns the first frame of the last listed chunk that begins at or before a frame. */
+async function findListed(storage: Storage, key: string, frame: number): Promise<number> {
   let nearest = 0;
   for await (const name of storage.list(`${key}.`)) {
     const found = parseChunkKey(name);
-    if (found?.renditionKey === key && found.isEntry && found.firstFrame <= wanted)
+    if (found?.renditionKey === key && found.isEntry && found.firstFrame <= frame)
       nearest = Math.max(nearest, found.firstFrame);
   }
-  const entry = await findEntry(storage, key, nearest, signal);
-  return entry && holds(entry) ? entry : first;
+  return nearest;
 }
 
 async function readJson(storage: Storage, key: string, range: ReadRange, signal?: AbortSignal): Promise<unknown> {

@@ -135,6 +135,8 @@ export class TrackPlayer {
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
   #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
+  /** The length of #playing that its listing knows. */
+  #notedTicks: number | undefined;
   /** The listing of #playing. */
   #onAir: Listing | undefined;
   readonly #epoch = new EpochKeeper();
@@ -183,7 +185,7 @@ export class TrackPlayer {
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys())
       if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
-    if (!listing.items.some((item) => item.id === this.#behind?.item.id)) this.#behind = undefined;
+    if (!listing.items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
     this.#listing = listing;
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
@@ -200,9 +202,9 @@ export class TrackPlayer {
     if (!item) return this.#playable ? 'wait' : 'none';
     const before = this.#playing;
     this.#report(before);
-    if (before && this.#onAir) this.#correctDuration(this.#onAir, this.#at, before.ticks);
     this.#ready = undefined;
     this.#playing = item;
+    this.#notedTicks = undefined;
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
@@ -210,6 +212,7 @@ export class TrackPlayer {
       this.#at = cursor;
       this.#cursor = advance(listing.loop, cursor);
     }
+    this.#noteLength();
     this.#skipping?.resolve();
     this.#skipping = undefined;
     this.#open();
@@ -244,11 +247,14 @@ export class TrackPlayer {
   }
 
   #showBehind(): PreparationBehind {
-    const playing = this.#playing;
-    if (playing?.id === this.#behind?.item.id && playing && playing.readingFrom >= (this.#behind?.preparedFrames ?? 0))
-      this.#behind = undefined;
-    const { item = null, since = null } = this.#behind ?? {};
+    const { item = null, since = null } = (!this.#isPlayedFurther(this.#playing) && this.#behind) || {};
     return { count: this.#ranOut, item, since };
+  }
+
+  /** True once an item is read behind the place at which it ran out. */
+  #isPlayedFurther(item: ItemReader | undefined): boolean {
+    if (!item || item.rendition !== this.#behind?.rendition) return false;
+    return item.readingFrom >= this.#behind.preparedFrames;
   }
 
   close(): void {
@@ -274,7 +280,7 @@ export class TrackPlayer {
     this.#onAir = listing;
   }
 
-  /** Records the true length of the coming item: 0 when it cannot be played. */
+  /** Records the true length of an item: 0 when it cannot be played. */
   #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
     const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
     if (!corrected) return;
@@ -292,6 +298,14 @@ export class TrackPlayer {
     // The item begins on air a little later than it is read.
     const positionSeconds = Math.max(0, Math.min(Math.round(positionMs), durationMs)) / 1000;
     return { positionSeconds, durationSeconds: Math.round(durationMs) / 1000 };
+  }
+
+  /** Records the length of the current item: it becomes known while the item plays, if the rest is still being prepared. */
+  #noteLength(): void {
+    const item = this.#playing;
+    if (!item || !this.#onAir || item.ticks === this.#notedTicks) return;
+    this.#notedTicks = item.ticks;
+    this.#correctDuration(this.#onAir, this.#at, item.ticks);
   }
 
   #upcoming(): ProgramItem | undefined {
@@ -338,7 +352,11 @@ export class TrackPlayer {
   }
 
   async #openNext(): Promise<void> {
-    const { storage, kind, onData, signal } = this.#options;
+    const { storage, kind, signal } = this.#options;
+    const onData = () => {
+      this.#noteLength();
+      this.#options.onData();
+    };
     for (let failures = 0, retryMs = RETRY_MS.first; !signal.aborted; ) {
       const generation = this.#generation;
       const item = this.#upcoming();
@@ -384,6 +402,7 @@ export class TrackPlayer {
     const shown = show(item, this.#onAir, this.#at);
     if (item.error) this.#skip(shown, item.error);
     else this.#broken.delete(item.id);
+    if (this.#isPlayedFurther(item)) this.#behind = undefined;
     if (item.ranOut) this.#noteRunOut(shown, item);
     void this.#checkBehind();
   }
@@ -391,7 +410,7 @@ export class TrackPlayer {
   #noteRunOut(item: ShownItem, { rendition, preparedFrames }: ItemReader): void {
     const { clock, log } = this.#options;
     this.#ranOut++;
-    const since = this.#behind?.item.id === item.id ? this.#behind.since : clock.now().toISOString();
+    const since = this.#behind?.rendition === rendition ? this.#behind.since : clock.now().toISOString();
     this.#behind = { item, rendition, preparedFrames, since };
     log.warn({ item: item.id, name: item.name, preparedFrames }, 'the item ended early: the rest is not prepared yet');
   }

@@ -28,6 +28,7 @@ function see(
     urgent: new Set([PROFILE]),
     jobs: new Map(job ? [[job.metadata.name, job]] : []),
     pods: new Map(job ? [[job.metadata.uid, own]] : []),
+    sameWork: new Map(),
     progress: new Map(job && report ? [[job.metadata.uid, report]] : []),
     sameSource: () => undefined,
     grant: () => ({}),

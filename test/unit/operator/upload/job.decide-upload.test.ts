@@ -27,6 +27,7 @@ function see(
     pods?: Pod[];
     progress?: Record<string, PrepareProgress>;
     sameSource?: string;
+    sameWork?: Record<string, Job>;
     now?: Date;
   } = {},
 ) {
@@ -42,6 +43,7 @@ function see(
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,
+    sameWork: new Map(Object.entries(seen.sameWork ?? {})),
     progress: new Map(Object.entries(seen.progress ?? {})),
     now,
   });
@@ -237,6 +239,11 @@ describe('the renditions of an upload', () => {
       expect(findCondition(playable.status.conditions, 'Prepared')?.status).toBe('False');
       expect(buildUploadEvents(source.status, playable.status).map(({ reason }) => reason)).toEqual(['MediaPlayable']);
       expect(buildUploadEvents(playable.status, playable.status)).toEqual([]);
+    });
+
+    it('say so, too, where the Job of another upload makes the same', () => {
+      const status = look(source, { jobs: [], sameWork: { [key]: job }, progress: answer() });
+      expect(status.renditions).toEqual(playable.status.renditions);
     });
 
     it('say no more than can be true', () => {

@@ -22,6 +22,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
     profiles: [],
     held: new Map(),
     urgent: new Set<string>(),
+    sameWork: new Map(),
     progress: new Map(),
     keepUnusedMs: 1e9,
     sameSource: () => undefined,

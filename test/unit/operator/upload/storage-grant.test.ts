@@ -13,6 +13,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     urgent: new Set(),
     jobs: new Map(),
     pods: new Map(),
+    sameWork: new Map(),
     progress: new Map(),
     sameSource: () => undefined,
     grant: () => ({}),

@@ -270,7 +270,7 @@ test('while no sound of its own can be played, there is silence', () => {
 /** An item whose chunks were made in different ways: header and delay belong to the picture that was taken last. */
 function buildParts(parts: readonly { frames: number; delayFrames: number }[]): TimelineItem {
   const pictures = parts.flatMap((part, header) => Array.from({ length: part.frames }, () => ({ ...part, header })));
-  let [{ delayFrames, header }] = pictures as unknown as [{ delayFrames: number; header: number }];
+  let { delayFrames = 0, header = 0 } = pictures[0] ?? {};
   let video = 0;
   let audio = 0;
   return {

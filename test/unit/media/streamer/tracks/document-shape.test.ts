@@ -83,11 +83,11 @@ const anything = fc.oneof(
 );
 
 test.each([
-  ['program', program, Program, isProgram],
-  ['index', index, RenditionIndex, isRenditionIndex],
-  ['index of an earlier release', indexV1, RenditionIndexV1, isRenditionIndexV1],
-  ['entry', entry, ChunkEntry, isChunkEntry],
-] as const)('a %s is accepted exactly when its schema accepts it, with any change', (_, document, schema, is) => {
+  ['a program', program, Program, isProgram],
+  ['an index', index, RenditionIndex, isRenditionIndex],
+  ['an index of an earlier release', indexV1, RenditionIndexV1, isRenditionIndexV1],
+  ['an entry', entry, ChunkEntry, isChunkEntry],
+] as const)('%s is accepted exactly when its schema accepts it, with any change', (_, document, schema, is) => {
   const validator = Compile(schema);
   expect(is(document)).toBe(true);
   const places = fc.constantFrom(...placesIn(document as unknown as Json));

@@ -17,9 +17,11 @@ import {
   TAG_SCRIPT,
   TAG_VIDEO,
 } from '../../../../../src/media/rendition/flv.ts';
-import type { Storage } from '../../../../../src/media/storage/storage.ts';
+import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
+import { type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
 import { ItemReader, READ_TIMEOUT_MS } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import { loadRendition } from '../../../../../src/media/streamer/tracks/rendition-index.ts';
+import { cutRendition } from '../../../../kit/make/chunks.ts';
 import { buildIndex } from '../../../../kit/make/streamer.ts';
 
 export interface FuzzReport {
@@ -55,6 +57,8 @@ const clip = Buffer.concat([
   ]).flat(),
 ]);
 const index = buildIndex(clip, 30);
+/** Three chunks of ten frames. */
+const cut = cutRendition(clip, { fps: 30, frames: 10 });
 const INTERESTING = [0, 1, 7, 8, 9, 18, 0x7f, 0x80, 0xff];
 const VALUES = [null, true, -1, 0, 1, 1.5, 2 ** 31, 2 ** 53, 1e308, '', 'x', '\u0000', '\ud800', [], {}, [[]], [{}]];
 
@@ -94,14 +98,72 @@ function damageJson(document: unknown, below: (n: number) => number): unknown {
 }
 
 const item = { id: 'a', name: 'A', rendition: 'a.flv' };
-/** A storage of two objects in memory. */
-function buildStorage(media: Buffer, json: Buffer): Storage {
-  const build = (key: string) => (key === item.rendition ? media : json);
+type Objects = Record<string, Buffer>;
+
+/** A storage in memory. */
+function buildStorage(objects: Objects): Storage {
   return {
-    head: async (key: string) => ({ sizeBytes: build(key).length, modifiedAt: new Date(0), version: '1' }),
-    read: async (key: string, range: { start?: number; end?: number } = {}) =>
-      Readable.from([build(key).subarray(range.start ?? 0, range.end ?? build(key).length)]),
+    head: async (key: string) => {
+      const sizeBytes = objects[key]?.length;
+      return sizeBytes === undefined ? undefined : { sizeBytes, modifiedAt: new Date(0), version: '1' };
+    },
+    read: async (key: string, range: { start?: number; end?: number } = {}) => {
+      const object = objects[key];
+      if (!object) throw new StorageError('not_found', 'It is not there.');
+      return Readable.from([object.subarray(range.start ?? 0, range.end ?? object.length)]);
+    },
+    list: async function* (prefix: string) {
+      for (const key of Object.keys(objects)) if (key.startsWith(prefix)) yield key;
+    },
   } as Partial<Storage> as Storage;
+}
+
+const hash = (data: Buffer) => createHash('sha256').update(data).digest('hex');
+const encode = (document: unknown) => Buffer.from(JSON.stringify(document));
+
+/** A damaged rendition of an earlier release, with an index that fits its size, so that the reader examines the file. */
+function damageWhole(below: (n: number) => number): Objects {
+  const media = damageBytes(clip, below);
+  const fitting = { ...index, sizeBytes: media.length, sha256: hash(media) };
+  return {
+    [item.rendition]: media,
+    [indexKey(item.rendition)]: encode(below(2) === 0 ? fitting : damageJson(fitting, below)),
+  };
+}
+
+/** A rendition with one damaged chunk, complete or growing, with documents that fit. */
+function damageChunk(below: (n: number) => number): Objects {
+  const damaged = below(cut.bodies.length);
+  const bodies = cut.bodies.map((body, at) => (at === damaged ? damageBytes(body, below) : body));
+  const chunks = cut.index.chunks.map((chunk, at) => {
+    const body = bodies[at] as Buffer;
+    return at === damaged && below(4) > 0 ? { ...chunk, sizeBytes: body.length, sha256: hash(body) } : chunk;
+  });
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
+  const told = (document: unknown) => encode(below(4) === 0 ? damageJson(document, below) : document);
+  const objects = chunks.map(({ firstFrame }, at) => [chunkKey(item.rendition, firstFrame), bodies[at] as Buffer]);
+  const entries = chunks.map((chunk, at) => [
+    entryKey(item.rendition, chunk.firstFrame),
+    told({ ...cut.entries[at], chunk }),
+  ]);
+  const isComplete = below(2) === 0;
+  return {
+    ...Object.fromEntries(objects),
+    ...Object.fromEntries(entries),
+    ...(isComplete && { [indexKey(item.rendition)]: told({ ...cut.index, sizeBytes, chunks }) }),
+  };
+}
+
+/** A rendition of which one document is damaged. */
+function damageDocument(below: (n: number) => number): Objects {
+  const damage = (document: unknown) => {
+    const json = encode(damageJson(document, below));
+    return below(3) === 0 ? damageBytes(json, below) : json;
+  };
+  const kind = below(3);
+  if (kind === 0) return { [item.rendition]: clip, [indexKey(item.rendition)]: damage(index) };
+  if (kind === 1) return { [indexKey(item.rendition)]: damage(cut.index) };
+  return { [entryKey(item.rendition, 0)]: damage(cut.entries[0]) };
 }
 
 function parse(data: Buffer, below: (n: number) => number): void {
@@ -114,9 +176,9 @@ function parse(data: Buffer, below: (n: number) => number): void {
 }
 
 /** Plays an item as a splicer would; an item without an end is a hang. */
-async function play(media: Buffer, json: Buffer, offsetTicks: number): Promise<void> {
+async function play(objects: Objects, offsetTicks: number): Promise<void> {
   let wake = () => {};
-  const storage = buildStorage(media, json);
+  const storage = buildStorage(objects);
   const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks, onData: () => wake() });
   try {
     for (let taken = 0; taken < 1000; ) {
@@ -140,17 +202,9 @@ async function play(media: Buffer, json: Buffer, offsetTicks: number): Promise<v
 
 /** One input in ten is played, the others are read. */
 async function once(n: number, below: (n: number) => number): Promise<void> {
-  if (n % 10 === 0) {
-    const media = damageBytes(clip, below);
-    // The index fits its size, so that the reader examines the file.
-    const { sha256: _, ...rest } = index;
-    const fitting = { ...rest, sizeBytes: media.length, sha256: createHash('sha256').update(media).digest('hex') };
-    const told = below(2) === 0 ? fitting : damageJson(fitting, below);
-    return play(media, Buffer.from(JSON.stringify(told)), below(2) * below(200_000));
-  }
+  if (n % 10 === 0) return play(n % 20 === 0 ? damageWhole(below) : damageChunk(below), below(2) * below(200_000));
   if (n % 2 === 0) return parse(damageBytes(clip, below), below);
-  const json = Buffer.from(JSON.stringify(damageJson(index, below)));
-  await loadRendition(buildStorage(clip, below(3) === 0 ? damageBytes(json, below) : json), item, 'video');
+  await loadRendition(buildStorage(damageDocument(below)), item, 'video');
 }
 
 /** The runtime's own growth over a hundred times as many inputs: compiled code and the like. */

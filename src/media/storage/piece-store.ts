@@ -21,29 +21,29 @@ const PAUSE_MS = 30_000;
 
 const room = (bytes: number): number => Math.ceil((bytes + HEADER_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
 
-export interface ChunkOptions {
+export interface PieceStoreOptions {
   dir: string;
   maxBytes: number;
   clock: Clock;
   log: Logger;
 }
 
-export class ChunkStore {
+export class PieceStore {
   /** Entries by name, 40 hexadecimal digits (e.g. a SHA-1), least recently used first. */
   readonly #files = new Map<string, number>();
-  readonly #options: ChunkOptions;
+  readonly #options: PieceStoreOptions;
   #bytes = 0;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
   #evictions = 0;
   #complained = false;
 
-  private constructor(options: ChunkOptions) {
+  private constructor(options: PieceStoreOptions) {
     this.#options = options;
   }
 
   /** Takes over the directory's files. Never rejects: an unusable directory keeps nothing. */
-  static async open(options: ChunkOptions): Promise<ChunkStore> {
-    const store = new ChunkStore(options);
+  static async open(options: PieceStoreOptions): Promise<PieceStore> {
+    const store = new PieceStore(options);
     try {
       await mkdir(options.dir, { recursive: true, mode: 0o700 });
       await store.#takeOver();
