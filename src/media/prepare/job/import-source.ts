@@ -3,15 +3,13 @@
  * is a file on a local disk, and the program that reads it sees nothing else. Its copy in storage is written meanwhile, and
  * becomes visible once the file has proved playable.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { MediaInfo, RenditionStatus } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { deletePieces } from '../../storage/pieces.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
@@ -19,6 +17,7 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from '../link/fetch.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
+import { Arrival } from './arrival.ts';
 import { ImportRendition } from './import-rendition.ts';
 import { hasSource, joinInto, listKeys } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
@@ -46,12 +45,13 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
   const media = { ...context.limits, durationSeconds: Math.min(context.limits.durationSeconds, maxDurationSeconds) };
   const limited = { ...context, limits: media };
   return withScratchFile(inputDir, async (path) => {
-    if (!task.rendition) return bringIn(task, path, limited, limits);
+    const arrival = new Arrival(path);
+    if (!task.rendition) return bringIn(task, arrival, limited, limits);
     // An earlier try may have fetched another file from the same link.
     const target = { type: task.type, ...task.rendition, keepsSameOnly: 'url' in task };
-    const rendition = new ImportRendition(target, limited);
+    const rendition = new ImportRendition(target, arrival, limited);
     try {
-      const imported = await bringIn(task, path, limited, limits, rendition);
+      const imported = await bringIn(task, arrival, limited, limits, rendition);
       context.onImported?.(imported);
       const made = await rendition.finish();
       if (!made) return imported;
@@ -65,16 +65,17 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
   });
 }
 
-/** Fetches the source, reads it to its end and stores it. `rendition` begins with the file. */
+/** Fetches the source, reads it to its end and stores it. */
 async function bringIn(
   task: ImportTask,
-  path: string,
+  arrival: Arrival,
   context: JobContext,
   limits: ImportLimits,
   rendition?: ImportRendition,
 ): Promise<Imported> {
   const { storage, signal } = context;
-  const fetched = await bring(task, path, context, limits);
+  const { path } = arrival;
+  const fetched = await bring(task, arrival, context, limits);
   const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
   const file = rendition?.begin(path) ?? new SourceFile(path, { type: task.type, ...context });
   const described = describe(task.type, file, context);
@@ -118,19 +119,19 @@ async function* readHeldBack(path: string, approved: Promise<unknown>): AsyncGen
   if (last) yield last;
 }
 
-/** Presents a file as something to write to like storage; the key is ignored. */
-const fileSink = (path: string): Pick<Storage, 'write'> => ({
-  write: (_key, body, signal) => pipeline(body, createWriteStream(path), { ...(signal && { signal }) }),
-});
-
-function bring(task: ImportTask, path: string, context: JobContext, limits: ImportLimits): Promise<Fetched> {
+function bring(task: ImportTask, arrival: Arrival, context: JobContext, limits: ImportLimits): Promise<Fetched> {
   const { storage, signal, log, onProgress } = context;
-  const sink = fileSink(path);
-  if ('sent' in task) return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
+  if ('sent' in task) {
+    arrival.totalBytes = task.sent.sizeBytes;
+    return joinInto(arrival, storage, task.sourceKey, task.sent, { signal, onProgress });
+  }
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);
-  return fetchInto(sink, task.sourceKey, task.url, {
+  return fetchInto(arrival, task.sourceKey, task.url, {
     ...limits,
     maxBytes,
+    onSize: (bytes) => {
+      arrival.totalBytes = bytes;
+    },
     signal,
     log,
     ...(onProgress && { onProgress }),

@@ -1,5 +1,6 @@
 /** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
 import { text } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
 import { parseAs } from '../../../lib/parse.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
@@ -36,7 +37,8 @@ import {
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
-import { type Made, type Most, transcode } from '../transcode/transcode.ts';
+import { type Made, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
+import type { Arrival } from './arrival.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
@@ -62,6 +64,9 @@ export interface JobContext {
   /** Called when an import has stored its source and still makes its rendition. */
   onImported?: (imported: NonNullable<PrepareProgress['imported']>) => void;
 }
+
+/** `openInput`: the source, where ffmpeg reads no file. */
+type MakeContext = JobContext & Pick<TranscodeOptions, 'openInput'>;
 
 export interface Rendered {
   rendition: RenditionStatus;
@@ -143,6 +148,35 @@ export async function make(target: Target, file: SourceFile, context: JobContext
   return copied ?? makeInTwoWays(await planInput(target, file, context), target, context);
 }
 
+/** A rendition that was made of a source before all of it had arrived. */
+export interface EarlyRendition {
+  index: RenditionIndex;
+  /** Whether the source is what its tables said. */
+  holds: (file: SourceFile) => Promise<boolean>;
+}
+
+/**
+ * Writes the chunks of a rendition while its source arrives. `outlined` has the packets of the whole (fast-start.ts), so a copy is begun only
+ * where all of it fits, and no chunk waits for the rest. Rejects as makeRendition() does, and with the error of the arrival.
+ */
+export async function makeEarly(
+  target: Target,
+  outlined: SourceFile,
+  arrival: Pick<Arrival, 'follow'>,
+  context: JobContext,
+): Promise<EarlyRendition> {
+  const input: PlanInput = { ...(await planInput(target, outlined, context)), isArriving: true, allowCopy: true };
+  const early = { ...context, openInput: (signal: AbortSignal) => arrival.follow(signal) };
+  const index = await makeInTwoWays(input, target, early);
+  // A copy has been proven on its way, so only times and counts are left: those that a plan to encode is made of.
+  const holds = async (file: SourceFile): Promise<boolean> => {
+    const { source, scan } = await file.examine();
+    const plans = [input, { ...input, source, scan }].map((one) => planRendition({ ...one, allowCopy: false }));
+    return isDeepStrictEqual(plans[0], plans[1]) && scan.video?.packets === input.scan.video?.packets;
+  };
+  return { index, holds };
+}
+
 /** Describes how a source that has been read becomes the rendition. */
 async function planInput(target: Target, file: SourceFile, context: JobContext): Promise<PlanInput> {
   const { tools, signal, limits } = context;
@@ -154,7 +188,7 @@ async function planInput(target: Target, file: SourceFile, context: JobContext):
 }
 
 /** Copies what fits; where that breaks a promise, everything is encoded. */
-async function makeInTwoWays(input: PlanInput, target: Target, context: JobContext): Promise<RenditionIndex> {
+async function makeInTwoWays(input: PlanInput, target: Target, context: MakeContext): Promise<RenditionIndex> {
   try {
     return await makeBy(input, target, context);
   } catch (error) {
@@ -232,10 +266,10 @@ interface Assumption {
 async function makeBy(
   input: PlanInput,
   task: Target,
-  context: JobContext,
+  context: MakeContext,
   assumption?: Assumption,
 ): Promise<RenditionIndex> {
-  const { storage, tools, signal, log, onProgress, onPrepared } = context;
+  const { storage, tools, signal, log, onProgress, onPrepared, openInput } = context;
   const plan = planRendition(input);
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
@@ -270,7 +304,7 @@ async function makeBy(
     const pauses = keepsTime(input.source);
     const { videoFrames, delayFrames } = plan;
     const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, ...progress };
+    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, openInput, ...progress };
     // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
     const short = assumption && delayFrames === 0;
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
