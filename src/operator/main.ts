@@ -15,6 +15,7 @@ import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { describeClockJump } from './runtime/clock-health.ts';
+import { splitKey } from './runtime/controller.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
@@ -25,6 +26,7 @@ import { findViewToken } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
 import { followProgress, type JobProgress } from './upload/follow-progress.ts';
+import { hasPreparedRoom } from './upload/observe.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
 
@@ -139,7 +141,11 @@ export async function runOperator(
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
     if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-    followProgress(caches, progress, enqueue.upload, lifecycle);
+    const hasRoom = (key: string) => {
+      const upload = caches.uploads.get(...splitKey(key));
+      return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);
+    };
+    followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
     log.info({ namespace }, 'the operator leads and reconciles');
   });
   log.info({ namespace, opsPort }, 'the operator is ready');

@@ -58,7 +58,7 @@ function findHolder(job: Job, isImported: AdmissionOptions['isImported']): Holde
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
   if (!task || task.action === 'sweep') return undefined;
-  const pool = task.action === 'import' && task.rendition && isImported(job) ? 'rendition' : findPool(task);
+  const pool = task.action === 'import' && isImported(job) ? 'rendition' : findPool(task);
   return { pool, account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
 }
 

@@ -5,7 +5,7 @@
 
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import type { ImportRendition, PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
+import type { PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -26,8 +26,9 @@ import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { listTerminations } from '../pods/status.ts';
 import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import {
-  describeImportRendition,
+  getImportedKey,
   getWorkKey,
+  type ImportTask,
   isJobFor,
   keepRenditionKey,
   readGeneration,
@@ -123,10 +124,9 @@ class Plan {
 
   /** How much of a rendition the import's Job has made, from 0 to 1. */
   importedPart(profile: string): number | undefined {
-    const { name } = this.#upload.metadata;
-    const part = this.progress(importJobName(name))?.prepared;
-    if (!part || readImportTask(this.#upload, this.#observed.jobs)?.rendition?.profile !== profile) return undefined;
-    return Math.min(1, part.seconds / part.totalSeconds);
+    const report = this.progress(importJobName(this.#upload.metadata.name));
+    const part = report?.profile === profile ? report.prepared : undefined;
+    return part && Math.min(1, part.seconds / part.totalSeconds);
   }
 
   /** Whether a Job works on what is wanted, or has done so. Such a Job may go on although no new one begins. */
@@ -149,8 +149,7 @@ class Plan {
     for (const job of this.#observed.jobs.values()) {
       if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
       const task = readTask(job);
-      const makes = task?.action === 'rendition' || (task?.action === 'import' && task.rendition !== undefined);
-      if (makes && this.#isRunning(job)) this.remove.push(job);
+      if (task && task.action !== 'sweep' && this.#isRunning(job)) this.remove.push(job);
     }
   }
 
@@ -172,23 +171,37 @@ class Plan {
     const { jobs, pods, settings, now } = this.#observed;
     const job = jobs.get(importJobName(this.#upload.metadata.name));
     const task = readImportTask(this.#upload, jobs);
-    if (!job || task?.rendition?.profile !== profile || !isOwnedBy(job, this.#upload)) return undefined;
+    const key = task && getImportedKey(task, profile);
+    if (!job || !task || key === undefined || !isOwnedBy(job, this.#upload)) return undefined;
     const { metadata } = job;
     const own = pods.get(metadata.uid) ?? [];
     const outcome = readOutcome(job, own, now);
-    if (outcome.kind === 'done') return this.#madeWith(boundResult(outcome.result, task, settings), task.rendition);
+    if (outcome.kind === 'done') return this.#madeWith(boundResult(outcome.result, task, settings), profile, key);
     const hasFailed = own.flatMap(listTerminations).length > 0;
     if (outcome.kind === 'lost' || metadata.deletionTimestamp || (media && hasFailed)) return undefined;
+    const report = this.progress(metadata.name);
+    const shown = findPending(findRendition(this.#upload, profile), key);
+    if (!this.#isMaking(report, task, profile, shown, media)) return undefined;
     this.#wanted.add(metadata.name);
     const limit = Math.min(settings.mediaLimits.durationSeconds, task.maxDurationSeconds ?? Number.POSITIVE_INFINITY);
-    const part = boundPart(this.progress(metadata.name)?.prepared, media?.durationSeconds ?? limit);
-    const { renditionKey: key } = task.rendition;
-    const shown = findPending(findRendition(this.#upload, profile), key);
+    const part = boundPart(report?.prepared, media?.durationSeconds ?? limit);
     return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: true, key, now }) };
   }
 
-  #madeWith(result: PrepareResult, { profile, renditionKey: key }: ImportRendition): RenditionStatus | undefined {
-    if (result.action !== 'import' || !result.rendition) return undefined;
+  /** Whether the import's Job makes the rendition of a profile. Until it can be asked, one that goes on after the import makes what is wanted. */
+  #isMaking(
+    report: PrepareProgress | undefined,
+    task: ImportTask,
+    profile: string,
+    shown: RenditionStatus | undefined,
+    media: MediaInfo | undefined,
+  ): boolean {
+    if (report) return (report.profile ?? task.profile) === profile;
+    return media !== undefined || task.profile === profile || shown?.key !== undefined;
+  }
+
+  #madeWith(result: PrepareResult, profile: string, key: string): RenditionStatus | undefined {
+    if (result.action !== 'import' || result.rendition?.profile !== profile) return undefined;
     this.warnings.push(...(result.warnings ?? []));
     const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
     return { profile, state: 'ready', key, durationSeconds, bitrateKbps };
@@ -230,13 +243,11 @@ type Found = Extract<PrepareResult, { action: 'import' }>;
 const findPending = (current: RenditionStatus | undefined, key: string): RenditionStatus | undefined =>
   current?.state === 'pending' && (current.key ?? key) === key ? current : undefined;
 
-/** The rendition that the import's Job makes too: the one it began with, or one that a stream waits for. */
-function chooseImportRendition(upload: Upload, observed: UploadObservation): ImportRendition | undefined {
+/** The profile that the import's Job is made with: one that a stream waits for already. */
+function chooseProfile(upload: Upload, observed: UploadObservation): string | undefined {
   const begun = readImportTask(upload, observed.jobs);
-  if (begun) return begun.rendition;
-  const [profile] = [...observed.urgent].sort();
-  if (profile === undefined || !observed.hasPreparedRoom()) return undefined;
-  return describeImportRendition(upload, profile, observed.settings.shareRenditions);
+  if (begun) return begun.profile;
+  return observed.hasPreparedRoom() ? [...observed.urgent].sort()[0] : undefined;
 }
 
 /** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
@@ -273,8 +284,9 @@ function imported(
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return goesOn;
   }
-  const rendition = chooseImportRendition(upload, observed);
-  const wantedJob = wantImport(upload, observed.urgent.size > 0, grant.maxBytes, rendition);
+  const { shareRenditions: shared } = observed.settings;
+  const profile = chooseProfile(upload, observed);
+  const wantedJob = wantImport(upload, observed.urgent.size > 0, { granted: grant.maxBytes, profile, shared });
   const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };

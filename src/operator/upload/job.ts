@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { type ImportRendition, PrepareTask } from '../../media/prepare/job/task.ts';
+import { PrepareTask } from '../../media/prepare/job/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
@@ -70,12 +70,19 @@ function describeSource(upload: Upload, maxBytes: number | undefined) {
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }
 
-/** `granted`: the most that a link may bring, where that is less than its own limit. `rendition`: what the Job makes too. */
+interface ImportOptions {
+  /** The most that a link may bring, where that is less than its own limit. */
+  granted?: number | undefined;
+  /** The profile that a stream waits for already. */
+  profile?: string | undefined;
+  /** All accounts share what is made. */
+  shared?: boolean;
+}
+
 export const wantImport = (
   upload: Upload,
   urgent = false,
-  granted = upload.spec.maxSizeBytes,
-  rendition?: ImportRendition,
+  { granted = upload.spec.maxSizeBytes, profile, shared = false }: ImportOptions = {},
 ): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
@@ -83,7 +90,8 @@ export const wantImport = (
     ...describeSource(upload, granted),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
-    ...(rendition && { rendition }),
+    renditions: { content: importContent(upload.metadata.uid), ...(!shared && { scope: findScope(upload) }) },
+    ...(profile !== undefined && { profile }),
   },
   deadlineSeconds: Number.POSITIVE_INFINITY,
   urgent,
@@ -95,18 +103,14 @@ const limitSeconds = ({ durationSeconds }: MediaInfo, profile: string): number =
 const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
   renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
 
-/** The rendition in `profile` as the import's Job makes it. `shared`: no account has a scope of its own. */
-export const describeImportRendition = (upload: Upload, profile: string, shared: boolean): ImportRendition => {
-  const { metadata, spec } = upload;
-  const scope = shared ? undefined : findScope(upload);
-  return { profile, renditionKey: renditionKey(importContent(metadata.uid), spec.type, profile, scope) };
-};
+export type ImportTask = Extract<MakingTask, { action: 'import' }>;
+
+/** Storage key of the rendition that an import makes in `profile`; undefined where it can make none. */
+export const getImportedKey = ({ type, renditions }: ImportTask, profile: string): string | undefined =>
+  renditions && renditionKey(renditions.content, type, profile, renditions.scope);
 
 /** The task of an upload's import, where its Job has begun. */
-export function readImportTask(
-  upload: Upload,
-  jobs: ReadonlyMap<string, Job>,
-): Extract<MakingTask, { action: 'import' }> | undefined {
+export function readImportTask(upload: Upload, jobs: ReadonlyMap<string, Job>): ImportTask | undefined {
   const job = jobs.get(importJobName(upload.metadata.name));
   const task = job && readTask(job);
   return task?.action === 'import' ? task : undefined;
@@ -135,13 +139,13 @@ export const wantRendition = (
 
 /**
  * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
- * link's transfer is over when the largest source has come at the lowest rate. A rendition has the time of a Job of its own.
+ * link's transfer is over when the largest source has come at the lowest rate. Its rendition has the time of a Job of its own.
  */
-function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings: PodSettings): number {
+function importSeconds(task: ImportTask, settings: PodSettings): number {
   const { fetchTimeoutSeconds, minFetchBytesPerSecond, maxSourceBytes, mediaLimits } = settings;
   const bytes = 'url' in task ? Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes) : Number.POSITIVE_INFINITY;
   const transfer = Math.min(fetchTimeoutSeconds, Math.ceil(bytes / minFetchBytesPerSecond));
-  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds + (task.rendition ? settings.maxPrepareSeconds : 0);
+  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds + settings.maxPrepareSeconds;
 }
 
 /** How long a Job may take: never longer than the settings allow, whatever its media claims. */

@@ -24,7 +24,7 @@ import { isActive } from './progress.ts';
 import { grantRoom } from './storage-grant.ts';
 
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
-function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
+export function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
   if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
   return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + computePreparedBytes(one), 0) < maxBytes;
 }

@@ -4,6 +4,7 @@
  */
 import type { MediaLimits } from '../../media/limits.ts';
 import type { PrepareResult } from '../../media/prepare/job/task.ts';
+import { parseProfile } from '../../resources/stream/profile.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, RenditionStatus } from '../../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
@@ -102,7 +103,7 @@ export function boundResult(result: PrepareResult, task: MakingTask, bounds: Bou
   }
   if (result.action === 'import' && task.action === 'import') {
     const { media, rendition, warnings } = result;
-    const isMade = !rendition || (task.rendition && isRendition(rendition, task.rendition.profile, bounds));
+    const isMade = !rendition || (parseProfile(rendition.profile) && isRendition(rendition, rendition.profile, bounds));
     return isMade && isMedia(media, task, bounds)
       ? { ...result, media: withPlainName(media), warnings: cleanWarnings(warnings) }
       : refused;

@@ -23,6 +23,7 @@ type Index = Awaited<ReturnType<typeof make>>;
 
 export class ImportRendition {
   readonly #target: Target;
+  readonly #path: string;
   readonly #context: JobContext;
   readonly #over = new AbortController();
   #made: Promise<Index> | undefined;
@@ -35,6 +36,7 @@ export class ImportRendition {
   /** Begins as soon as the arrival has brought enough. */
   constructor(target: Target, arrival: Arrival, { onProgress: _, onPrepared, ...context }: JobContext) {
     this.#target = target;
+    this.#path = arrival.path;
     this.#onPrepared = onPrepared;
     const signal = AbortSignal.any([context.signal, this.#over.signal]);
     this.#context = { ...context, signal, onPrepared: (part) => this.#report(part) };
@@ -64,8 +66,8 @@ export class ImportRendition {
   }
 
   /** Goes on with the whole source. Returns it, for the import to read it too. */
-  begin(path: string): SourceFile {
-    const file = openFile(this.#target, path, this.#context);
+  begin(): SourceFile {
+    const file = openFile(this.#target, this.#path, this.#context);
     this.#made = this.#make(file);
     // `finish` handles its failure.
     this.#made.catch(() => undefined);
@@ -93,6 +95,8 @@ export class ImportRendition {
     const { storage, signal, log } = this.#context;
     this.#isApproved = true;
     if (this.#part) this.#onPrepared?.(this.#part);
+    // A stream that has waited only since the source has been read.
+    if (!this.#made) this.begin();
     try {
       const index = await this.#made;
       return index && (await completeRendition(this.#target, index, storage));

@@ -6,7 +6,8 @@
 import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import type { MediaInfo, RenditionStatus } from '../../../resources/upload/spec.ts';
+import { parseProfile } from '../../../resources/stream/profile.ts';
+import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { deletePieces } from '../../storage/pieces.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
@@ -46,12 +47,11 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
   const limited = { ...context, limits: media };
   return withScratchFile(inputDir, async (path) => {
     const arrival = new Arrival(path);
-    if (!task.rendition) return bringIn(task, arrival, limited, limits);
-    // An earlier try may have fetched another file from the same link.
-    const target = { type: task.type, ...task.rendition, keepsSameOnly: 'url' in task };
-    const rendition = new ImportRendition(target, arrival, limited);
+    const aside = new Aside(task, arrival, limited);
     try {
-      const imported = await bringIn(task, arrival, limited, limits, rendition);
+      const imported = await bringIn(task, arrival, limited, limits, aside);
+      const rendition = aside.end();
+      if (!rendition) return imported;
       context.onImported?.(imported);
       const made = await rendition.finish();
       if (!made) return imported;
@@ -59,10 +59,34 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
       return { ...imported, warnings, rendition: made.rendition };
     } catch (error) {
       const isFinal = error instanceof PrepareError && !error.again && error.retryAfterSeconds === undefined;
-      await rendition.cancel(isFinal);
+      await aside.end()?.cancel(isFinal);
       throw error;
     }
   });
+}
+
+/** The rendition that is made beside the import, from the time at which a stream waits for one. */
+class Aside {
+  rendition: ImportRendition | undefined;
+  #isOver = false;
+
+  constructor(task: ImportTask, arrival: Arrival, context: JobContext) {
+    const { type, renditions } = task;
+    void context.asked?.then((profile) => {
+      if (this.#isOver || !renditions || !parseProfile(profile)) return;
+      const key = renditionKey(renditions.content, type, profile, renditions.scope);
+      // An earlier try may have fetched another file from the same link.
+      const target = { type, profile, renditionKey: key, keepsSameOnly: 'url' in task };
+      this.rendition = new ImportRendition(target, arrival, context);
+      context.onBegun?.(profile);
+    });
+  }
+
+  /** From now on no rendition begins. Returns the one that has. */
+  end(): ImportRendition | undefined {
+    this.#isOver = true;
+    return this.rendition;
+  }
 }
 
 /** Fetches the source, reads it to its end and stores it. */
@@ -71,13 +95,13 @@ async function bringIn(
   arrival: Arrival,
   context: JobContext,
   limits: ImportLimits,
-  rendition?: ImportRendition,
+  aside: Aside,
 ): Promise<Imported> {
   const { storage, signal } = context;
   const { path } = arrival;
   const fetched = await bring(task, arrival, context, limits);
   const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
-  const file = rendition?.begin(path) ?? new SourceFile(path, { type: task.type, ...context });
+  const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
   const described = describe(task.type, file, context);
   const body = isThere ? undefined : Readable.from(readHeldBack(path, described), { objectMode: false });
   const stored = body && storage.write(task.sourceKey, body, signal);

@@ -61,6 +61,10 @@ export interface JobContext {
   onProgress?: (fraction: number) => void;
   /** Called with the seconds of a rendition, from its beginning on, that can be played. */
   onPrepared?: (part: PreparedPart) => void;
+  /** The profile that a stream waits for, once the operator has named one to an import. */
+  asked?: Promise<string>;
+  /** Called when an import begins to make the rendition of a profile. */
+  onBegun?: (profile: string) => void;
   /** Called when an import has stored its source and still makes its rendition. */
   onImported?: (imported: NonNullable<PrepareProgress['imported']>) => void;
 }

@@ -13,11 +13,14 @@ import {
 import { UploadWarnings } from '../../../resources/upload/warnings.ts';
 
 /**
- * A rendition that an import makes too, since a stream waits for it: its key is by the upload (importContent). It is one, since a Job
- * makes one at a time; others have Jobs of their own.
+ * An import also makes the rendition that a stream waits for: one, since a Job makes one at a time. The operator names its profile, in the
+ * task or when it asks for the progress.
  */
-export const ImportRendition = Type.Object({ profile: Type.String(), renditionKey: Type.String() });
-export type ImportRendition = Static<typeof ImportRendition>;
+const Renditions = {
+  /** The parts of their keys (renditionKey): by the upload, since the content is not known yet (importContent). */
+  renditions: Type.Optional(Type.Object({ content: Type.String(), scope: Type.Optional(Type.String()) })),
+  profile: Type.Optional(Type.String()),
+};
 
 /** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
@@ -32,7 +35,7 @@ export const PrepareTask = Type.Union([
     type: Type.Enum(UPLOAD_TYPES),
     /** Storage key for the source. */
     sourceKey: Type.String(),
-    rendition: Type.Optional(ImportRendition),
+    ...Renditions,
   }),
   Type.Object({
     action: Type.Literal('import'),
@@ -45,7 +48,7 @@ export const PrepareTask = Type.Union([
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
-    rendition: Type.Optional(ImportRendition),
+    ...Renditions,
   }),
   Type.Object({
     action: Type.Literal('rendition'),
@@ -110,9 +113,13 @@ export type PreparedPart = Static<typeof PreparedPart>;
 
 /** The progress that a working Job reports: 0 to 1, and the part of its rendition in storage. */
 export const PROGRESS_PATH = '/progress';
+/** Query parameter of it: the profile that a stream waits for, for an import. */
+export const PROFILE_PARAMETER = 'profile';
 export const PrepareProgress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   prepared: Type.Optional(PreparedPart),
+  /** The profile of the rendition that an import makes. */
+  profile: Type.Optional(Type.String()),
   /** Set once an import has stored its source and still makes its rendition. */
   imported: Type.Optional(Type.Object(Found)),
 });

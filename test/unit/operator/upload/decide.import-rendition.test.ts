@@ -4,16 +4,25 @@ import type { Job, Pod } from '../../../../src/kube/core.ts';
 import type { PrepareProgress } from '../../../../src/media/prepare/job/task.ts';
 import { assessTracks, findMediaProblem } from '../../../../src/operator/media/items.ts';
 import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
-import { describeImportRendition, wantImport } from '../../../../src/operator/upload/job.ts';
+import { wantImport } from '../../../../src/operator/upload/job.ts';
 import { listReferredKeys } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { findRendition } from '../../../../src/resources/upload/spec.ts';
+import {
+  findRendition,
+  importContent,
+  PREVIEW_PROFILE,
+  renditionKey,
+  renditionScope,
+} from '../../../../src/resources/upload/spec.ts';
 import { at, endedPod, MEDIA, makeJob, NOW, SETTINGS, stream, upload } from '../../../kit/make/operator.ts';
 
 const PROFILE = '720p30';
 const fresh = () => upload('film', {});
-const WANTED = describeImportRendition(fresh(), PROFILE, false);
-const JOB = makeJob(fresh(), wantImport(fresh(), true, undefined, WANTED));
+const SCOPE = renditionScope('tv');
+const KEY = renditionKey(importContent('uid-of-film'), 'video', PROFILE, SCOPE);
+const JOB = makeJob(fresh(), wantImport(fresh(), true, { profile: PROFILE }));
+/** Made before a stream waited. */
+const BARE = makeJob(fresh(), wantImport(fresh()));
 const PART = { seconds: 60, totalSeconds: 600, speed: 5 };
 const READY = { profile: PROFILE, state: 'ready', durationSeconds: 10, bitrateKbps: 4000 } as const;
 
@@ -44,20 +53,19 @@ describe('the Job of an import', () => {
   const tasks = (seen: Parameters<typeof see>[1]) => see(fresh(), seen).create.map(({ task }) => task);
 
   it('makes the rendition that a stream waits for, under a key of this upload', () => {
-    expect(tasks({})).toMatchObject([{ action: 'import', rendition: WANTED }]);
-    expect(WANTED.renditionKey).toMatch(/^renditions\/[0-9a-f]{24}\/upload-uid-of-film\/video-720p30\.flv$/);
+    const renditions = { content: 'upload-uid-of-film', scope: SCOPE };
+    expect(tasks({})).toMatchObject([{ action: 'import', renditions, profile: PROFILE }]);
+    expect(KEY).toMatch(/^renditions\/[0-9a-f]{24}\/upload-uid-of-film\/video-720p30\.flv$/);
   });
 
   it('makes none that nobody waits for, or that has no room', () => {
-    expect(tasks({ urgent: new Set() })[0]).not.toHaveProperty('rendition');
-    expect(tasks({ hasPreparedRoom: () => false })[0]).not.toHaveProperty('rendition');
+    expect(tasks({ urgent: new Set() })[0]).not.toHaveProperty('profile');
+    expect(tasks({ hasPreparedRoom: () => false })[0]).not.toHaveProperty('profile');
   });
 
   it('goes on with what it began, whatever streams wait for meanwhile', () => {
-    const job = JOB;
-    expect(see(fresh(), { job, urgent: new Set() })).toMatchObject({ create: [], remove: [] });
-    const bare = makeJob(fresh(), wantImport(fresh(), false));
-    expect(see(fresh(), { job: bare })).toMatchObject({ create: [], remove: [] });
+    expect(see(fresh(), { job: JOB, urgent: new Set() })).toMatchObject({ create: [], remove: [] });
+    expect(see(fresh(), { job: BARE })).toMatchObject({ create: [], remove: [] });
   });
 });
 
@@ -68,11 +76,18 @@ describe('while the file is still being imported', () => {
     const { status } = see(fresh(), { job: JOB, report });
     expect(status).toMatchObject({ state: 'importing', progress: 0.3 });
     expect(status.renditions).toMatchObject([
-      { profile: PROFILE, state: 'pending', playable: true, key: WANTED.renditionKey, durationSeconds: 600 },
+      { profile: PROFILE, state: 'pending', playable: true, key: KEY, durationSeconds: 600 },
     ]);
-    expect(findRendition({ ...fresh(), status }, PROFILE)?.key).toBe(WANTED.renditionKey);
+    expect(findRendition({ ...fresh(), status }, PROFILE)?.key).toBe(KEY);
     // Nothing is taken back while the pod cannot be asked.
     expect(see({ ...fresh(), status }, { job: JOB }).status.renditions).toEqual(status.renditions);
+  });
+
+  it('the same holds for a Job that was made before a stream waited, once it says that it makes the rendition', () => {
+    expect(see(fresh(), { job: BARE, report }).status.renditions).toBeUndefined();
+    const { status } = see(fresh(), { job: BARE, report: { ...report, profile: PROFILE } });
+    expect(status.renditions).toMatchObject([{ profile: PROFILE, playable: true, key: KEY }]);
+    expect(see({ ...fresh(), status }, { job: BARE }).status.renditions).toEqual(status.renditions);
   });
 
   it('a stream starts with that, unless it waits for all of it', () => {
@@ -110,13 +125,14 @@ describe('while the file is still being imported', () => {
 
   it('a sweep keeps its chunks', () => {
     const keys = listReferredKeys({ uploads: [], jobs: [JOB], pods: [], streams: [], begun: [] });
-    expect(keys).toContain(WANTED.renditionKey);
+    expect(keys).toContain(KEY);
   });
 });
 
 describe('a Job that has stored the source', () => {
   const report = {
     progress: 1,
+    profile: PROFILE,
     imported: { media: MEDIA },
     prepared: { ...PART, totalSeconds: MEDIA.durationSeconds, seconds: 5 },
   };
@@ -137,12 +153,23 @@ describe('a Job that has stored the source', () => {
 
   const imported = () => upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
 
+  it('goes on after a restart of the operator, before it can be asked, and is not the Job of another profile', () => {
+    expect(see(imported(), { job: BARE })).toMatchObject({ create: [], remove: [], status: { state: 'preparing' } });
+    const other = see(imported(), {
+      job: BARE,
+      report: { ...report, profile: PROFILE },
+      profiles: [PROFILE, '1080p30'],
+    });
+    expect(other.create).toMatchObject([{ task: { action: 'rendition', profile: '1080p30' } }]);
+    expect(other.remove).toEqual([]);
+  });
+
   it('is complete with both', () => {
     const own = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: 'of/another' } })];
     for (const owner of [fresh(), imported()]) {
       const { status, create } = see(owner, { job: JOB, own });
       expect(status).toMatchObject({ state: 'ready', media: MEDIA });
-      expect(status.renditions).toEqual([{ ...READY, key: WANTED.renditionKey }]);
+      expect(status.renditions).toEqual([{ ...READY, key: KEY }]);
       expect(create).toEqual([]);
       expect(see({ ...owner, status }, {}).status.renditions).toEqual(status.renditions);
     }
@@ -173,8 +200,8 @@ describe('a Job that has stored the source', () => {
     });
   });
 
-  it('fails where it reports another rendition than it was asked for', () => {
-    const own = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, profile: '2160p60' } })];
+  it.each(['../../x', PREVIEW_PROFILE])('fails where it reports a rendition that no stream can play: %s', (profile) => {
+    const own = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, profile } })];
     expect(see(fresh(), { job: JOB, own }).status).toMatchObject({
       state: 'failed',
       error: { code: 'prepare_failed' },

@@ -60,9 +60,10 @@ interface Sending {
 
 function importFrom(url: string, storage: Storage, onPlayable?: () => void) {
   const events: string[] = [];
-  const rendition = { profile: '720p30', renditionKey: KEY };
-  const task = { action: 'import' as const, type: 'video' as const, url, sourceKey: 'sources/x', rendition };
+  const renditions = { content: 'upload-x' };
+  const task = { action: 'import' as const, type: 'video' as const, url, sourceKey: 'sources/x', renditions };
   const context = {
+    asked: Promise.resolve('720p30'),
     ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
     onPrepared({ seconds }: { seconds: number }) {
       events.push(`prepared ${Math.round(seconds)}`);

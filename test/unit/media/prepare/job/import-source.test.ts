@@ -62,7 +62,7 @@ test('a full storage is the reason to name, unless the file is refused itself', 
 });
 
 /** The rendition that a stream waits for. */
-const WANTED = { profile: '720p30', renditionKey: 'renditions/upload-x/video-720p30.flv' };
+const KEY = 'renditions/upload-x/video-720p30.flv';
 /** Two seconds that are copied into 720p30. */
 const FITS = {
   video: picture('1280x720', 30, 2),
@@ -75,8 +75,11 @@ async function importWithRendition(path: string, storage: Storage, more: Partial
     createReadStream(path).pipe(response);
   });
   const task = { action: 'import' as const, type: 'video' as const, url: server.url, sourceKey: 'sources/x' };
-  const context = { storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS };
-  return await importSource({ ...task, rendition: WANTED }, { ...context, ...more }, LIMITS);
+  const context = {
+    ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+    asked: Promise.resolve('720p30'),
+  };
+  return await importSource({ ...task, renditions: { content: 'upload-x' } }, { ...context, ...more }, LIMITS);
 }
 
 test.each([
@@ -90,13 +93,11 @@ test.each([
     onImported: ({ media }) => events.push(`imported ${media.video?.width}`),
     onPrepared: ({ seconds, totalSeconds }) => events.push(`prepared ${seconds === totalSeconds}`),
   });
-  expect(rendition).toMatchObject({ ...{ profile: '720p30', state: 'ready' }, key: WANTED.renditionKey });
+  expect(rendition).toMatchObject({ ...{ profile: '720p30', state: 'ready' }, key: KEY });
   expect(rendition?.durationSeconds).toBeCloseTo(found.durationSeconds, 1);
   // Nothing is played of a file that has not been read to its end.
   expect([...new Set(events)]).toEqual([`imported ${found.video?.width}`, 'prepared true']);
-  expect(await list(place.storage)).toEqual(
-    expect.arrayContaining(['sources/x', indexKey(WANTED.renditionKey), `${WANTED.renditionKey}.000000000`]),
-  );
+  expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000000`]));
 });
 
 test('a file that is refused leaves no chunk behind', async () => {
@@ -106,6 +107,31 @@ test('a file that is refused leaves no chunk behind', async () => {
   await expect(refused).rejects.toMatchObject({ code: 'media_too_long' });
   expect(await list(place.storage)).toEqual([]);
   expect(await halfWritten(place.path('media'))).toEqual([]);
+});
+
+test('a rendition is made for a stream that waits only once the source has been read', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const asked = Promise.withResolvers<string>();
+  // The copy in storage is the last thing that an import does.
+  const { storage } = place;
+  const write: Storage['write'] = async (...args) => {
+    await storage.write(...args);
+    asked.resolve('720p30');
+  };
+  const slow = new Proxy(storage, {
+    get: (_, name: keyof Storage) => (name === 'write' ? write : storage[name]?.bind(storage)),
+  });
+  const { rendition } = await importWithRendition(source, slow, { asked: asked.promise });
+  expect(rendition).toMatchObject({ state: 'ready', key: KEY });
+});
+
+test('a profile that does not exist is not made', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const { rendition } = await importWithRendition(source, place.storage, { asked: Promise.resolve('../../x') });
+  expect(rendition).toBeUndefined();
+  expect(await list(place.storage)).toEqual(['sources/x']);
 });
 
 test('a rendition that cannot be made does not fail the import, and leaves no chunk behind', async () => {
@@ -123,7 +149,7 @@ test('another file from the same link replaces the chunks of the one before', as
   await using place = await room();
   const before = await media(place.path('before.mp4'), FITS);
   await importWithRendition(before, place.storage);
-  const chunk = `${WANTED.renditionKey}.000000000`;
+  const chunk = `${KEY}.000000000`;
   const bytes = await buffer(await place.storage.read(chunk));
   await importWithRendition(before, place.storage);
   expect((await buffer(await place.storage.read(chunk))).equals(bytes)).toBe(true);
