@@ -20,7 +20,7 @@ const INTERVAL_MS = 2_000;
  * Between two questions to a Job whose rendition a stream waits for, until it can be played: the stream is on air so much
  * later at most. A question takes 0.3 ms of the operator's processor, and as many Jobs run at once as the settings allow.
  */
-const URGENT_INTERVAL_MS = 500;
+const URGENT_INTERVAL_MS = 250;
 const TIMEOUT_MS = 1_000;
 /** The result of an import has up to 4096 bytes, and may be part of its progress. */
 const MAX_BYTES = 8192;

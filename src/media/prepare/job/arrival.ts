@@ -14,6 +14,7 @@ export class Arrival implements Pick<Storage, 'write'> {
   /** Size of the whole, where the sender states it. */
   totalBytes: number | undefined;
   #arrivedBytes = 0;
+  #beganMs = Number.NaN;
   /** An arrival that has failed may begin again, but not for those who have read it. */
   #state: 'new' | 'arriving' | 'complete' | 'failed' = 'new';
   #failure: unknown;
@@ -25,6 +26,12 @@ export class Arrival implements Pick<Storage, 'write'> {
 
   get isComplete(): boolean {
     return this.#state === 'complete';
+  }
+
+  /** Seconds until all is there, at the speed so far; NaN where the sender does not state the size. */
+  get secondsLeft(): number {
+    const elapsedSeconds = (performance.now() - this.#beganMs) / 1000;
+    return (((this.totalBytes ?? Number.NaN) - this.#arrivedBytes) * elapsedSeconds) / this.#arrivedBytes;
   }
 
   /** Writes the file; the key has no meaning. Presents it as something to write to like storage. */
@@ -51,6 +58,7 @@ export class Arrival implements Pick<Storage, 'write'> {
   }
 
   #move(bytes: number): void {
+    if (this.#arrivedBytes === 0) this.#beganMs = performance.now();
     this.#arrivedBytes += bytes;
     const moved = this.#moved;
     this.#moved = Promise.withResolvers();

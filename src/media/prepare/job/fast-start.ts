@@ -4,6 +4,7 @@
  * beginning and then a hole up to its full size, is read like the whole one, and has the same packets.
  */
 import { open } from 'node:fs/promises';
+import { settlesWithin } from '../../../lib/settle-within.ts';
 import { BOX_HEADER_BYTES, listBoxTypes, readBox } from '../inspect/boxes.ts';
 import type { Arrival } from './arrival.ts';
 
@@ -11,6 +12,8 @@ import type { Arrival } from './arrival.ts';
 const MAX_TABLES_BYTES = 2 ** 26;
 /** ffprobe reads 5,000,000 bytes of media to learn what the header does not say. */
 const MEDIA_BYTES = 6_000_000;
+/** The outline takes half a second to be read. A file that arrives as soon is better read once. */
+const SHORT_SECONDS = 2;
 
 interface FastStart {
   /** Bytes from the beginning that are needed. */
@@ -44,12 +47,14 @@ async function findFastStart(arrival: Arrival, signal: AbortSignal): Promise<Fas
 
 /**
  * Writes an outline of the source to `path` as soon as that can be done. Resolves with false where it cannot, or where the whole source
- * has arrived first. Rejects as arrival.follow() throws.
+ * is there as soon. Rejects as arrival.follow() throws.
  */
 export async function outline(arrival: Arrival, path: string, signal: AbortSignal): Promise<boolean> {
   const found = await findFastStart(arrival, signal);
   if (!found) return false;
   await arrival.waitFor(found.headBytes, signal);
+  if (arrival.secondsLeft < SHORT_SECONDS)
+    await settlesWithin(arrival.waitFor(Number.POSITIVE_INFINITY, signal), SHORT_SECONDS * 1000);
   if (arrival.isComplete) return false;
   const file = await open(path, 'wx');
   try {

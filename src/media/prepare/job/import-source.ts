@@ -76,7 +76,7 @@ class Aside {
       if (this.#isOver || !renditions || !parseProfile(profile)) return;
       const key = renditionKey(renditions.content, type, profile, renditions.scope);
       // An earlier try may have fetched another file from the same link.
-      const target = { type, profile, renditionKey: key, keepsSameOnly: 'url' in task };
+      const target = { type, profile, renditionKey: key, keepsSameOnly: 'url' in task, isRead: true };
       this.rendition = new ImportRendition(target, arrival, context);
       context.onBegun?.(profile);
     });

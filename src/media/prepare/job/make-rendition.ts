@@ -47,6 +47,8 @@ type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'renditionKey'> {
   /** True where chunks under its key may be of another content: only a chunk with the same bytes is kept. */
   keepsSameOnly?: boolean;
+  /** True where the source is read to its end anyway, as by an import. */
+  isRead?: boolean;
 }
 
 export interface JobContext {
@@ -236,7 +238,10 @@ async function copyAtOnce(file: SourceFile, task: Target, context: JobContext): 
   };
   const holds = ({ index }: Made) => hasFrames(index.video?.frames);
   try {
-    return await makeBy(assumed, task, context, { holds, ...(source.sizeBytes > PROVEN_BYTES && { prove }) });
+    return await makeBy(assumed, task, context, {
+      holds,
+      ...((task.isRead || source.sizeBytes > PROVEN_BYTES) && { prove }),
+    });
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return undefined;
