@@ -8,12 +8,14 @@ import { createEventRecorder } from '../kube/events.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
+import { UPLOAD_LABEL } from '../resources/common/names.ts';
 import { type Caches, createCaches, createNodeCache, type Enqueue, watchCaches } from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { describeClockJump } from './runtime/clock-health.ts';
+import { splitKey } from './runtime/controller.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
@@ -24,6 +26,7 @@ import { findViewToken } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
 import { followProgress, type JobProgress } from './upload/follow-progress.ts';
+import { hasPreparedRoom } from './upload/observe.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
 
@@ -84,6 +87,8 @@ export async function runOperator(
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),
+    isImported: ({ metadata: { namespace, labels } }) =>
+      caches.uploads.get(namespace ?? '', labels?.[UPLOAD_LABEL] ?? '')?.status?.media !== undefined,
     isSwept: (jobNamespace, key) => sweeper.isSwept(jobNamespace, key),
   });
   const maxPreparedBytes = config.limits.full.preparedBytes;
@@ -136,7 +141,11 @@ export async function runOperator(
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
     if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-    followProgress(caches, progress, enqueue.upload, lifecycle);
+    const hasRoom = (key: string) => {
+      const upload = caches.uploads.get(...splitKey(key));
+      return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);
+    };
+    followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
     log.info({ namespace }, 'the operator leads and reconciles');
   });
   log.info({ namespace, opsPort }, 'the operator is ready');

@@ -12,16 +12,16 @@ import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
 import { importRows } from './prepare/import.ts';
-import { exportRows, filmRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
+import { exportRows, filmRows, lineRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
 import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'export', 'film', 'tus', 'import'];
+const PARTS = ['rendition', 'export', 'line', 'film', 'tus', 'import'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
-  --seconds S       length of the export of the parts export and rendition (180)
+  --seconds S       length of the export of the parts export, line and rendition (180)
   --film-seconds S  length of the film that must be encoded (3600)
   --upload-mb N     size of the file that is sent by tus (2000)
   --import-mb N     size of the file that is imported (10000)
@@ -88,9 +88,13 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   // Without the system, which takes processor time.
   await take('rendition', () => renditionRows(base, seconds ?? 0));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
-  if (!parts.some((part) => ['export', 'film', 'tus'].includes(part))) return rows;
+  if (!parts.some((part) => ['export', 'line', 'film', 'tus'].includes(part))) return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));
+  await take('line', async () => [
+    ...(await lineRows(stage, seconds ?? 0, { fits: true })),
+    ...(await lineRows(stage, Math.min(900, whole(values['film-seconds'])), { fits: false })),
+  ]);
   await take('film', () => filmRows(stage, whole(values['film-seconds'])));
   await take('tus', () => uploadRows(stage, computeSeconds((uploadMb ?? 0) * MB), `${uploadMb} MB`));
   return rows;

@@ -79,7 +79,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
-  preview: getPreviewState({ spec, ...(status && { status }) }),
+  preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
   error: status?.error ?? null,

@@ -76,9 +76,11 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
 /** Records what is done, for the log and the progress server. */
 async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, lifecycle: Lifecycle, log: Logger) {
   const done: PrepareProgress = { progress: 0 };
+  const asked = Promise.withResolvers<string>();
+  if (task.action === 'import' && task.profile !== undefined) asked.resolve(task.profile);
   if (host !== undefined) {
     try {
-      const server = await serveProgress(host, port, () => done);
+      const server = await serveProgress(host, port, () => done, asked.resolve);
       lifecycle.defer('progress', server.close);
     } catch (error) {
       // Without the server nobody sees the progress, but the work goes on.
@@ -87,12 +89,19 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
   }
   const toLog = progressLog(task.action, log, systemClock);
   return {
+    asked: asked.promise,
+    onBegun(profile: string) {
+      done.profile = profile;
+    },
     onProgress(fraction: number) {
       done.progress = Math.min(1, Math.max(0, fraction));
       toLog(fraction);
     },
     onPrepared(part: PreparedPart) {
       done.prepared = part;
+    },
+    onImported(imported: NonNullable<PrepareProgress['imported']>) {
+      done.imported = imported;
     },
   };
 }

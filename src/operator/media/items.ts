@@ -88,13 +88,14 @@ function uploadProblem(
     return finding('MediaFailed', `${what} is audio; the stream needs a video to loop.`);
   }
   const { status } = upload;
+  const rendition = findRendition(upload, profile);
+  // The beginning may be playable while the rest of the file is still arriving.
+  if (rendition && (whole ? rendition.state === 'ready' : isPlayable(rendition))) return undefined;
   if (!status?.media) {
     return status?.error
       ? finding('MediaFailed', `${what} could not be imported: ${status.error.message}`)
       : finding('MediaImporting', `${what} is still being imported.${importNote(upload)}`);
   }
-  const rendition = findRendition(upload, profile);
-  if (rendition && (whole ? rendition.state === 'ready' : isPlayable(rendition))) return undefined;
   if (rendition?.state === 'failed') {
     return finding('MediaFailed', `${what} could not be prepared: ${rendition.error?.message ?? ''}`.trim());
   }

@@ -10,7 +10,10 @@ import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
 import { getWorkKey, type MakingTask, readTask, type WantedJob } from './job.ts';
 import { hasEnded } from './progress.ts';
 
-/** An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. */
+/**
+ * An import mostly waits for a network, a rendition takes a processor: neither may hold the other's places. A Job that has imported
+ * its upload and still makes a rendition counts as one of those.
+ */
 export const POOLS = ['import', 'rendition'] as const;
 export type Pool = (typeof POOLS)[number];
 
@@ -36,6 +39,8 @@ export interface AdmissionOptions {
   limits: Readonly<Record<Pool, number>>;
   /** All Jobs that are known. */
   jobs: () => readonly Job[];
+  /** Whether the upload of an import's Job has its media already. */
+  isImported: (job: Job) => boolean;
   /** Whether a Job that runs at this moment may delete what is under a storage key. */
   isSwept: (namespace: string, key: string) => boolean;
 }
@@ -49,11 +54,12 @@ export interface Asker {
   since: string;
 }
 
-function findHolder(job: Job): Holder | undefined {
+function findHolder(job: Job, isImported: AdmissionOptions['isImported']): Holder | undefined {
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
   if (!task || task.action === 'sweep') return undefined;
-  return { pool: findPool(task), account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
+  const pool = task.action === 'import' && isImported(job) ? 'rendition' : findPool(task);
+  return { pool, account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
 }
 
 function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
@@ -76,7 +82,7 @@ export class Admission {
   #holders(namespace: string): Holder[] {
     const holders = new Map<string, Holder>();
     for (const job of this.#options.jobs()) {
-      const holder = job.metadata.namespace === namespace ? findHolder(job) : undefined;
+      const holder = job.metadata.namespace === namespace ? findHolder(job, this.#options.isImported) : undefined;
       if (holder) holders.set(job.metadata.name, holder);
     }
     for (const [uploadKey, begun] of this.#begun) {

@@ -5,7 +5,7 @@
 
 import type { Job, Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import type { PrepareProgress } from '../../media/prepare/job/task.ts';
+import type { PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState, readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -23,12 +23,16 @@ import {
 } from '../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import { listTerminations } from '../pods/status.ts';
 import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import {
+  getImportedKey,
   getWorkKey,
+  type ImportTask,
   isJobFor,
   keepRenditionKey,
   readGeneration,
+  readImportTask,
   readRetry,
   readTask,
   type WantedJob,
@@ -118,8 +122,15 @@ class Plan {
     return this.#observed.progress.get(this.#observed.jobs.get(name)?.metadata.uid ?? '');
   }
 
+  /** How much of a rendition the import's Job has made, from 0 to 1. */
+  importedPart(profile: string): number | undefined {
+    const report = this.progress(importJobName(this.#upload.metadata.name));
+    const part = report?.profile === profile ? report.prepared : undefined;
+    return part && Math.min(1, part.seconds / part.totalSeconds);
+  }
+
   /** Whether a Job works on what is wanted, or has done so. Such a Job may go on although no new one begins. */
-  goesOn({ name }: WantedJob, until: Date | undefined): boolean {
+  goesOn(name: string, until: Date | undefined): boolean {
     const job = this.#observed.jobs.get(name);
     if (!job || !isOwnedBy(job, this.#upload)) return false;
     if (!this.#isRunning(job)) return true;
@@ -133,12 +144,67 @@ class Plan {
     return isActive(job) && readOutcome(job, pods, this.#observed.now).kind === 'running';
   }
 
-  /** Removes the Jobs that run for renditions which nobody wants any more. */
+  /** Removes the Jobs that run for renditions which nobody wants any more. An import has nothing else to do once there is media. */
   removeUnwanted(): void {
     for (const job of this.#observed.jobs.values()) {
       if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
-      if (readTask(job)?.action === 'rendition' && this.#isRunning(job)) this.remove.push(job);
+      const task = readTask(job);
+      if (task && task.action !== 'sweep' && this.#isRunning(job)) this.remove.push(job);
     }
+  }
+
+  /** The result of an import whose Job has stored the source and still makes a rendition. */
+  foundBy(wantedJob: WantedJob): Found | undefined {
+    const { imported } = this.progress(wantedJob.name) ?? {};
+    if (!imported) return undefined;
+    const result = boundResult({ action: 'import', ...imported }, wantedJob.task, this.#observed.settings);
+    if (result.action !== 'import') return undefined;
+    this.warnings.push(...(result.warnings ?? []));
+    return result;
+  }
+
+  /**
+   * The rendition that the Job of the import makes: as it stands, or complete. Undefined where that Job does not make it, or could
+   * not. One that failed on the way begins again with the import, so another Job is better once the upload has been imported.
+   */
+  madeByImport(profile: string, media: MediaInfo | undefined): RenditionStatus | undefined {
+    const { jobs, pods, settings, now } = this.#observed;
+    const job = jobs.get(importJobName(this.#upload.metadata.name));
+    const task = readImportTask(this.#upload, jobs);
+    const key = task && getImportedKey(task, profile);
+    if (!job || !task || key === undefined || !isOwnedBy(job, this.#upload)) return undefined;
+    const { metadata } = job;
+    const own = pods.get(metadata.uid) ?? [];
+    const outcome = readOutcome(job, own, now);
+    if (outcome.kind === 'done') return this.#madeWith(boundResult(outcome.result, task, settings), profile, key);
+    const hasFailed = own.flatMap(listTerminations).length > 0;
+    if (outcome.kind === 'lost' || metadata.deletionTimestamp || (media && hasFailed)) return undefined;
+    const report = this.progress(metadata.name);
+    const shown = findPending(findRendition(this.#upload, profile), key);
+    if (!this.#isMaking(report, task, profile, shown, media)) return undefined;
+    this.#wanted.add(metadata.name);
+    const limit = Math.min(settings.mediaLimits.durationSeconds, task.maxDurationSeconds ?? Number.POSITIVE_INFINITY);
+    const part = boundPart(report?.prepared, media?.durationSeconds ?? limit);
+    return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: true, key, now }) };
+  }
+
+  /** Whether the import's Job makes the rendition of a profile. Until it can be asked, one that goes on after the import makes what is wanted. */
+  #isMaking(
+    report: PrepareProgress | undefined,
+    task: ImportTask,
+    profile: string,
+    shown: RenditionStatus | undefined,
+    media: MediaInfo | undefined,
+  ): boolean {
+    if (report) return (report.profile ?? task.profile) === profile;
+    return media !== undefined || task.profile === profile || shown?.key !== undefined;
+  }
+
+  #madeWith(result: PrepareResult, profile: string, key: string): RenditionStatus | undefined {
+    if (result.action !== 'import' || result.rendition?.profile !== profile) return undefined;
+    this.warnings.push(...(result.warnings ?? []));
+    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
+    return { profile, state: 'ready', key, durationSeconds, bitrateKbps };
   }
 
   /** The result of a wanted Job; undefined while it is worked on, or has to be (again). */
@@ -169,6 +235,19 @@ class Plan {
     if ('warnings' in result) this.warnings.push(...(result.warnings ?? []));
     return result;
   }
+}
+
+type Found = Extract<PrepareResult, { action: 'import' }>;
+
+/** The unfinished rendition in the status, where it is the one with this storage key. */
+const findPending = (current: RenditionStatus | undefined, key: string): RenditionStatus | undefined =>
+  current?.state === 'pending' && (current.key ?? key) === key ? current : undefined;
+
+/** The profile that the import's Job is made with: one that a stream waits for already. */
+function chooseProfile(upload: Upload, observed: UploadObservation): string | undefined {
+  const begun = readImportTask(upload, observed.jobs);
+  if (begun) return begun.profile;
+  return observed.hasPreparedRoom() ? [...observed.urgent].sort()[0] : undefined;
 }
 
 /** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
@@ -205,7 +284,10 @@ function imported(
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return goesOn;
   }
-  const result = plan.follow(wantImport(upload, observed.urgent.size > 0, grant.maxBytes));
+  const { shareRenditions: shared } = observed.settings;
+  const profile = chooseProfile(upload, observed);
+  const wantedJob = wantImport(upload, observed.urgent.size > 0, { granted: grant.maxBytes, profile, shared });
+  const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };
   if (result.action !== 'failed') return { error: unexpected };
@@ -232,12 +314,16 @@ function rendition(
     return wanted;
   }
   const { urgent, jobs, settings } = observed;
+  const isHeld = (name: string) => observed.held.has(profile) && !plan.goesOn(name, observed.held.get(profile));
+  const made = isHeld(importJobName(upload.metadata.name)) ? undefined : plan.madeByImport(profile, media);
+  if (made) return made;
   const from = keptSource(upload, media, observed);
   // A stream may be on air with the part that is prepared, and waits for the rest.
   const isUrgent = urgent.has(profile) || current?.playable === true;
   const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
-  const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), media);
-  if (observed.held.has(profile) && !plan.goesOn(wantedJob, observed.held.get(profile))) return undefined;
+  const content = { uid: upload.metadata.uid, sha256: media.sha256 };
+  const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), content);
+  if (isHeld(wantedJob.name)) return undefined;
   if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
     return { profile, state: 'failed', error: noPreparedRoom };
@@ -262,8 +348,8 @@ function pending(
   if (profile === PREVIEW_PROFILE) return { profile, state: 'pending' };
   const key = getWorkKey(task);
   const job = jobs.get(name) ?? sameWork.get(key);
-  const part = boundPart(job && progress.get(job.metadata.uid)?.prepared, media);
-  const shown = current?.state === 'pending' ? current : undefined;
+  const part = boundPart(job && progress.get(job.metadata.uid)?.prepared, media.durationSeconds);
+  const shown = findPending(current, key);
   return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
@@ -310,6 +396,12 @@ function renditions(upload: Upload, media: MediaInfo, observed: UploadObservatio
     all: [...wanted, ...shown, ...keptRenditions].sort((a, b) => a.profile.localeCompare(b.profile)),
   };
 }
+
+/** The renditions of an upload that is still being imported, as far as something of them is prepared. */
+const listArriving = ({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] =>
+  profiles
+    .flatMap((profile) => plan.madeByImport(profile, undefined) ?? [])
+    .filter(({ state, preparedSeconds }) => state === 'pending' && preparedSeconds !== undefined);
 
 function verdicts(
   { spec }: Upload,
@@ -366,7 +458,7 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
     return computeProgress([...received, plan.progress(importJobName(name))?.progress], shown);
   }
   const parts = wanted.map(({ profile, state }) =>
-    state === 'pending' ? plan.progress(renditionJobName(name, profile))?.progress : 1,
+    state === 'pending' ? (plan.progress(renditionJobName(name, profile))?.progress ?? plan.importedPart(profile)) : 1,
   );
   return computeProgress(parts, shown);
 }
@@ -379,7 +471,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   const { media, error: importError, waiting } = imported(upload, observed, plan, edited);
   const { wanted, held, all } = media
     ? renditions(upload, media, observed, plan, edited)
-    : { wanted: [], held: [], all: [] };
+    : { wanted: [], held: [], all: importError ? [] : listArriving(observed, plan) };
   const pending = wanted.some(({ state }) => state === 'pending');
   const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';

@@ -7,8 +7,8 @@ import { Agent, request } from 'undici';
 import type { Job } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
-import { PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
-import { PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
+import { PROFILE_PARAMETER, PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
+import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { BY_OWNER, type Caches, listProfilesAsked, listUploadsOfContent } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
 import { joinKey, splitKey } from '../runtime/controller.ts';
@@ -20,22 +20,33 @@ const INTERVAL_MS = 2_000;
  * Between two questions to a Job whose rendition a stream waits for, until it can be played: the stream is on air so much
  * later at most. A question takes 0.3 ms of the operator's processor, and as many Jobs run at once as the settings allow.
  */
-const URGENT_INTERVAL_MS = 500;
+const URGENT_INTERVAL_MS = 250;
 const TIMEOUT_MS = 1_000;
-const MAX_BYTES = 1024;
+/** The result of an import has up to 4096 bytes, and may be part of its progress. */
+const MAX_BYTES = 8192;
 
 /** The last answer of each Job, by its UID. */
 export type JobProgress = Map<string, PrepareProgress>;
 
 /** Whether an answer says enough that is new for another look at the upload. */
 const isNews = (before: PrepareProgress | undefined, now: PrepareProgress): boolean =>
-  hasMoved(before?.progress, now.progress) || hasPartMoved(before?.prepared, now.prepared);
+  hasMoved(before?.progress, now.progress) ||
+  hasPartMoved(before?.prepared, now.prepared) ||
+  before?.profile !== now.profile ||
+  (now.imported !== undefined && before?.imported === undefined);
 
-/** Follows until the lifecycle stops. `enqueue` is called with an upload's key when one of its Jobs has moved on. */
+interface FollowOptions {
+  /** Called with an upload's key when one of its Jobs has moved on. */
+  enqueue: (uploadKey: string) => void;
+  /** Whether the account of an upload may have more prepared media than it has. */
+  hasPreparedRoom: (uploadKey: string) => boolean;
+}
+
+/** Follows until the lifecycle stops. An import is told the profile that a stream waits for, since streams come while it runs. */
 export function followProgress(
   caches: Pick<Caches, 'jobs' | 'pods' | 'streams' | 'playlists' | 'uploads'>,
   progress: JobProgress,
-  enqueue: (uploadKey: string) => void,
+  { enqueue, hasPreparedRoom }: FollowOptions,
   lifecycle: Lifecycle,
 ): void {
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: 2 * INTERVAL_MS });
@@ -47,7 +58,7 @@ export function followProgress(
 
   const follow = async (job: Job, address: string, uploadKey: string) => {
     const { uid } = job.metadata;
-    const answer = await ask(address, agent, lifecycle.signal);
+    const answer = await ask(address, agent, lifecycle.signal, findProfile(job, uploadKey));
     if (answer === undefined) return;
     progress.set(uid, answer);
     if (!isNews(enqueued.get(uid), answer)) return;
@@ -61,11 +72,20 @@ export function followProgress(
       enqueue(joinKey(metadata.namespace, metadata.name));
   };
 
-  /** Whether a stream waits until the rendition of a Job can be played. */
+  /** The profile that an import is to make too, unless it makes one already. */
+  const findProfile = ({ metadata }: Job, uploadKey: string): string | undefined => {
+    const isImport = metadata.name === importJobName(splitKey(uploadKey)[1]);
+    if (!isImport || progress.get(metadata.uid)?.profile !== undefined) return undefined;
+    const [profile] = [...listProfilesAsked(caches, uploadKey).urgent].sort();
+    return profile !== undefined && hasPreparedRoom(uploadKey) ? profile : undefined;
+  };
+
+  /** Whether a stream waits until the rendition of a Job can be played. An import makes one for it, or another Job does after it. */
   const isUrgent = ({ metadata }: Job, upload: string, uploadKey: string): boolean => {
     const prepared = progress.get(metadata.uid)?.prepared;
     if (prepared && mayPlay(prepared)) return false;
     const { urgent } = listProfilesAsked(caches, uploadKey);
+    if (metadata.name === importJobName(upload)) return urgent.size > 0;
     return [...urgent].some((profile) => renditionJobName(upload, profile) === metadata.name);
   };
 
@@ -103,12 +123,18 @@ export function followProgress(
   });
 }
 
-async function ask(address: string, dispatcher: Agent, stop: AbortSignal): Promise<PrepareProgress | undefined> {
+async function ask(
+  address: string,
+  dispatcher: Agent,
+  stop: AbortSignal,
+  profile: string | undefined,
+): Promise<PrepareProgress | undefined> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]);
   try {
     const { statusCode, headers, body } = await request(`http://${address}:${PREPARE_PORT}${PROGRESS_PATH}`, {
       dispatcher,
       signal,
+      ...(profile !== undefined && { query: { [PROFILE_PARAMETER]: profile } }),
     });
     if (statusCode !== 200 || !(Number(headers['content-length'] ?? MAX_BYTES) <= MAX_BYTES)) {
       body.on('error', () => undefined).destroy();

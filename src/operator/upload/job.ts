@@ -16,6 +16,7 @@ import {
 } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
+  importContent,
   incomingKey,
   incomingKeys,
   isRenditionKey,
@@ -69,14 +70,28 @@ function describeSource(upload: Upload, maxBytes: number | undefined) {
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
 }
 
-/** `granted`: the most that a link may bring, where that is less than its own limit. */
-export const wantImport = (upload: Upload, urgent = false, granted = upload.spec.maxSizeBytes): WantedJob => ({
+interface ImportOptions {
+  /** The most that a link may bring, where that is less than its own limit. */
+  granted?: number | undefined;
+  /** The profile that a stream waits for already. */
+  profile?: string | undefined;
+  /** All accounts share what is made. */
+  shared?: boolean;
+}
+
+export const wantImport = (
+  upload: Upload,
+  urgent = false,
+  { granted = upload.spec.maxSizeBytes, profile, shared = false }: ImportOptions = {},
+): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
     ...describeSource(upload, granted),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
+    renditions: { content: importContent(upload.metadata.uid), ...(!shared && { scope: findScope(upload) }) },
+    ...(profile !== undefined && { profile }),
   },
   deadlineSeconds: Number.POSITIVE_INFINITY,
   urgent,
@@ -87,6 +102,19 @@ const limitSeconds = ({ durationSeconds }: MediaInfo, profile: string): number =
 
 const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
   renditionScope(namespace, labels?.[ACCOUNT_LABEL]);
+
+export type ImportTask = Extract<MakingTask, { action: 'import' }>;
+
+/** Storage key of the rendition that an import makes in `profile`; undefined where it can make none. */
+export const getImportedKey = ({ type, renditions }: ImportTask, profile: string): string | undefined =>
+  renditions && renditionKey(renditions.content, type, profile, renditions.scope);
+
+/** The task of an upload's import, where its Job has begun. */
+export function readImportTask(upload: Upload, jobs: ReadonlyMap<string, Job>): ImportTask | undefined {
+  const job = jobs.get(importJobName(upload.metadata.name));
+  const task = job && readTask(job);
+  return task?.action === 'import' ? task : undefined;
+}
 
 /** `from`: storage key of the source. `shared`: all accounts share what is made. */
 export const wantRendition = (
@@ -111,13 +139,13 @@ export const wantRendition = (
 
 /**
  * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
- * link's transfer is over when the largest source has come at the lowest rate.
+ * link's transfer is over when the largest source has come at the lowest rate. Its rendition has the time of a Job of its own.
  */
-function importSeconds(task: Extract<MakingTask, { action: 'import' }>, settings: PodSettings): number {
+function importSeconds(task: ImportTask, settings: PodSettings): number {
   const { fetchTimeoutSeconds, minFetchBytesPerSecond, maxSourceBytes, mediaLimits } = settings;
   const bytes = 'url' in task ? Math.min(task.maxBytes ?? maxSourceBytes, maxSourceBytes) : Number.POSITIVE_INFINITY;
   const transfer = Math.min(fetchTimeoutSeconds, Math.ceil(bytes / minFetchBytesPerSecond));
-  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds;
+  return STARTUP_SECONDS + transfer + mediaLimits.probeSeconds + settings.maxPrepareSeconds;
 }
 
 /** How long a Job may take: never longer than the settings allow, whatever its media claims. */
@@ -197,10 +225,14 @@ export const getWorkKey = (task: MakingTask): string => (task.action === 'import
 export const isJobFor = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
 
 /** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function keepRenditionKey(wantedJob: WantedJob, job: Job | undefined, { sha256 }: MediaInfo): WantedJob {
+export function keepRenditionKey(
+  wantedJob: WantedJob,
+  job: Job | undefined,
+  content: { uid: string; sha256: string },
+): WantedJob {
   const [begun, { task }] = [job && readTask(job), wantedJob];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
-  if (!isRenditionKey(begun.renditionKey, sha256, task.type, task.profile)) return wantedJob;
+  if (!isRenditionKey(begun.renditionKey, content, task.type, task.profile)) return wantedJob;
   return { ...wantedJob, task: { ...task, renditionKey: begun.renditionKey } };
 }
 

@@ -1,7 +1,7 @@
 /** Reads the caches of the operator for one upload. */
 
 import type { Job, Pod } from '../../kube/core.ts';
-import { ACCOUNT_LABEL, renditionJobName } from '../../resources/common/names.ts';
+import { ACCOUNT_LABEL, importJobName, renditionJobName } from '../../resources/common/names.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { computePreparedBytes } from '../../resources/upload/size.ts';
@@ -24,7 +24,7 @@ import { isActive } from './progress.ts';
 import { grantRoom } from './storage-grant.ts';
 
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
-function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
+export function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
   if (upload.metadata.labels?.[ACCOUNT_LABEL] === undefined) return true;
   return listUploadsOfAccount(caches, upload).reduce((sum, one) => sum + computePreparedBytes(one), 0) < maxBytes;
 }
@@ -33,7 +33,8 @@ function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxByt
 function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
   const { namespace = '', name } = metadata;
   // Only a Job that runs is worth a look at all the streams.
-  if (!caches.jobs.get(namespace, renditionJobName(name, profile))) return undefined;
+  const names = [renditionJobName(name, profile), importJobName(name)];
+  if (!names.some((job) => caches.jobs.get(namespace, job))) return undefined;
   const ends = listStreamsOfUpload(caches, joinKey(namespace, name)).flatMap((stream) =>
     findProfile(stream) === profile ? (findGraceEnd(stream) ?? []) : [],
   );

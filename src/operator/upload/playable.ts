@@ -4,7 +4,7 @@
  */
 import { kubeTime } from '../../lib/clock.ts';
 import type { PreparedPart } from '../../media/prepare/job/task.ts';
-import type { MediaInfo, RenditionStatus } from '../../resources/upload/spec.ts';
+import type { RenditionStatus } from '../../resources/upload/spec.ts';
 import { hasMoved } from './progress.ts';
 import { isExpectedSeconds } from './result-bounds.ts';
 
@@ -29,9 +29,9 @@ export const mayPlay = (part: PreparedPart): boolean =>
   part.seconds >= part.totalSeconds ||
   (part.seconds >= START_SECONDS && secondsLeft(part) <= MAX_SHARE * part.totalSeconds);
 
-/** Returns the part that a Job reports; undefined where that cannot be true. */
-export function boundPart(part: PreparedPart | undefined, media: MediaInfo): PreparedPart | undefined {
-  if (!part || !isExpectedSeconds(part.totalSeconds, media.durationSeconds)) return undefined;
+/** Returns the part that a Job reports of a source of this length; undefined where that cannot be true. */
+export function boundPart(part: PreparedPart | undefined, sourceSeconds: number): PreparedPart | undefined {
+  if (!part || !isExpectedSeconds(part.totalSeconds, sourceSeconds)) return undefined;
   return part.seconds <= part.totalSeconds && part.speed <= MAX_SPEED ? part : undefined;
 }
 

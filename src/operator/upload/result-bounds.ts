@@ -4,6 +4,7 @@
  */
 import type { MediaLimits } from '../../media/limits.ts';
 import type { PrepareResult } from '../../media/prepare/job/task.ts';
+import { parseProfile } from '../../resources/stream/profile.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, RenditionStatus } from '../../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
@@ -69,9 +70,9 @@ function withPlainName({ name: written = '', ...media }: MediaInfo): MediaInfo {
   return name === undefined ? media : { ...media, name };
 }
 
-const isRendition = (made: RenditionStatus, task: Of<'rendition'>, { mediaLimits }: Bounds): boolean =>
+const isRendition = (made: RenditionStatus, profile: string, { mediaLimits }: Bounds): boolean =>
   made.state === 'ready' &&
-  made.profile === task.profile &&
+  made.profile === profile &&
   isExpectedSeconds(made.durationSeconds ?? -1, mediaLimits.durationSeconds) &&
   within(made.bitrateKbps ?? -1, 0, MAX_BITRATE_KBPS);
 
@@ -100,12 +101,15 @@ export function boundResult(result: PrepareResult, task: MakingTask, bounds: Bou
     const { retryAfterSeconds } = result;
     return { action: 'failed', error, ...(isOfLink && retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
-  if (result.action === 'import' && task.action === 'import')
-    return isMedia(result.media, task, bounds)
-      ? { ...result, media: withPlainName(result.media), warnings: cleanWarnings(result.warnings) }
+  if (result.action === 'import' && task.action === 'import') {
+    const { media, rendition, warnings } = result;
+    const isMade = !rendition || (parseProfile(rendition.profile) && isRendition(rendition, rendition.profile, bounds));
+    return isMade && isMedia(media, task, bounds)
+      ? { ...result, media: withPlainName(media), warnings: cleanWarnings(warnings) }
       : refused;
+  }
   if (result.action === 'rendition' && task.action === 'rendition')
-    return isRendition(result.rendition, task, bounds)
+    return isRendition(result.rendition, task.profile, bounds)
       ? { ...result, warnings: cleanWarnings(result.warnings) }
       : refused;
   return result;

@@ -9,6 +9,7 @@ import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { listKeys } from '../../media/prepare/job/join-upload.ts';
 import { computeShard, getBaseKey, KeepList, packKeep, shardsFor } from '../../media/prepare/job/keep-list.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
+import { PROFILES } from '../../resources/stream/profile.ts';
 import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -16,7 +17,7 @@ import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { hasReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
-import { buildSweepJob, readTask, type SweepTask } from './job.ts';
+import { buildSweepJob, getImportedKey, readTask, type SweepTask } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /** Between two sweeps of the same part of the storage. */
@@ -57,6 +58,9 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     const task = readTask(job);
     if (task && task.action !== 'sweep') keys.push(task.sourceKey);
     if (task?.action === 'import' && 'sent' in task) keys.push(...listKeys(task.sent));
+    // A rendition that an import has made is in the status of its upload.
+    if (task?.action === 'import' && !hasEnded(job))
+      keys.push(...PROFILES.flatMap((profile) => getImportedKey(task, profile) ?? []));
     if (task?.action === 'rendition') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])

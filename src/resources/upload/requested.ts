@@ -17,7 +17,7 @@ export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): D
 }
 
 /** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
-export function getPreviewState(upload: Pick<Upload, 'spec' | 'status'>): PreviewState | null {
+export function getPreviewState(upload: Pick<Upload, 'metadata' | 'spec' | 'status'>): PreviewState | null {
   const all = (upload.status?.renditions ?? []).map(({ profile }) => findRendition(upload, profile));
   if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
   const own = findRendition(upload, PREVIEW_PROFILE);

@@ -278,23 +278,36 @@ export const renditionScope = (namespace: string, accountId = ''): string =>
   createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);
 
 /**
- * Storage key of a rendition: by content, profile and track kind, so that each scope has it made once. Without a scope it is
+ * Storage key of a rendition: by content (its hash), profile and track kind, so that each scope has it made once. Without a scope it is
  * shared by everybody.
  */
 export const renditionKey = (
-  sha256: string,
+  content: string,
   type: (typeof UPLOAD_TYPES)[number],
   profile: string,
   scope?: string,
-): string => `renditions/${scope === undefined ? '' : `${scope}/`}${sha256}/${type}-${profile}.flv`;
+): string => `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${type}-${profile}.flv`;
+
+/**
+ * Takes the place of the content's hash in the key of a rendition that is begun while the upload is imported: the hash is known only
+ * when all has arrived. Such a rendition belongs to this upload alone.
+ */
+export const importContent = (uploadUid: string): string => `upload-${uploadUid}`;
+
+/** The source of a rendition: an upload, and the hash of its content once that is known. */
+interface Content {
+  uid: string;
+  sha256: string | undefined;
+}
 
 /** Whether a key is that of such a rendition, in a scope or shared: what was made before the setting changed stays good. */
 export function isRenditionKey(
   key: string | undefined,
-  ...[sha256, type, profile]: [sha256: string, type: (typeof UPLOAD_TYPES)[number], profile: string]
+  ...[{ uid, sha256 }, type, profile]: [content: Content, type: (typeof UPLOAD_TYPES)[number], profile: string]
 ): boolean {
   const scope = /^renditions\/([0-9a-f]{24})\//.exec(key ?? '')?.[1];
-  return key === renditionKey(sha256, type, profile, scope);
+  const contents = [importContent(uid), ...(sha256 === undefined ? [] : [sha256])];
+  return contents.some((content) => key === renditionKey(content, type, profile, scope));
 }
 
 /** Whether a stream can play a rendition: it is complete, or its beginning is and the rest comes in time. */
@@ -303,10 +316,11 @@ export const isPlayable = ({ state, playable }: Pick<RenditionStatus, 'state' | 
 
 /** The rendition of an upload in a profile; one that can be played must be made of what the upload now is. */
 export function findRendition(
-  { spec, status }: { spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
+  { metadata, spec, status }: { metadata: { uid: string }; spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
   profile: string,
 ): RenditionStatus | undefined {
   const found = status?.renditions?.find((rendition) => rendition.profile === profile);
-  if (!found || !isPlayable(found) || !status?.media) return found;
-  return isRenditionKey(found.key, status.media.sha256, spec.type, profile) ? found : undefined;
+  if (!found || !isPlayable(found)) return found;
+  const content = { uid: metadata.uid, sha256: status?.media?.sha256 };
+  return isRenditionKey(found.key, content, spec.type, profile) ? found : undefined;
 }

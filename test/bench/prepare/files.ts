@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { during, run } from './run.ts';
 
 const VIDEO_KBPS = 5000;
@@ -16,6 +17,7 @@ const TONE_SECONDS = 64;
 /** The run-up of an AAC encoder, which an MP4 file hides by an edit list. */
 const PRIMING_SECONDS = 1024 / 48_000;
 const BUFFER_BYTES = 2 ** 20;
+const LINE_PIECE_BYTES = 2 ** 16;
 
 /** Returns the length of an export of this size. */
 export const computeSeconds = (bytes: number): number => Math.ceil((bytes * 8) / ((VIDEO_KBPS + AUDIO_KBPS) * 1000));
@@ -104,11 +106,27 @@ export interface FileServer {
   close(): void;
 }
 
-/** Serves the files in a directory, in whole or one range of them (RFC 9110, section 14). */
+/** Passes on so many megabits a second. */
+const limitRate = (mbps: number) =>
+  async function* (body: AsyncIterable<Buffer>) {
+    const from = performance.now();
+    let sent = 0;
+    for await (const piece of body) {
+      for (let at = 0; at < piece.length; at += LINE_PIECE_BYTES) {
+        const part = piece.subarray(at, at + LINE_PIECE_BYTES);
+        yield part;
+        sent += part.length;
+        await sleep(Math.max(0, from + (sent * 8) / (mbps * 1000) - performance.now()));
+      }
+    }
+  };
+
+/** Serves the files in a directory, in whole or one range of them (RFC 9110, section 14); `?mbps=50` as slowly as that. */
 export async function serveFiles(dir: string): Promise<FileServer> {
   const server = createServer((request, response) => {
     const respond = async (): Promise<void> => {
-      const path = join(dir, new URL(request.url ?? '/', 'http://x').pathname.slice(1));
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');
+      const path = join(dir, pathname.slice(1));
       const { size, mtime } = await stat(path);
       const match = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
       const start = Number(match?.[1] ?? 0);
@@ -123,7 +141,9 @@ export async function serveFiles(dir: string): Promise<FileServer> {
         ...(match && { 'content-range': `bytes ${start}-${end}/${size}` }),
       });
       if (request.method === 'HEAD') return void response.end();
-      await pipeline(createReadStream(path, { start, end, highWaterMark: BUFFER_BYTES }), response);
+      const body = createReadStream(path, { start, end, highWaterMark: BUFFER_BYTES });
+      const mbps = Number(searchParams.get('mbps') ?? Number.NaN);
+      await (Number.isNaN(mbps) ? pipeline(body, response) : pipeline(body, limitRate(mbps), response));
     };
     // A client may leave before the end: a parallel range is done, or the run is over.
     respond().catch(() => response.destroy());

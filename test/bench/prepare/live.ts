@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importJobName, podName, renditionJobName } from '../../../src/resources/common/names.ts';
@@ -24,6 +24,8 @@ const TUS_CLIENT = join(import.meta.dirname, '../../kit/make/tus-client.ts');
 const EXPORT_BAR_SECONDS = 3;
 const UPLOAD_BAR_SECONDS = 5;
 const FILM_BAR_SECONDS = 30;
+const LINE_MBPS = 50;
+const LINE_BAR_SECONDS = 45;
 
 export interface Stage {
   /** The folder of this run, which the server serves. */
@@ -70,7 +72,7 @@ interface Start {
 
 /** Says how a rendition was made, by the log of its Job. */
 async function readWay({ system, timeline }: Stage, upload: string): Promise<string> {
-  const uids = timeline.podUids(renditionJobName(upload, PROFILE));
+  const uids = [importJobName(upload), renditionJobName(upload, PROFILE)].flatMap((job) => timeline.podUids(job));
   const ways = (await readLogs(system))
     .filter(([place]) => uids.some((uid) => place.includes(uid)))
     .flatMap(([, text]) => [...text.matchAll(/"video":"(\w+)","audio":"(\w+)"/g)])
@@ -126,10 +128,10 @@ async function makeDestination({ system, rtmp }: Stage): Promise<[rtmpKey: strin
   return [rtmpKey, id];
 }
 
-async function goLiveFromLink(stage: Stage, file: string): Promise<Start> {
+async function goLiveFromLink(stage: Stage, file: string, query = ''): Promise<Start> {
   const destination = await makeDestination(stage);
   const from = performance.now();
-  const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}`;
+  const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}${query}`;
   const { objectID } = await stage.system.client.uploads.fromLink({ type: 'VIDEO', url });
   return goLive(stage, from, objectID, ...destination);
 }
@@ -264,6 +266,38 @@ export async function filmRows(stage: Stage, seconds: number): Promise<Row[]> {
       beside: '–',
       result: held ? 'holds' : 'misses',
       bar: `≤ ${FILM_BAR_SECONDS} s at any length`,
+    },
+    ...stepRows(starts),
+  ];
+}
+
+/**
+ * Measures from the link of an export to the first media over a line of 50 Mbit/s, beside the time that the whole file takes there. A
+ * fast-start MP4 is on air while it is still arriving.
+ */
+export async function lineRows(stage: Stage, seconds: number, { fits }: { fits: boolean }): Promise<Row[]> {
+  const file = join(stage.dir, 'line.mp4');
+  const clip = fits ? stage.clip : await makeClip(stage.dir, stage.signal, { fits: false });
+  await makeExport(clip, file, { seconds, fast: true }, stage.signal);
+  const starts: Start[] = [];
+  for (let n = 0; n < stage.times; n++) {
+    await makeDistinct(file);
+    const start = await goLiveFromLink(stage, file, `?mbps=${LINE_MBPS}`);
+    starts.push(start);
+    say(`  line ${n + 1} of ${stage.times}: live after ${formatSeconds(start.seconds)}`);
+    explain(start);
+  }
+  const lineSeconds = ((await stat(file)).size * 8) / (LINE_MBPS * 1e6);
+  await rm(file);
+  const ours = starts.map((start) => start.seconds);
+  return [
+    {
+      what: `link → live over ${LINE_MBPS} Mbit/s, a 1080p30 export of ${seconds} s (${starts[0]?.way}), median of ${stage.times}`,
+      ours: formatRange(ours),
+      peer: formatSeconds(lineSeconds),
+      beside: 'the whole file over that line',
+      result: median(ours) <= LINE_BAR_SECONDS ? 'holds' : 'misses',
+      bar: `≤ ${LINE_BAR_SECONDS} s`,
     },
     ...stepRows(starts),
   ];

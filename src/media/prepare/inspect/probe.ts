@@ -93,6 +93,8 @@ export interface ScanOptions {
   limits?: MediaLimits;
   /** Reads only this much of the beginning. */
   seconds?: number;
+  /** The packets are described by tables, and their content is missing: nothing can be read in it. */
+  isOutline?: boolean;
 }
 
 /**
@@ -105,7 +107,7 @@ export async function scanPackets(
   source: Source,
   tools: MediaTools,
   signal: AbortSignal,
-  { framerate = 0, limits = DEFAULT_LIMITS, seconds }: ScanOptions = {},
+  { framerate = 0, limits = DEFAULT_LIMITS, seconds, isOutline = false }: ScanOptions = {},
 ): Promise<Scan> {
   const deadline = AbortSignal.timeout(limits.probeSeconds * 1000);
   const { format, video, audio, sizeBytes } = source;
@@ -134,7 +136,8 @@ export async function scanPackets(
   };
   const entries = 'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags';
   const beginning = seconds === undefined ? [] : ['-read_intervals', `%+${seconds}`];
-  const args = [...beginning, '-show_entries', entries, '-of', 'compact=p=0', '-i', inputPath(path)];
+  const tables = isOutline ? ['-fflags', '+noparse'] : [];
+  const args = [...beginning, ...tables, '-show_entries', entries, '-of', 'compact=p=0', '-i', inputPath(path)];
   try {
     await readLines(tools, args, { signal, deadline }, onLine);
   } catch (error) {

@@ -3,21 +3,23 @@
  * is a file on a local disk, and the program that reads it sees nothing else. Its copy in storage is written meanwhile, and
  * becomes visible once the file has proved playable.
  */
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { MediaInfo } from '../../../resources/upload/spec.ts';
+import { parseProfile } from '../../../resources/stream/profile.ts';
+import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { deletePieces } from '../../storage/pieces.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { examine } from '../inspect/examine.ts';
-import { findTransparency, openSource } from '../inspect/open-source.ts';
+import { PrepareError } from '../failure.ts';
+import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
+import { SourceFile } from '../inspect/source-file.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto } from '../link/fetch.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
+import { Arrival } from './arrival.ts';
+import { ImportRendition } from './import-rendition.ts';
 import { hasSource, joinInto, listKeys } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 import type { PrepareTask } from './task.ts';
@@ -33,44 +35,97 @@ const BUFFER_BYTES = 2 ** 20;
 export interface Imported {
   media: MediaInfo;
   warnings: UploadWarning[];
+  /** The rendition of the task, where it could be made. */
+  rendition?: RenditionStatus;
 }
 
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
 export function importSource(task: ImportTask, context: JobContext, limits: ImportLimits): Promise<Imported> {
-  const { storage, tools, signal, inputDir = tmpdir() } = context;
+  const { inputDir = tmpdir() } = context;
   const { maxDurationSeconds = context.limits.durationSeconds } = task;
   const media = { ...context.limits, durationSeconds: Math.min(context.limits.durationSeconds, maxDurationSeconds) };
+  const limited = { ...context, limits: media };
   return withScratchFile(inputDir, async (path) => {
-    const fetched = await bring(task, path, context, limits);
-    const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
-    const described = describe(task.type, path, { tools, signal, limits: media });
-    const body = isThere ? undefined : Readable.from(readHeldBack(path, described), { objectMode: false });
-    const stored = body && storage.write(task.sourceKey, body, signal);
-    // A refusal of the file makes its copy fail too, and is the reason to name.
-    const [description, copy] = await Promise.allSettled([described, stored]);
-    if (description.status === 'rejected') throw description.reason;
-    if (copy.status === 'rejected') throw copy.reason;
-    // A failure above may be retried, so the pieces stay until here; from here on they are useless.
-    if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
-    const { warnings, ...tracks } = description.value;
-    return { media: { ...fetched, ...tracks }, warnings };
+    const arrival = new Arrival(path);
+    const aside = new Aside(task, arrival, limited);
+    try {
+      const imported = await bringIn(task, arrival, limited, limits, aside);
+      const rendition = aside.end();
+      if (!rendition) return imported;
+      context.onImported?.(imported);
+      const made = await rendition.finish();
+      if (!made) return imported;
+      const warnings = mergeWarnings(imported.warnings, made.warnings);
+      return { ...imported, warnings, rendition: made.rendition };
+    } catch (error) {
+      const isFinal = error instanceof PrepareError && !error.again && error.retryAfterSeconds === undefined;
+      await aside.end()?.cancel(isFinal);
+      throw error;
+    }
   });
 }
 
+/** The rendition that is made beside the import, from the time at which a stream waits for one. */
+class Aside {
+  rendition: ImportRendition | undefined;
+  #isOver = false;
+
+  constructor(task: ImportTask, arrival: Arrival, context: JobContext) {
+    const { type, renditions } = task;
+    void context.asked?.then((profile) => {
+      if (this.#isOver || !renditions || !parseProfile(profile)) return;
+      const key = renditionKey(renditions.content, type, profile, renditions.scope);
+      // An earlier try may have fetched another file from the same link.
+      const target = { type, profile, renditionKey: key, keepsSameOnly: 'url' in task, isRead: true };
+      this.rendition = new ImportRendition(target, arrival, context);
+      context.onBegun?.(profile);
+    });
+  }
+
+  /** From now on no rendition begins. Returns the one that has. */
+  end(): ImportRendition | undefined {
+    this.#isOver = true;
+    return this.rendition;
+  }
+}
+
+/** Fetches the source, reads it to its end and stores it. */
+async function bringIn(
+  task: ImportTask,
+  arrival: Arrival,
+  context: JobContext,
+  limits: ImportLimits,
+  aside: Aside,
+): Promise<Imported> {
+  const { storage, signal } = context;
+  const { path } = arrival;
+  const fetched = await bring(task, arrival, context, limits);
+  const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
+  const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
+  const described = describe(task.type, file, context);
+  const body = isThere ? undefined : Readable.from(readHeldBack(path, described), { objectMode: false });
+  const stored = body && storage.write(task.sourceKey, body, signal);
+  // A refusal of the file makes its copy fail too, and is the reason to name.
+  const [description, copy] = await Promise.allSettled([described, stored]);
+  if (description.status === 'rejected') throw description.reason;
+  if (copy.status === 'rejected') throw copy.reason;
+  // A failure above may be retried, so the pieces stay until here; from here on they are useless.
+  if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
+  const { warnings, ...tracks } = description.value;
+  return { media: { ...fetched, ...tracks }, warnings };
+}
+
 /** Reads the file to its end. Rejects with PrepareError or the signal's reason. */
-async function describe(
-  type: ImportTask['type'],
-  path: string,
-  options: Pick<JobContext, 'tools' | 'signal' | 'limits'>,
-) {
-  const { tools, signal, limits } = options;
-  const header = await openSource(path, type, options);
-  const { source, scan } = await examine(path, header, type, tools, signal, { limits });
+async function describe(type: ImportTask['type'], file: SourceFile, context: JobContext) {
+  const { path } = file;
+  const { limits } = context;
+  const header = await file.openHeader();
+  const { source, scan } = await file.examine();
   // The description includes tracks that are not played.
   const pictures = type === 'audio' ? header.video : undefined;
-  const decodedSeconds = type === 'audio' ? await decodeSound(path, source, scan, options, limits) : undefined;
+  const decodedSeconds = type === 'audio' ? await decodeSound(path, source, scan, context, limits) : undefined;
   const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
-  const transparency = type === 'video' ? await findTransparency(path, source, options) : [];
+  const transparency = type === 'video' ? await findTransparency(path, source, context) : [];
   return {
     ...describeMedia({ ...source, video: source.video ?? pictures }, measured),
     warnings: mergeWarnings(describeWarnings(source, measured, type), transparency),
@@ -88,19 +143,19 @@ async function* readHeldBack(path: string, approved: Promise<unknown>): AsyncGen
   if (last) yield last;
 }
 
-/** Presents a file as something to write to like storage; the key is ignored. */
-const fileSink = (path: string): Pick<Storage, 'write'> => ({
-  write: (_key, body, signal) => pipeline(body, createWriteStream(path), { ...(signal && { signal }) }),
-});
-
-function bring(task: ImportTask, path: string, context: JobContext, limits: ImportLimits): Promise<Fetched> {
+function bring(task: ImportTask, arrival: Arrival, context: JobContext, limits: ImportLimits): Promise<Fetched> {
   const { storage, signal, log, onProgress } = context;
-  const sink = fileSink(path);
-  if ('sent' in task) return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
+  if ('sent' in task) {
+    arrival.totalBytes = task.sent.sizeBytes;
+    return joinInto(arrival, storage, task.sourceKey, task.sent, { signal, onProgress });
+  }
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);
-  return fetchInto(sink, task.sourceKey, task.url, {
+  return fetchInto(arrival, task.sourceKey, task.url, {
     ...limits,
     maxBytes,
+    onSize: (bytes) => {
+      arrival.totalBytes = bytes;
+    },
     signal,
     log,
     ...(onProgress && { onProgress }),

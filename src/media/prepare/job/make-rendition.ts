@@ -1,8 +1,9 @@
 /** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
 import { text } from 'node:stream/consumers';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
 import { parseAs } from '../../../lib/parse.ts';
-import { type Framerate, parseProfile, type Quality } from '../../../resources/stream/profile.ts';
+import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
@@ -19,9 +20,9 @@ import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
 import { examine } from '../inspect/examine.ts';
-import { openSource } from '../inspect/open-source.ts';
 import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
+import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { deleteChunks, listChunks } from '../transcode/chunk-writer.ts';
 import {
@@ -36,10 +37,19 @@ import {
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
-import { type Made, type Most, transcode } from '../transcode/transcode.ts';
-import type { PreparedPart, PrepareTask } from './task.ts';
+import { type Made, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
+import type { Arrival } from './arrival.ts';
+import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
+
+/** A rendition to make. */
+export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'renditionKey'> {
+  /** True where chunks under its key may be of another content: only a chunk with the same bytes is kept. */
+  keepsSameOnly?: boolean;
+  /** True where the source is read to its end anyway, as by an import. */
+  isRead?: boolean;
+}
 
 export interface JobContext {
   storage: Storage;
@@ -53,7 +63,16 @@ export interface JobContext {
   onProgress?: (fraction: number) => void;
   /** Called with the seconds of a rendition, from its beginning on, that can be played. */
   onPrepared?: (part: PreparedPart) => void;
+  /** The profile that a stream waits for, once the operator has named one to an import. */
+  asked?: Promise<string>;
+  /** Called when an import begins to make the rendition of a profile. */
+  onBegun?: (profile: string) => void;
+  /** Called when an import has stored its source and still makes its rendition. */
+  onImported?: (imported: NonNullable<PrepareProgress['imported']>) => void;
 }
+
+/** `openInput`: the source, where ffmpeg reads no file. */
+type MakeContext = JobContext & Pick<TranscodeOptions, 'openInput'>;
 
 export interface Rendered {
   rendition: RenditionStatus;
@@ -65,20 +84,24 @@ export interface Rendered {
  * there, and the next attempt keeps them.
  */
 export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
-  const profile = task.profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(task.profile);
-  if (!profile) throw new PrepareError('prepare_failed', `The profile ${task.profile} does not exist.`);
   const made = await readIndex(task, context.storage);
   if (made) {
     context.log.info({ key: task.renditionKey }, 'the rendition was made before');
     return ready(task, made);
   }
-  const index = await context.storage.withLocalFile(task.sourceKey, (path) => make(task, profile, path, context));
-  // The index says that the rendition is complete, so it comes last.
-  await context.storage.write(indexKey(task.renditionKey), Buffer.from(JSON.stringify(index)));
-  return ready(task, index);
+  const index = await context.storage.withLocalFile(task.sourceKey, (path) =>
+    make(task, openFile(task, path, context), context),
+  );
+  return completeRendition(task, index, context.storage);
 }
 
-const ready = ({ profile, renditionKey }: RenditionTask, index: RenditionIndex | RenditionIndexV1): Rendered => ({
+/** Writes the index, which comes last: it says that the rendition is complete. Rejects with StorageError. */
+export async function completeRendition(target: Target, index: RenditionIndex, storage: Storage): Promise<Rendered> {
+  await storage.write(indexKey(target.renditionKey), Buffer.from(JSON.stringify(index)));
+  return ready(target, index);
+}
+
+const ready = ({ profile, renditionKey }: Target, index: RenditionIndex | RenditionIndexV1): Rendered => ({
   rendition: {
     profile,
     state: 'ready',
@@ -105,36 +128,83 @@ async function readIndex(
   return index.chunks.every(({ firstFrame }) => there.has(firstFrame)) ? index : undefined;
 }
 
-type Profile = { quality: Quality; framerate: Framerate };
 /** The plan decides a preview's size, so its quality here has no meaning. */
-const PREVIEW: Profile = { quality: '720p', framerate: 30 };
+const PREVIEW: Pick<PlanInput, 'quality' | 'framerate'> = { quality: '720p', framerate: 30 };
 
-async function make(task: RenditionTask, profile: Profile, path: string, context: JobContext): Promise<RenditionIndex> {
+function readProfile({ profile }: Target): typeof PREVIEW {
+  const known = profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(profile);
+  if (!known) throw new PrepareError('prepare_failed', `The profile ${profile} does not exist.`);
+  return known;
+}
+
+/** Opens a source that a rendition is made of; throws PrepareError where the profile does not exist. */
+export function openFile(target: Target, path: string, context: JobContext, isOutline = false): SourceFile {
   const { tools, signal, limits } = context;
+  const { framerate } = readProfile(target);
+  const findFramerate = (source: Source) => matchFramerate(source, framerate);
+  return new SourceFile(path, { type: target.type, tools, signal, limits, findFramerate, isOutline });
+}
+
+/** Writes the chunks of a rendition. Rejects as makeRendition() does. */
+export async function make(target: Target, file: SourceFile, context: JobContext): Promise<RenditionIndex> {
   // The import has checked the source, but perhaps under other limits.
-  const source = await openSource(path, task.type, { tools, signal, limits });
-  if (profile === PREVIEW) return makePreview(source, path, task, context);
-  const copied = await copyAtOnce(source, { path, type: task.type, ...profile }, task, context);
-  if (copied) return copied;
-  const framerate = matchFramerate(source, profile.framerate);
-  const examined = await examine(path, source, task.type, tools, signal, { framerate, limits });
-  const canTonemap = await tonemaps(source, tools, signal);
-  const input = { path, ...examined, type: task.type, ...profile, maxPixels: limits.pixels, canTonemap };
+  const source = await file.openHeader();
+  if (target.profile === PREVIEW_PROFILE) return makePreview(source, file.path, target, context);
+  const copied = await copyAtOnce(file, target, context);
+  return copied ?? makeInTwoWays(await planInput(target, file, context), target, context);
+}
+
+/** A rendition that was made of a source before all of it had arrived. */
+export interface EarlyRendition {
+  index: RenditionIndex;
+  /** Whether the source is what its tables said. */
+  holds: (file: SourceFile) => Promise<boolean>;
+}
+
+/**
+ * Writes the chunks of a rendition while its source arrives. `outlined` has the packets of the whole (fast-start.ts), so a copy is begun only
+ * where all of it fits, and no chunk waits for the rest. Rejects as makeRendition() does, and with the error of the arrival.
+ */
+export async function makeEarly(
+  target: Target,
+  outlined: SourceFile,
+  arrival: Pick<Arrival, 'follow'>,
+  context: JobContext,
+): Promise<EarlyRendition> {
+  const input: PlanInput = { ...(await planInput(target, outlined, context)), isArriving: true, allowCopy: true };
+  const early = { ...context, openInput: (signal: AbortSignal) => arrival.follow(signal) };
+  const index = await makeInTwoWays(input, target, early);
+  // A copy has been proven on its way, so only times and counts are left: those that a plan to encode is made of.
+  const holds = async (file: SourceFile): Promise<boolean> => {
+    const { source, scan } = await file.examine();
+    const plans = [input, { ...input, source, scan }].map((one) => planRendition({ ...one, allowCopy: false }));
+    return isDeepStrictEqual(plans[0], plans[1]) && scan.video?.packets === input.scan.video?.packets;
+  };
+  return { index, holds };
+}
+
+/** Describes how a source that has been read becomes the rendition. */
+async function planInput(target: Target, file: SourceFile, context: JobContext): Promise<PlanInput> {
+  const { tools, signal, limits } = context;
+  const { path } = file;
+  const examined = await file.examine();
+  const canTonemap = await tonemaps(examined.source, tools, signal);
+  const { type } = target;
+  return { path, ...examined, type, ...readProfile(target), maxPixels: limits.pixels, canTonemap, allowCopy: true };
+}
+
+/** Copies what fits; where that breaks a promise, everything is encoded. */
+async function makeInTwoWays(input: PlanInput, target: Target, context: MakeContext): Promise<RenditionIndex> {
   try {
-    return await makeBy({ ...input, allowCopy: true }, task, context);
+    return await makeBy(input, target, context);
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
-    return await makeBy({ ...input, allowCopy: false }, task, context);
+    return await makeBy({ ...input, allowCopy: false }, target, context);
   }
 }
 
 /** The import has read the source to its end, and a preview copies nothing. So only the beginning is read first. */
-async function makePreview(
-  header: Source,
-  path: string,
-  task: RenditionTask,
-  context: JobContext,
-): Promise<RenditionIndex> {
+async function makePreview(header: Source, path: string, task: Target, context: JobContext): Promise<RenditionIndex> {
   const { tools, signal, limits } = context;
   const seconds = PREVIEW_SECONDS;
   const examined = await examine(path, header, task.type, tools, signal, { limits, seconds });
@@ -151,27 +221,27 @@ const PROVEN_BYTES = 2 ** 28;
  * meanwhile, so that its first chunks can be played before the last one is copied. Undefined when the source does not fit, or
  * when the header was wrong.
  */
-async function copyAtOnce(
-  source: Source,
-  input: Pick<PlanInput, 'path' | 'type' | 'quality' | 'framerate'>,
-  task: RenditionTask,
-  context: JobContext,
-): Promise<RenditionIndex | undefined> {
-  const scan = assumedScan(source, matchFramerate(source, input.framerate));
-  if (!scan || task.type !== 'video') return undefined;
-  const assumed = { ...input, source, scan, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
+async function copyAtOnce(file: SourceFile, task: Target, context: JobContext): Promise<RenditionIndex | undefined> {
+  const { type } = task;
+  const profile = readProfile(task);
+  const source = await file.openHeader();
+  const scan = assumedScan(source, matchFramerate(source, profile.framerate));
+  if (!scan || type !== 'video') return undefined;
+  const about = { path: file.path, source, scan, type, ...profile };
+  const assumed = { ...about, maxPixels: context.limits.pixels, canTonemap: false, allowCopy: true };
   const copies = (plan: Plan) => plan.video === 'copy' && plan.audio === 'copy';
   if (!copies(planRendition(assumed))) return undefined;
   const hasFrames = (frames: number | undefined) => frames === source.video?.frames;
   const prove = async (signal: AbortSignal) => {
-    const framerate = matchFramerate(source, input.framerate);
-    const { limits, tools } = context;
-    const examined = await examine(input.path, source, task.type, tools, signal, { framerate, limits });
+    const examined = await file.examine(signal);
     return hasFrames(examined.scan.video?.packets) && copies(planRendition({ ...assumed, ...examined }));
   };
   const holds = ({ index }: Made) => hasFrames(index.video?.frames);
   try {
-    return await makeBy(assumed, task, context, { holds, ...(source.sizeBytes > PROVEN_BYTES && { prove }) });
+    return await makeBy(assumed, task, context, {
+      holds,
+      ...((task.isRead || source.sizeBytes > PROVEN_BYTES) && { prove }),
+    });
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return undefined;
@@ -204,11 +274,11 @@ interface Assumption {
 /** With an assumption the source takes the short way (remux.ts) where it can. */
 async function makeBy(
   input: PlanInput,
-  task: RenditionTask,
-  context: JobContext,
+  task: Target,
+  context: MakeContext,
   assumption?: Assumption,
 ): Promise<RenditionIndex> {
-  const { storage, tools, signal, log, onProgress, onPrepared } = context;
+  const { storage, tools, signal, log, onProgress, onPrepared, openInput } = context;
   const plan = planRendition(input);
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
@@ -218,6 +288,7 @@ async function makeBy(
   const output = await RenditionOutput.open({
     storage,
     renditionKey: task.renditionKey,
+    keepsSameOnly: task.keepsSameOnly ?? false,
     profile: task.profile,
     framerate,
     expectedFrames,
@@ -242,7 +313,7 @@ async function makeBy(
     const pauses = keepsTime(input.source);
     const { videoFrames, delayFrames } = plan;
     const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, ...progress };
+    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, openInput, ...progress };
     // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
     const short = assumption && delayFrames === 0;
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);

@@ -12,6 +12,16 @@ import {
 } from '../../../resources/upload/spec.ts';
 import { UploadWarnings } from '../../../resources/upload/warnings.ts';
 
+/**
+ * An import also makes the rendition that a stream waits for: one, since a Job makes one at a time. The operator names its profile, in the
+ * task or when it asks for the progress.
+ */
+const Renditions = {
+  /** The parts of their keys (renditionKey): by the upload, since the content is not known yet (importContent). */
+  renditions: Type.Optional(Type.Object({ content: Type.String(), scope: Type.Optional(Type.String()) })),
+  profile: Type.Optional(Type.String()),
+};
+
 /** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
 
@@ -25,6 +35,7 @@ export const PrepareTask = Type.Union([
     type: Type.Enum(UPLOAD_TYPES),
     /** Storage key for the source. */
     sourceKey: Type.String(),
+    ...Renditions,
   }),
   Type.Object({
     action: Type.Literal('import'),
@@ -37,6 +48,7 @@ export const PrepareTask = Type.Union([
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
+    ...Renditions,
   }),
   Type.Object({
     action: Type.Literal('rendition'),
@@ -67,9 +79,13 @@ export const SweepResult = Type.Object({
 });
 export type SweepResult = Static<typeof SweepResult>;
 
+/** Findings of an import. */
+const Found = { media: MediaInfo, warnings: Type.Optional(UploadWarnings) };
+
 export const PrepareResult = Type.Union([
   SweepResult,
-  Type.Object({ action: Type.Literal('import'), media: MediaInfo, warnings: Type.Optional(UploadWarnings) }),
+  /** `rendition`: only one that is ready. Where it could not be made, a Job of its own says why. */
+  Type.Object({ action: Type.Literal('import'), ...Found, rendition: Type.Optional(RenditionStatus) }),
   Type.Object({
     action: Type.Literal('rendition'),
     rendition: RenditionStatus,
@@ -95,10 +111,16 @@ export const PreparedPart = Type.Object({
 });
 export type PreparedPart = Static<typeof PreparedPart>;
 
-/** The progress that a working Job reports: 0 to 1, and for a rendition the part in storage. */
+/** The progress that a working Job reports: 0 to 1, and the part of its rendition in storage. */
 export const PROGRESS_PATH = '/progress';
+/** Query parameter of it: the profile that a stream waits for, for an import. */
+export const PROFILE_PARAMETER = 'profile';
 export const PrepareProgress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   prepared: Type.Optional(PreparedPart),
+  /** The profile of the rendition that an import makes. */
+  profile: Type.Optional(Type.String()),
+  /** Set once an import has stored its source and still makes its rendition. */
+  imported: Type.Optional(Type.Object(Found)),
 });
 export type PrepareProgress = Static<typeof PrepareProgress>;

@@ -36,6 +36,8 @@ export interface FetchOptions {
   standIns?: ReadonlyMap<string, string>;
   /** Called with 0 to 1, where the source states its size. */
   onProgress?: (fraction: number) => void;
+  /** Called with the size of the file, where the server states it, before the first byte. */
+  onSize?: (bytes: number) => void;
 }
 
 /** Failures in a row without a byte, after which the Job gives up. During an outage the operator goes on. */
@@ -255,7 +257,10 @@ export class Download {
     this.name = readDispositionName(headers['content-disposition']);
     const length = Number(first(headers['content-length']) || Number.NaN);
     this.#total = Number.isSafeInteger(length) ? length : undefined;
-    if (this.#codings.length === 0) this.#checkSize(this.#total ?? 0);
+    if (this.#codings.length === 0) {
+      this.#checkSize(this.#total ?? 0);
+      if (this.#total !== undefined) this.#options.onSize?.(this.#total);
+    }
     const etag = first(headers.etag) ?? '';
     // RFC 9110 13.1.5: If-Range takes no weak tag.
     this.#validator = etag && !etag.startsWith('W/') ? etag : first(headers['last-modified']);

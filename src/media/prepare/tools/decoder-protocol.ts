@@ -10,6 +10,8 @@ import { Value } from 'typebox/value';
 export const ToolRequest = Type.Object({
   tool: Type.Enum(['ffmpeg', 'ffprobe']),
   args: Type.Array(Type.String({ maxLength: 65_536 }), { maxItems: 512 }),
+  /** True where the tool's stdin follows: all that the keeper sends after this line. */
+  takesInput: Type.Optional(Type.Boolean()),
 });
 export type ToolRequest = Static<typeof ToolRequest>;
 export const MAX_REQUEST_BYTES = 2 ** 18;

@@ -21,8 +21,8 @@ import {
 import { shortSocketPath } from './socket-path.ts';
 import { startTool, ToolError } from './tool.ts';
 
-/** Tools at a time: the next one need not wait for the connection of the last. */
-const PARALLEL = 2;
+/** Tools at a time: one makes a rendition while another reads the source, and the next need not wait for the last connection. */
+const PARALLEL = 3;
 const RETRY_MS = { first: 10, longest: 250 };
 /** Works until the lifecycle ends, and then ends its tools. Resolves with the exit code. */
 export async function runDecoder(config: DecoderConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
@@ -65,7 +65,8 @@ function open(path: string): Promise<Socket | undefined> {
     } catch {
       return resolve(undefined);
     }
-    const socket = connect(address);
+    // The end of a tool's input does not end its output.
+    const socket = connect({ path: address, allowHalfOpen: true });
     socket.once('connect', () => resolve(socket));
     // The end of the connection reports later errors.
     socket.on('error', () => resolve(undefined));
@@ -78,6 +79,7 @@ async function perform(socket: Socket, tools: ConfinedTools, log: Logger): Promi
   const gone = new AbortController();
   socket.once('close', () => gone.abort(new Error('the keeper is gone')));
   const request = await read(socket);
+  if (!request?.takesInput) socket.once('end', () => socket.destroy());
   if (!request) {
     socket.destroy();
     return;
@@ -87,6 +89,8 @@ async function perform(socket: Socket, tools: ConfinedTools, log: Logger): Promi
   const seconds = Math.round(performance.now() - startedAt) / 1000;
   log.info({ tool: request.tool, seconds, ok: end.ok }, end.ok ? 'the tool is done' : end.message);
   if (!socket.destroyed) socket.end(encodeEnd(end));
+  // Input that the tool has left; behind it the keeper's end is seen.
+  socket.resume();
   // The keeper closes the connection when it has read the end.
   if (!socket.closed) await once(socket, 'close').catch(() => undefined);
 }
@@ -94,32 +98,34 @@ async function perform(socket: Socket, tools: ConfinedTools, log: Logger): Promi
 /** Reads the first line; undefined when the connection ends before one, or it is no request. */
 function read(socket: Socket): Promise<ToolRequest | undefined> {
   return new Promise((resolve) => {
-    let line = '';
+    let all = Buffer.alloc(0);
     const settle = (request: ToolRequest | undefined) => {
-      socket.off('data', take).off('close', lost);
+      socket.off('data', take).off('end', lost).off('close', lost).pause();
       resolve(request);
     };
     const lost = () => settle(undefined);
     const take = (bytes: Buffer) => {
-      line += bytes.toString('utf8');
-      const end = line.indexOf('\n');
-      if (end >= 0) settle(parseRequest(line.slice(0, end)));
-      else if (line.length > MAX_REQUEST_BYTES) settle(undefined);
+      all = Buffer.concat([all, bytes]);
+      const end = all.indexOf('\n');
+      if (end < 0 && all.length <= MAX_REQUEST_BYTES) return;
+      settle(end < 0 ? undefined : parseRequest(all.toString('utf8', 0, end)));
+      if (end >= 0 && end + 1 < all.length) socket.unshift(all.subarray(end + 1));
     };
-    socket.on('data', take).once('close', lost);
+    socket.on('data', take).once('end', lost).once('close', lost);
   });
 }
 
 async function run(
-  { tool, args }: ToolRequest,
+  { tool, args, takesInput }: ToolRequest,
   tools: ConfinedTools,
   socket: Socket,
   signal: AbortSignal,
 ): Promise<ToolEnd> {
   try {
-    const running = startTool(tools[tool], args, signal);
+    const input = takesInput ? (socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) : undefined;
+    const running = startTool(tools[tool], args, signal, input);
     // The keeper sends nothing more; without a reader, the end would not be seen.
-    socket.resume();
+    if (!takesInput) socket.resume();
     for await (const bytes of running.stdout as AsyncIterable<Buffer>) {
       socket.cork();
       socket.write(outputHeader(bytes.length));

@@ -6,9 +6,10 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { FrameParser, type ToolEnd, type ToolRequest } from './decoder-protocol.ts';
 import { shortSocketPath } from './socket-path.ts';
-import { type RunningTool, ToolError, type ToolStarter } from './tool.ts';
+import { type RunningTool, ToolError, type ToolInput, type ToolStarter } from './tool.ts';
 
 /**
  * Limit for the decoder's arrival: its image is there, so it takes as long as a process needs to start on a busy node.
@@ -71,7 +72,7 @@ export async function openKeeper(path: string, arrivalMs = ARRIVAL_MS): Promise<
   };
 
   return {
-    tool: (tool) => ({ start: (args, signal) => runRemotely({ tool, args }, connection, signal) }),
+    tool: (tool) => ({ start: (args, signal, input) => runRemotely({ tool, args }, connection, signal, input) }),
     close: () =>
       new Promise((resolve) => {
         for (const socket of idle) socket.destroy();
@@ -87,12 +88,13 @@ function runRemotely(
   request: ToolRequest,
   connection: (signal: AbortSignal) => Promise<Socket>,
   signal: AbortSignal,
+  input: ToolInput | undefined,
 ): RunningTool {
   let socket: Socket | undefined;
   const stdout = new Readable({ read: () => socket?.resume() });
   const done = connection(signal).then((taken) => {
     socket = taken;
-    return follow(taken, request, stdout, signal);
+    return follow(taken, request, stdout, signal, input);
   });
   // The output ends in any case; `done` knows whether it was complete.
   done.then(
@@ -102,8 +104,14 @@ function runRemotely(
   return { stdout, done };
 }
 
-/** Sends the request and passes its output on, as fast as it is read. Resolves with the tail of stderr. */
-function follow(socket: Socket, request: ToolRequest, stdout: Readable, signal: AbortSignal): Promise<string> {
+/** Sends the request and its input, and passes its output on, as fast as it is read. Resolves with the tail of stderr. */
+function follow(
+  socket: Socket,
+  request: ToolRequest,
+  stdout: Readable,
+  signal: AbortSignal,
+  input: ToolInput | undefined,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let end: ToolEnd | undefined;
     const parser = new FrameParser(
@@ -132,6 +140,8 @@ function follow(socket: Socket, request: ToolRequest, stdout: Readable, signal: 
       reject(new ToolError(`${request.tool} was lost with its decoder`, true, ''));
     });
     if (signal.aborted || socket.destroyed) return socket.destroy();
-    socket.write(`${JSON.stringify(request)}\n`);
+    socket.write(`${JSON.stringify({ ...request, ...(input && { takesInput: true }) })}\n`);
+    // The end of the input closes one direction alone. A tool may end before its input does, and its end says why.
+    if (input) pipeline(input, socket).catch(() => undefined);
   });
 }

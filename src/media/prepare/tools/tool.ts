@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { toolEnvironment } from '../../../settings/environment.ts';
 import { commandLine, type Executable } from '../../confinement/confine.ts';
 
@@ -29,9 +30,12 @@ export interface RunningTool {
   done: Promise<string>;
 }
 
+/** Bytes for the stdin of a tool. The caller ends the tool by its signal when they fail. */
+export type ToolInput = AsyncIterable<Buffer>;
+
 /** Starts a tool in another container. */
 export interface ToolStarter {
-  start(args: string[], signal: AbortSignal): RunningTool;
+  start(args: string[], signal: AbortSignal, input?: ToolInput): RunningTool;
 }
 
 /** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
@@ -42,12 +46,14 @@ const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
 
 /** Starts `tool`. The signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
-export function startTool(tool: MediaTool, args: string[], signal: AbortSignal): RunningTool {
+export function startTool(tool: MediaTool, args: string[], signal: AbortSignal, input?: ToolInput): RunningTool {
   signal.throwIfAborted();
-  if (typeof tool === 'object') return tool.start(args, signal);
+  if (typeof tool === 'object') return tool.start(args, signal, input);
   const [program, ...words] = commandLine(tool, args, { reads: findInputs(args) });
   const command = typeof tool === 'string' ? tool : (words[words.indexOf('--') + 1] ?? program);
-  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'pipe'], env: toolEnvironment() });
+  const child = spawn(program, words, { env: toolEnvironment() });
+  // A tool may end before its input does, and its end says why.
+  pipeline(input ?? [], child.stdin).catch(() => undefined);
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   let stderr = '';

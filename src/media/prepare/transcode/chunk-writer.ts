@@ -13,6 +13,8 @@ import type { Cut } from './indexer.ts';
 export interface ChunkWriterOptions {
   storage: Storage;
   renditionKey: string;
+  /** True where an earlier Job may have had another content: what it has left is kept only where the bytes are the same. */
+  keepsSameOnly?: boolean | undefined;
   /** The part of an entry that is the same for all chunks. */
   about: Omit<ChunkEntry, 'version' | 'chunk'>;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
@@ -108,9 +110,11 @@ export class ChunkWriter {
     return undefined;
   }
 
-  #fits(entry: ChunkEntry, { firstFrame, frames }: Chunk): boolean {
-    const { profile, video } = this.#options.about;
+  #fits(entry: ChunkEntry, { firstFrame, frames, sha256 }: Chunk): boolean {
+    const { about, keepsSameOnly } = this.#options;
+    const { profile, video } = about;
     return (
+      (!keepsSameOnly || entry.chunk.sha256 === sha256) &&
       entry.profile === profile &&
       entry.video?.frameRateNum === video?.frameRateNum &&
       entry.video?.frameRateDen === video?.frameRateDen &&

@@ -58,6 +58,8 @@ export const gopFrames = (framerate: Framerate): number => GOP_SECONDS * framera
 
 export interface PlanInput {
   path: string;
+  /** True while the source still arrives: ffmpeg reads it from its stdin, in the order of the file. */
+  isArriving?: boolean;
   source: Source;
   scan: Scan;
   type: MediaType;
@@ -96,17 +98,19 @@ export function planRendition(input: PlanInput): Plan {
   const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
   const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
   // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever
-  // they end.
+  // they end. Input that still arrives can be read only once.
+  const shares = input.isArriving === true && wantsVideo && audio !== 'silence';
+  const file = input.isArriving ? 'pipe:0' : inputPath(path);
   const open = (more: string[]) => [
-    ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', inputPath(path)],
+    ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', file],
   ];
   const pictures = open([
     ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
     ...(source.video?.orientation === undefined ? [] : ['-noautorotate']),
   ]);
   const silence = ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`];
-  const sound = audio === 'silence' ? silence : open([]);
-  const soundInput = wantsVideo ? 1 : 0;
+  const sound = audio === 'silence' ? silence : shares ? [] : open([]);
+  const soundInput = wantsVideo && !shares ? 1 : 0;
   return {
     framerate: video === 'copy' ? matchFramerate(source, framerate) : framerate,
     video,

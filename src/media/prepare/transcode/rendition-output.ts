@@ -9,6 +9,8 @@ import { Indexer } from './indexer.ts';
 export interface RenditionOutputOptions {
   storage: Storage;
   renditionKey: string;
+  /** True where chunks under this key may be of another content (chunk-writer.ts). */
+  keepsSameOnly?: boolean;
   profile: string;
   /** Frames per second; undefined for a rendition of sound alone. */
   framerate: number | undefined;
@@ -35,11 +37,13 @@ export class RenditionOutput {
 
   /** Rejects with StorageError. */
   static async open(options: RenditionOutputOptions): Promise<RenditionOutput> {
-    const { storage, renditionKey, profile, framerate, expectedFrames, provisional, onPrepared } = options;
+    const { storage, renditionKey, keepsSameOnly, profile, framerate, expectedFrames, provisional, onPrepared } =
+      options;
     const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
     const writer = new ChunkWriter({
       storage,
       renditionKey,
+      keepsSameOnly,
       provisional,
       about: { profile, expectedFrames, ...(framerate !== undefined && { video: { frameRateNum, frameRateDen } }) },
       onPrepared,

@@ -5,7 +5,7 @@ import { FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import { PrepareError } from '../failure.ts';
-import { type MediaTool, startTool, ToolError } from '../tools/tool.ts';
+import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
 import type { RenditionOutput } from './rendition-output.ts';
 import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
 
@@ -49,6 +49,8 @@ export interface TranscodeOptions {
   onProgress?: (fraction: number) => void;
   /** Time without a byte from ffmpeg after which it is given up. */
   stallMs?: number;
+  /** Opens the bytes for ffmpeg's stdin. It may wait for them as long as they take. */
+  openInput?: ((signal: AbortSignal) => ToolInput) | undefined;
 }
 
 /**
@@ -82,15 +84,24 @@ export async function transcode(args: string[], output: RenditionOutput, options
  */
 export async function runFfmpeg(
   args: string[],
-  options: Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'stallMs'>,
+  options: Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'stallMs' | 'openInput'>,
   read: (stdout: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
   const { ffmpeg, stallMs = STALL_MS } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const stalled = () =>
-    stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
+  let waitsForInput = false;
+  const stalled = () => {
+    if (waitsForInput) timer.refresh();
+    else stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
+  };
   const timer = setTimeout(stalled, stallMs);
+  const onWait = (waits: boolean) => {
+    waitsForInput = waits;
+    timer.refresh();
+  };
+  const opened = options.openInput?.(signal);
+  const input = opened && watchInput(opened, { onWait, onFailure: (error) => stop.abort(error) });
   let ended: Promise<unknown> | undefined;
   const watched = async function* (stdout: AsyncIterable<Buffer>) {
     for await (const piece of stdout) {
@@ -99,7 +110,7 @@ export async function runFfmpeg(
     }
   };
   try {
-    const tool = startTool(ffmpeg, args, signal);
+    const tool = startTool(ffmpeg, args, signal, input);
     ended = tool.done.catch(() => undefined);
     await read(watched(tool.stdout));
     await tool.done;
@@ -111,6 +122,26 @@ export async function runFfmpeg(
     clearTimeout(timer);
     stop.abort(new Error('ffmpeg is no longer needed'));
     await ended;
+  }
+}
+
+/** Passes input on. Calls `onWait` when it begins and ends to wait for more, and `onFailure` with an error of the input. */
+async function* watchInput(
+  input: ToolInput,
+  { onWait, onFailure }: { onWait: (waits: boolean) => void; onFailure: (error: unknown) => void },
+): AsyncGenerator<Buffer> {
+  onWait(true);
+  try {
+    for await (const bytes of input) {
+      onWait(false);
+      yield bytes;
+      onWait(true);
+    }
+  } catch (error) {
+    onFailure(error);
+    throw error;
+  } finally {
+    onWait(false);
   }
 }
 

@@ -99,6 +99,7 @@ test('it is read from the smallest rendition that is ready; where there is none,
     });
     const upload = (...profiles: string[]) =>
       ({
+        metadata: { uid: 'uid' },
         spec: { type: 'video', source: {} },
         status: { media: { sha256 }, renditions: profiles.map(rendition) },
       }) as unknown as Upload;

@@ -23,6 +23,7 @@ function buildAdmission(limit: number, isSwept: (namespace: string, key: string)
   const admission = new Admission({
     limits: { import: limit, rendition: limit },
     jobs: () => [...jobs.values()],
+    isImported: () => false,
     isSwept,
   });
   const names = (wishes: WantedJob[]) => wishes.map(({ name }) => name);

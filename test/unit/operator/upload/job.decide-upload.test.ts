@@ -9,6 +9,7 @@ import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { getPreviewState, requestPreview } from '../../../../src/resources/upload/requested.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
+import { renditionScope } from '../../../../src/resources/upload/spec.ts';
 import { warn } from '../../../../src/resources/upload/warnings.ts';
 import { at, endedPod, MEDIA, makeJob, NOW, rendition, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
@@ -72,6 +73,7 @@ describe('an upload that a client sends', () => {
         type: 'video',
         sourceKey: 'sources/uid-of-film',
         sent: { key: 'incoming/uid-of-film', sizeBytes: 100 },
+        renditions: { content: 'upload-uid-of-film', scope: renditionScope('tv') },
       },
     ]);
   });
@@ -443,7 +445,8 @@ describe('the Job', () => {
   });
 
   it('ends, is cleared away, has no token, and counts no drained node as a failure', () => {
-    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds: 5700, podReplacementPolicy: 'Failed' });
+    const activeDeadlineSeconds = 5700 + SETTINGS.maxPrepareSeconds;
+    expect(spec).toMatchObject({ backoffLimit: 3, activeDeadlineSeconds, podReplacementPolicy: 'Failed' });
     expect(spec.template.spec).toMatchObject({ restartPolicy: 'Never', automountServiceAccountToken: false });
     expect(spec.podFailurePolicy.rules[0].action).toBe('Ignore');
   });

@@ -47,7 +47,7 @@ describe('a report', () => {
     ['of a speed that no tool has', part(60, 3600, 1e6), false],
     ['of nothing', undefined, false],
   ])('%s counts: %s', (_what, given, expected) => {
-    expect(boundPart(given, media)).toEqual(expected ? given : undefined);
+    expect(boundPart(given, media.durationSeconds)).toEqual(expected ? given : undefined);
   });
 
   it('is worth a look when it is the first, a step longer, or can be played', () => {

@@ -5,9 +5,11 @@ import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
+import type { JobContext } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { indexKey } from '../../../../../src/media/rendition/index.ts';
 import { type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
-import { picture, tools } from '../../../../kit/make/rendition.ts';
+import { picture, TONE, tools } from '../../../../kit/make/rendition.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60, minBytesPerSecond: 1 };
 
@@ -57,4 +59,101 @@ test('a full storage is the reason to name, unless the file is refused itself', 
   await expect(importFile(good, full)).rejects.toMatchObject({ code: 'full' });
   await truncate(good, 1000);
   await expect(importFile(good, full)).rejects.toMatchObject({ code: 'media_unreadable' });
+});
+
+/** The rendition that a stream waits for. */
+const KEY = 'renditions/upload-x/video-720p30.flv';
+/** Two seconds that are copied into 720p30. */
+const FITS = {
+  video: picture('1280x720', 30, 2),
+  audio: 'sine=440:r=48000:d=2',
+  output: ['-pix_fmt', 'yuv420p', '-g', '30', '-bf', '0', '-b:v', '1M', '-ac', '2', '-c:a', 'aac'],
+};
+
+async function importWithRendition(path: string, storage: Storage, more: Partial<JobContext> = {}) {
+  await using server = await serve((_, response) => {
+    createReadStream(path).pipe(response);
+  });
+  const task = { action: 'import' as const, type: 'video' as const, url: server.url, sourceKey: 'sources/x' };
+  const context = {
+    ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+    asked: Promise.resolve('720p30'),
+  };
+  return await importSource({ ...task, renditions: { content: 'upload-x' } }, { ...context, ...more }, LIMITS);
+}
+
+test.each([
+  ['copied', FITS],
+  ['encoded', { video: picture('320x240', 25, 2), audio: TONE }],
+])('a rendition that a stream waits for is made with the import: %s', async (_, options) => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), options);
+  const events: string[] = [];
+  const { media: found, rendition } = await importWithRendition(source, place.storage, {
+    onImported: ({ media }) => events.push(`imported ${media.video?.width}`),
+    onPrepared: ({ seconds, totalSeconds }) => events.push(`prepared ${seconds === totalSeconds}`),
+  });
+  expect(rendition).toMatchObject({ ...{ profile: '720p30', state: 'ready' }, key: KEY });
+  expect(rendition?.durationSeconds).toBeCloseTo(found.durationSeconds, 1);
+  // Nothing is played of a file that has not been read to its end.
+  expect([...new Set(events)]).toEqual([`imported ${found.video?.width}`, 'prepared true']);
+  expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000000`]));
+});
+
+test('a file that is refused leaves no chunk behind', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const refused = importWithRendition(source, place.storage, { limits: { ...DEFAULT_LIMITS, durationSeconds: 1 } });
+  await expect(refused).rejects.toMatchObject({ code: 'media_too_long' });
+  expect(await list(place.storage)).toEqual([]);
+  expect(await halfWritten(place.path('media'))).toEqual([]);
+});
+
+test('a rendition is made for a stream that waits only once the source has been read', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const asked = Promise.withResolvers<string>();
+  // The copy in storage is the last thing that an import does.
+  const { storage } = place;
+  const write: Storage['write'] = async (...args) => {
+    await storage.write(...args);
+    asked.resolve('720p30');
+  };
+  const slow = new Proxy(storage, {
+    get: (_, name: keyof Storage) => (name === 'write' ? write : storage[name]?.bind(storage)),
+  });
+  const { rendition } = await importWithRendition(source, slow, { asked: asked.promise });
+  expect(rendition).toMatchObject({ state: 'ready', key: KEY });
+});
+
+test('a profile that does not exist is not made', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const { rendition } = await importWithRendition(source, place.storage, { asked: Promise.resolve('../../x') });
+  expect(rendition).toBeUndefined();
+  expect(await list(place.storage)).toEqual(['sources/x']);
+});
+
+test('a rendition that cannot be made does not fail the import, and leaves no chunk behind', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const { rendition, media: found } = await importWithRendition(source, place.storage, {
+    tools: { ...tools, ffmpeg: 'false' },
+  });
+  expect(rendition).toBeUndefined();
+  expect(found.video?.width).toBe(1280);
+  expect(await list(place.storage)).toEqual(['sources/x']);
+});
+
+test('another file from the same link replaces the chunks of the one before', async () => {
+  await using place = await room();
+  const before = await media(place.path('before.mp4'), FITS);
+  await importWithRendition(before, place.storage);
+  const chunk = `${KEY}.000000000`;
+  const bytes = await buffer(await place.storage.read(chunk));
+  await importWithRendition(before, place.storage);
+  expect((await buffer(await place.storage.read(chunk))).equals(bytes)).toBe(true);
+  const after = await media(place.path('after.mp4'), { ...FITS, video: `${FITS.video},negate` });
+  await importWithRendition(after, place.storage);
+  expect((await buffer(await place.storage.read(chunk))).equals(bytes)).toBe(false);
 });

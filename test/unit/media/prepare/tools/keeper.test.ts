@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
@@ -180,5 +181,47 @@ test('a decoder takes two tools by name and lists of words, and nothing else', a
   await new Promise((resolve) => {
     server.close(resolve);
     void lifecycles.at(-1)?.stop('the test is over');
+  });
+});
+
+describe('input for a tool', () => {
+  /** Starts a tool that reads its stdin. */
+  const feed = (input: AsyncIterable<Buffer>, signal = new AbortController().signal) =>
+    keeper.tool('ffmpeg').start([], signal, input);
+
+  test('arrives whole, and its end is seen while output still comes', async () => {
+    await startDecoder('wc -c; echo over');
+    const piece = Buffer.alloc(2 ** 20, 1);
+    const { stdout, done } = feed(Readable.from([piece, piece, piece]));
+    expect(await text(stdout)).toMatch(/^\s*3145728\nover\n$/);
+    await done;
+  });
+
+  test('reaches the tool while more is still to come', async () => {
+    await startDecoder('while read line; do echo "got $line"; done');
+    const more = Promise.withResolvers<void>();
+    const input = async function* () {
+      yield Buffer.from('one\n');
+      await more.promise;
+      yield Buffer.from('two\n');
+    };
+    const { stdout, done } = feed(input());
+    let all = '';
+    for await (const bytes of stdout) {
+      all += String(bytes);
+      if (all === 'got one\n') more.resolve();
+    }
+    expect(all).toBe('got one\ngot two\n');
+    await done;
+  });
+
+  test('that a tool leaves does not keep the decoder from its next one', async () => {
+    await startDecoder('if [ "$1" = next ]; then echo next; else echo enough; fi');
+    for (let n = 0; n < 4; n++) {
+      const { stdout, done } = feed(Readable.from([Buffer.alloc(2 ** 22)]));
+      expect(await text(stdout)).toBe('enough\n');
+      await done;
+    }
+    expect(await text(start(['next']).stdout)).toBe('next\n');
   });
 });

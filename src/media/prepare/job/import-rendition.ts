@@ -1,0 +1,117 @@
+/**
+ * Makes the rendition that a stream waits for in the Job of the import: no second pod has to start, and the source is on the local disk
+ * already. Where the beginning of the source describes the whole, the work begins while the rest arrives, and streams play what is there.
+ * A failure here is no failure of the import: a Job of its own then makes the rendition, and says what is wrong.
+ */
+import type { SourceFile } from '../inspect/source-file.ts';
+import { deleteChunks } from '../transcode/chunk-writer.ts';
+import type { Arrival } from './arrival.ts';
+import { outline } from './fast-start.ts';
+import {
+  completeRendition,
+  type EarlyRendition,
+  type JobContext,
+  make,
+  makeEarly,
+  openFile,
+  type Rendered,
+  type Target,
+} from './make-rendition.ts';
+import type { PreparedPart } from './task.ts';
+
+type Index = Awaited<ReturnType<typeof make>>;
+
+export class ImportRendition {
+  readonly #target: Target;
+  readonly #path: string;
+  readonly #context: JobContext;
+  readonly #over = new AbortController();
+  #made: Promise<Index> | undefined;
+  readonly #onPrepared: JobContext['onPrepared'];
+  readonly #early: Promise<EarlyRendition | undefined>;
+  /** Streams may play what is there. */
+  #isApproved = false;
+  #part: PreparedPart | undefined;
+
+  /** Begins as soon as the arrival has brought enough. */
+  constructor(target: Target, arrival: Arrival, { onProgress: _, onPrepared, ...context }: JobContext) {
+    this.#target = target;
+    this.#path = arrival.path;
+    this.#onPrepared = onPrepared;
+    const signal = AbortSignal.any([context.signal, this.#over.signal]);
+    this.#context = { ...context, signal, onPrepared: (part) => this.#report(part) };
+    this.#early = this.#makeEarly(arrival);
+    // `finish` and `cancel` handle its failure.
+    this.#early.catch(() => undefined);
+  }
+
+  /** Resolves with undefined where the work can only begin with the whole source. */
+  async #makeEarly(arrival: Arrival): Promise<EarlyRendition | undefined> {
+    const { signal, log, storage } = this.#context;
+    const path = `${arrival.path}-outline`;
+    try {
+      if (!(await outline(arrival, path, signal))) return undefined;
+      const outlined = openFile(this.#target, path, this.#context, true);
+      await outlined.examine();
+      log.info({ totalBytes: arrival.totalBytes }, 'the rendition begins while the source arrives');
+      this.#isApproved = true;
+      return await makeEarly(this.#target, outlined, arrival, this.#context);
+    } catch (error) {
+      signal.throwIfAborted();
+      log.info({ err: error }, 'the rendition waits for the whole source');
+      this.#isApproved = false;
+      await deleteChunks(storage, this.#target.renditionKey);
+      return undefined;
+    }
+  }
+
+  /** Goes on with the whole source. Returns it, for the import to read it too. */
+  begin(): SourceFile {
+    const file = openFile(this.#target, this.#path, this.#context);
+    this.#made = this.#make(file);
+    // `finish` handles its failure.
+    this.#made.catch(() => undefined);
+    return file;
+  }
+
+  async #make(file: SourceFile): Promise<Index> {
+    const early = await this.#early;
+    if (early) {
+      if (await early.holds(file)) return early.index;
+      this.#context.log.warn('the source is not what its header said; the rendition begins again');
+      await deleteChunks(this.#context.storage, this.#target.renditionKey);
+    }
+    return make(this.#target, file, this.#context);
+  }
+
+  /** Streams play no part of a source before it has been read to its end, unless its beginning describes the whole. */
+  #report(part: PreparedPart): void {
+    this.#part = part;
+    if (this.#isApproved) this.#onPrepared?.(part);
+  }
+
+  /** The import has succeeded. Resolves with the complete rendition; undefined where it could not be made. */
+  async finish(): Promise<Rendered | undefined> {
+    const { storage, signal, log } = this.#context;
+    this.#isApproved = true;
+    if (this.#part) this.#onPrepared?.(this.#part);
+    // A stream that has waited only since the source has been read.
+    if (!this.#made) this.begin();
+    try {
+      const index = await this.#made;
+      return index && (await completeRendition(this.#target, index, storage));
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn({ err: error }, 'the import could not make the rendition; another Job makes it');
+      await deleteChunks(storage, this.#target.renditionKey);
+      return undefined;
+    }
+  }
+
+  /** The import has failed. `isFinal`: no later try needs the chunks. Rejects with StorageError. */
+  async cancel(isFinal: boolean): Promise<void> {
+    this.#over.abort(new Error('the import has failed'));
+    await Promise.allSettled([this.#early, this.#made]);
+    if (isFinal) await deleteChunks(this.#context.storage, this.#target.renditionKey);
+  }
+}

@@ -1,0 +1,126 @@
+/** Tests that a stream is on air while the file of its link still arrives, on real parts, with an independent receiver. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readTrackPackets } from '../kit/make/media.ts';
+import { ffmpeg } from '../kit/make/prepare.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { until } from '../kit/wait.ts';
+
+const SECONDS = 120;
+/** The part of the file that the server sends at once: more than a stream waits for. */
+const SENT = 0.8;
+
+let dir: string;
+let system: SharedSystem;
+let receiver: RtmpServer;
+let files: Server;
+let film: Buffer;
+/** Ends the wait of the server, which then sends the rest, or breaks the connection off. */
+let goOn: PromiseWithResolvers<'send' | 'break'>;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'loopstream-arriving-'));
+  receiver = await startRtmpServer({ record: join(dir, 'recordings') });
+  const clip = join(dir, 'clip.mp4');
+  const picture = 'testsrc2=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
+  const fits = ['-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0', '-g', '60', '-sc_threshold', '0'];
+  await ffmpeg('-f', 'lavfi', '-i', picture, '-preset', 'ultrafast', ...fits, clip);
+  // Uncompressed sound has the bytes: 46 MB.
+  const tone = ['-f', 'lavfi', '-i', `sine=440:r=96000:d=${SECONDS}`];
+  const out = [
+    '-map',
+    '0:v',
+    '-map',
+    '1:a',
+    '-c:v',
+    'copy',
+    '-c:a',
+    'pcm_s16le',
+    '-ac',
+    '2',
+    '-movflags',
+    '+faststart',
+  ];
+  await ffmpeg('-stream_loop', String(SECONDS / 8 - 1), '-i', clip, ...tone, ...out, join(dir, 'film.mov'));
+  film = await readFile(join(dir, 'film.mov'));
+  files = createServer(async (_, response) => {
+    let at = Math.floor(film.length * SENT);
+    response.writeHead(200, { 'content-length': film.length });
+    response.write(film.subarray(0, at));
+    // A server that sends nothing at all would be given up.
+    const trickle = setInterval(() => response.write(film.subarray(at, ++at)), 1000);
+    const way = await goOn.promise;
+    clearInterval(trickle);
+    if (way === 'send') response.end(film.subarray(at));
+    else response.destroy();
+  });
+  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  system = await shareSystem();
+}, 120_000);
+
+afterAll(async () => {
+  goOn?.resolve('break');
+  await receiver?.close();
+  files?.closeAllConnections();
+  files?.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** Starts a stream that waits for the film, and resolves when it is on air. */
+async function goLive(name: string) {
+  goOn = Promise.withResolvers();
+  const { destinations, streams, uploads } = system.client;
+  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mov`;
+  const { objectID } = await uploads.fromLink({ type: 'VIDEO', url });
+  const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
+  const wish = { quality: '720p' as const, framerate: 30 as const, destinationID, videoUploadObjectID: objectID };
+  const { id } = await streams.create({ name, ...wish });
+  await streams.start(id, { whenReady: true });
+  await until('it is on air', async () => (await streams.get(id)).status === 'live', 120_000);
+  return { objectID, id };
+}
+
+test('a stream plays a film whose last part has not arrived, and goes on when all of it has', async () => {
+  const { streams, uploads } = system.client;
+  const { objectID, id } = await goLive('arriving');
+  expect(await uploads.get(objectID)).toMatchObject({ state: 'importing', durationSeconds: null });
+  await until('the receiver has pictures', async () => {
+    const [path] = await receiver.recordings('arriving');
+    const packets = path === undefined ? undefined : await readTrackPackets(path, 'v').catch(() => undefined);
+    return packets !== undefined && packets.dts.length > 30;
+  });
+  goOn.resolve('send');
+  await until('the upload is ready', async () => (await uploads.get(objectID)).state === 'ready', 120_000);
+  expect((await uploads.get(objectID)).durationSeconds).toBeCloseTo(SECONDS, 0);
+  const after = await streams.liveStats(id);
+  expect({ live: after.live, seams: after.seam?.count }).toEqual({ live: true, seams: 0 });
+  expect((await streams.get(id)).degraded).toBeNull();
+}, 300_000);
+
+test('a stream says why it cannot go on when the rest does not arrive', async () => {
+  const { streams, uploads } = system.client;
+  const { objectID, id } = await goLive('broken');
+  goOn.resolve('break');
+  const failed = await until(
+    'the link is given up or waited for',
+    async () => {
+      const upload = await uploads.get(objectID);
+      return upload.error || upload.waiting ? upload : undefined;
+    },
+    120_000,
+  );
+  expect(failed.error?.message ?? failed.waiting?.message).toMatch(/connection broke|could not be fetched/);
+  await until(
+    'the stream says so',
+    async () => {
+      const { issues } = await streams.readiness(id);
+      return issues.some(({ message }) => /connection broke|could not be fetched/.test(message));
+    },
+    60_000,
+  );
+}, 300_000);

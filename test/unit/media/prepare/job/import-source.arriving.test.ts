@@ -1,0 +1,167 @@
+/** Proves that a rendition begins while its source arrives, and that nothing of it stays of a source that is not what it said. */
+import { createReadStream } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
+import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
+import { entryKey, indexKey, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
+import type { Storage } from '../../../../../src/media/storage/storage.ts';
+import { ffmpeg, ffprobe, halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
+import { tools } from '../../../../kit/make/rendition.ts';
+
+const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60, minBytesPerSecond: 1 };
+const KEY = 'renditions/upload-x/video-720p30.flv';
+const SECONDS = 40;
+
+let files: Awaited<ReturnType<typeof room>>;
+/** An export of 40 s that is copied into 720p30, its tables first; and the same as it is encoded, since its keyframes are 8 s apart. */
+const film: Record<'fits' | 'apart', Buffer> = { fits: Buffer.alloc(0), apart: Buffer.alloc(0) };
+
+/** Loops eight seconds of a picture that is cheap to encode, beside sound that has the bytes: 15 MB. */
+async function makeFilm(name: string, gop: number): Promise<Buffer> {
+  const video = 'testsrc2=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
+  const output = ['-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0', '-g', String(gop), '-sc_threshold', '0'];
+  const clip = await media(files.path(`${name}-clip.mp4`), { video, output });
+  const path = files.path(`${name}.mov`);
+  const tone = ['-f', 'lavfi', '-i', `sine=440:r=96000:d=${SECONDS}`];
+  const out = [
+    '-map',
+    '0:v',
+    '-map',
+    '1:a',
+    '-c:v',
+    'copy',
+    '-c:a',
+    'pcm_s16le',
+    '-ac',
+    '2',
+    '-movflags',
+    '+faststart',
+  ];
+  await ffmpeg('-stream_loop', String(SECONDS / 8 - 1), '-i', clip, ...tone, ...out, path);
+  return readFile(path);
+}
+
+beforeAll(async () => {
+  files = await room();
+  film.fits = await makeFilm('fits', 60);
+  film.apart = await makeFilm('apart', 240);
+}, 120_000);
+afterAll(() => files?.[Symbol.asyncDispose]());
+
+interface Sending {
+  /** Sent at once. */
+  first: Buffer;
+  /** Sent once a part of the rendition can be played; undefined breaks the connection off. */
+  rest?: Buffer;
+  totalBytes?: number;
+}
+
+function importFrom(url: string, storage: Storage, onPlayable?: () => void) {
+  const events: string[] = [];
+  const renditions = { content: 'upload-x' };
+  const task = { action: 'import' as const, type: 'video' as const, url, sourceKey: 'sources/x', renditions };
+  const context = {
+    asked: Promise.resolve('720p30'),
+    ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+    onPrepared({ seconds }: { seconds: number }) {
+      events.push(`prepared ${Math.round(seconds)}`);
+      onPlayable?.();
+    },
+    onImported: () => events.push('imported'),
+  };
+  return { imported: importSource(task, context, LIMITS), events };
+}
+
+async function importSlowly({ first, rest, totalBytes }: Sending, storage: Storage) {
+  const playable = Promise.withResolvers<void>();
+  await using server = await serve(async (_, response) => {
+    response.writeHead(200, { 'content-length': totalBytes ?? first.length + (rest?.length ?? 0) });
+    response.write(first);
+    await playable.promise;
+    events.push('the rest is sent');
+    if (rest) response.end(rest);
+    else response.destroy();
+  });
+  const { imported, events } = importFrom(server.url, storage, () => playable.resolve());
+  // A failure before the rest is sent must not leave the server waiting.
+  imported.catch(() => playable.resolve());
+  return {
+    result: await imported.then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    ),
+    events,
+  };
+}
+
+async function list(storage: Storage): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const key of storage.list('')) keys.push(key);
+  return keys;
+}
+
+/** Ends in the last quarter of the media. */
+const cut = (bytes: Buffer) => Math.floor(bytes.length * 0.85);
+
+describe('the rendition of a source that arrives', () => {
+  test.each(['fits', 'apart'] as const)('can be played before the rest is sent: %s', async (name) => {
+    await using place = await room();
+    const bytes = film[name];
+    const { result, events } = await importSlowly(
+      { first: bytes.subarray(0, cut(bytes)), rest: bytes.subarray(cut(bytes)) },
+      place.storage,
+    );
+    expect(result).toMatchObject({
+      value: { media: { sizeBytes: bytes.length }, rendition: { state: 'ready', key: KEY } },
+    });
+    expect(events.slice(0, 2)).toEqual(['prepared 30', 'the rest is sent']);
+    expect(events).toContain('imported');
+    expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
+    expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000900`]));
+  });
+
+  test('is gone with a source whose server breaks off for good, and the import says so', async () => {
+    await using place = await room();
+    const first = film.fits.subarray(0, cut(film.fits));
+    const { result, events } = await importSlowly({ first, totalBytes: film.fits.length }, place.storage);
+    expect(events[0]).toBe('prepared 30');
+    expect(result).toMatchObject({ error: { code: 'link_unreachable' } });
+    expect(await list(place.storage)).toEqual([]);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
+  });
+});
+
+test('a source that its server declares shorter than its media is refused when it has arrived, and never played', async () => {
+  await using place = await room();
+  const path = files.path('short.mov');
+  await writeFile(path, film.fits.subarray(0, cut(film.fits)));
+  await using server = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': cut(film.fits) });
+    createReadStream(path, { highWaterMark: 2 ** 20 }).pipe(response);
+  });
+  const { imported, events } = importFrom(server.url, place.storage);
+  await expect(imported).rejects.toMatchObject({ code: 'media_unreadable' });
+  expect(events).toEqual([]);
+  expect(await list(place.storage)).toEqual([]);
+});
+
+test('a copy that breaks behind its first chunk begins again, encoded, and all its chunks are of one kind', async () => {
+  await using place = await room();
+  const bytes = Buffer.from(film.fits);
+  const { packets } = await ffprobe(files.path('fits.mov'), '-select_streams', 'v', '-show_packets');
+  // The keyframes at 34 and 36 s contain no picture, so the group of pictures before them is too long.
+  for (const { pos, size } of [packets[1020], packets[1080]])
+    bytes.fill(0, Number(pos) + 4, Number(pos) + Number(size));
+  const { result } = await importSlowly(
+    { first: bytes.subarray(0, cut(bytes)), rest: bytes.subarray(cut(bytes)) },
+    place.storage,
+  );
+  expect(result).toMatchObject({ value: { rendition: { state: 'ready' } } });
+  const read = async (key: string) => JSON.parse(await text(await place.storage.read(key)));
+  const index = (await read(indexKey(KEY))) as RenditionIndex;
+  expect(index.video?.frames).toBe(SECONDS * 30);
+  for (const chunk of index.chunks) expect((await read(entryKey(KEY, chunk.firstFrame))).chunk).toEqual(chunk);
+  expect(new Set(index.chunks.map(({ video }) => video?.header)).size).toBe(1);
+}, 120_000);
