@@ -30,6 +30,7 @@ export const PROGRAMS = {
   kubeControllerManager: kubernetes('kube-controller-manager'),
   kubeScheduler: kubernetes('kube-scheduler'),
   kubectl: kubernetes('kubectl', ['version', '--client']),
+  kubeadm: kubernetes('kubeadm', ['version', '--output', 'short']),
   kubelet: kubernetes('kubelet'),
   kubeProxy: kubernetes('kube-proxy'),
   coreDns: { file: 'coredns', goPackage: './coredns', versionArgs: ['-version'], version: COREDNS_VERSION },
@@ -37,9 +38,12 @@ export const PROGRAMS = {
 
 export type ProgramKey = keyof typeof PROGRAMS;
 
-/** The control plane, which is all that `make run` needs, and what a machine needs to be a real node of it, with DNS for its pods. */
+/**
+ * The control plane, which is all that `make run` needs; and what a machine needs to be a real node of it, or of a cluster of kubeadm, with
+ * DNS for its pods.
+ */
 export const PROGRAM_KEYS = ['etcd', 'kubeApiserver', 'kubeControllerManager', 'kubeScheduler', 'kubectl'] as const;
-export const NODE_PROGRAM_KEYS = ['kubelet', 'kubeProxy', 'coreDns'] as const;
+export const NODE_PROGRAM_KEYS = ['kubelet', 'kubeProxy', 'coreDns', 'kubeadm'] as const;
 
 /** Absolute paths. */
 export type Binaries = Record<(typeof PROGRAM_KEYS)[number], string>;

@@ -27,14 +27,19 @@ export interface Database {
 }
 
 export async function startInfrastructure(context: Context): Promise<Infrastructure> {
-  const [{ controlPlane, kube }, database] = await Promise.all([
-    startKubernetes(context),
+  const [{ controlPlane, kube }, database] = await Promise.all([startKubernetes(context), startServices(context)]);
+  return { controlPlane, kube, database };
+}
+
+/** Starts all of it but Kubernetes. */
+export async function startServices(context: Context): Promise<Database | undefined> {
+  const [database] = await Promise.all([
     context.options.operatorOnly ? undefined : startDatabase(context),
     startReceiver(context),
     context.options.operatorOnly ? undefined : openMailbox(context),
     context.options.crypto ? startChain(context) : undefined,
   ]);
-  return { controlPlane, kube, database };
+  return database;
 }
 
 async function startKubernetes({ env, state, ports, lifecycle, progress, log, supervisor }: Context) {

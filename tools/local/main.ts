@@ -44,6 +44,7 @@ async function main(args: string[]): Promise<number | undefined> {
       return 0;
     }
     case 'up':
+      if (options.kind) await (await import('./kind/commands.ts')).requireKind(localEnvironment());
       if (options.detach) return detach(args, options);
       return (await import('./up.ts')).up(
         options,

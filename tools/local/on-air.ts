@@ -48,7 +48,8 @@ export async function goOnAir(context: Context, facts: LocalFacts, wish: Wish): 
   const request = {
     apiUrl: facts.apiUrl,
     apiKey: facts.apiKey,
-    mediaUrl: `http://127.0.0.1:${ports.media}/media/${encodeURIComponent(served)}`,
+    // Pods reach the media server where they reach the receiver.
+    mediaUrl: `http://${new URL(facts.rtmpUrl).hostname}:${ports.media}/media/${encodeURIComponent(served)}`,
     name: wish.name,
     ...target,
     known: wish.own ? undefined : recallDemo(state.readMemory()),

@@ -15,6 +15,10 @@ Usage: make run ARGS="[options]"
   --to URL              send the stream to rtmp://host/app/key instead of the local receiver
   --no-demo             start everything, but no stream
   --operator-only       start no API server and no PostgreSQL; create LoopStreams with kubectl
+  --kind                run on a cluster of kind, from the chart and the Dockerfile's image (needs Docker, kind, Helm)
+  --image NAME          with --kind: use this image of the Docker engine and build none
+  --node-image NAME     with --kind: the image of the cluster's node (default: the one of kind)
+  --keep                with --kind: keep the cluster when the system stops, for the next start
   --crypto              also start a local Ethereum chain, to pay deposits with worthless coins
   --record              record the media that the local receiver gets, in <state-dir>/recordings
   --port N              port of the dashboard, REST and GraphQL (default 8080; 0 picks a free port)
@@ -45,6 +49,11 @@ export interface LocalOptions {
   operatorOnly: boolean;
   record: boolean;
   crypto: boolean;
+  /** Run on a cluster of kind. */
+  kind: boolean;
+  image: string | undefined;
+  nodeImage: string | undefined;
+  keep: boolean;
   port: number;
   rtmpPort: number;
   mediaPort: number;
@@ -76,6 +85,10 @@ function parse(args: string[]) {
         'operator-only': { type: 'boolean', default: false },
         record: { type: 'boolean', default: false },
         crypto: { type: 'boolean', default: false },
+        kind: { type: 'boolean', default: false },
+        image: { type: 'string' },
+        'node-image': { type: 'string' },
+        keep: { type: 'boolean', default: false },
         port: { type: 'string', default: '8080' },
         'rtmp-port': { type: 'string', default: '1935' },
         'media-port': { type: 'string', default: '8082' },
@@ -102,6 +115,11 @@ export function parseLocalOptions(args: string[]): LocalOptions {
   }
   if (values.crypto && values['operator-only'])
     throw new ConfigError('--crypto needs the API server, which --operator-only does not start. Use one of them.');
+  const other = (['crypto', 'operator-only'] as const).find((name) => values[name]);
+  if (values.kind && other)
+    throw new ConfigError(`--${other} is for the system without kind. Leave out --kind, or --${other}.`);
+  const only = (['image', 'node-image', 'keep'] as const).find((name) => values[name]);
+  if (!values.kind && only) throw new ConfigError(`--${only} is for a cluster of kind. Add --kind, or leave it out.`);
   return {
     command: values.help ? 'help' : (command as LocalCommand),
     detach: values.detach,
@@ -111,6 +129,10 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     operatorOnly: values['operator-only'],
     record: values.record,
     crypto: values.crypto,
+    kind: values.kind,
+    image: values.image,
+    nodeImage: values['node-image'],
+    keep: values.keep,
     port: port('port', values.port),
     rtmpPort: port('rtmp-port', values['rtmp-port']),
     mediaPort: port('media-port', values['media-port']),

@@ -7,17 +7,20 @@ import { untilOk } from '../process/ready.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import type { Part } from '../process/supervise.ts';
 import { ensureAccount } from './account.ts';
-import { chainSettings, chainUrl } from './chain.ts';
+import { chainSettings } from './chain.ts';
 import { type Context, MAIN } from './context.ts';
+import { describeSystem } from './facts.ts';
 import type { Database, Infrastructure } from './infrastructure.ts';
 import { startNode } from './node-agent.ts';
 import { NAMESPACE, serviceAccountUser } from './rights.ts';
 import type { LocalFacts } from './state.ts';
 
 const IMAGE = 'loopstream:local';
+/** The sender of this machine's invoices. */
+export const SELLER = { name: 'loopstream on this machine', address: ['localhost'], country: 'ZZ' };
 
 export async function startServers(context: Context, infrastructure: Infrastructure): Promise<LocalFacts> {
-  const { state, ports, options, progress } = context;
+  const { state, progress } = context;
   const { controlPlane, database } = infrastructure;
   const images = { [IMAGE]: [process.execPath, MAIN] };
   const [account] = await Promise.all([
@@ -27,25 +30,7 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   ]);
   if (database)
     await Promise.all([startApi(context, controlPlane, database), startBilling(context, controlPlane, database)]);
-  const apiKey = account?.apiKey ?? null;
-  const shownHost = ['0.0.0.0', '::'].includes(options.host) ? '127.0.0.1' : options.host;
-  const site = `http://${shownHost.includes(':') ? `[${shownHost}]` : shownHost}:${ports.api}`;
-  return {
-    apiUrl: apiKey && `${site}/v1`,
-    graphqlUrl: apiKey && `${site}/graphql`,
-    mcpUrl: apiKey && `${site}/mcp`,
-    apiKey,
-    email: account?.email ?? null,
-    password: account?.password ?? null,
-    kubeconfig: controlPlane.kubeconfig,
-    rtmpUrl: `rtmp://127.0.0.1:${ports.rtmp}/live`,
-    pageUrl: apiKey && `${site}/#key=${apiKey}`,
-    demoStreamId: null,
-    mailUrl: apiKey && `http://127.0.0.1:${ports.mail}/`,
-    chainUrl: options.crypto ? chainUrl(context) : null,
-    playUrl: `http://127.0.0.1:${ports.media}/live`,
-    pid: process.pid,
-  };
+  return describeSystem(context, { account, kubeconfig: controlPlane.kubeconfig, receiverHost: '127.0.0.1' });
 }
 
 /**
@@ -158,13 +143,7 @@ function startBilling(context: Context, controlPlane: ControlPlane, database: Da
       opsPort,
       needs: [controlPlane.apiserver, database.part],
       env: roleEnvironment(context, kubeconfig, {
-        defaults: {
-          LOOPSTREAM_SELLER: JSON.stringify({
-            name: 'loopstream on this machine',
-            address: ['localhost'],
-            country: 'ZZ',
-          }),
-        },
+        defaults: { LOOPSTREAM_SELLER: JSON.stringify(SELLER) },
         wiring: {
           LOOPSTREAM_DATABASE_URL: database.url,
           ...chainSettings(context),

@@ -18,7 +18,7 @@ import { goOnAir, parseWish } from './on-air.ts';
 import type { LocalOptions } from './options.ts';
 import { createProgress } from './progress.ts';
 import { startServers } from './servers.ts';
-import type { LocalState } from './state.ts';
+import type { LocalFacts, LocalState } from './state.ts';
 import { summary } from './summary.ts';
 import { claimSupervisor, releaseSupervisor } from './supervisor.ts';
 
@@ -42,7 +42,11 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   const since = performance.now();
   try {
     if (options.crypto) requireAnvil();
-    await ensurePrograms(PROGRAMS, { env: env.all, onProgress: progress.say, signal: lifecycle.signal });
+    await ensurePrograms(options.kind ? [] : PROGRAMS, {
+      env: env.all,
+      onProgress: progress.say,
+      signal: lifecycle.signal,
+    });
     await sweepLeftovers(state.dir);
     const supervisor = createSupervisor({
       log,
@@ -56,8 +60,7 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     });
     const ports = await claimPorts(options);
     const context: Context = { options, env, state, lifecycle, progress, log, supervisor, ports };
-    const infrastructure = await startInfrastructure(context);
-    const facts = await startServers(context, infrastructure);
+    const facts = await startSystem(context);
     const watch = await goOnAir(context, facts, wish);
     state.writeFacts(facts);
     progress.say(summary(facts, { watch, stateDir: state.dir }));
@@ -73,12 +76,18 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
   }
 }
 
+async function startSystem(context: Context): Promise<LocalFacts> {
+  if (context.options.kind) return (await import('./kind/up.ts')).startOnKind(context);
+  return startServers(context, await startInfrastructure(context));
+}
+
 async function claimPorts(options: LocalOptions): Promise<Ports> {
   return {
     api: await claimPort('port', options.port, options.host),
     rtmp: await claimPort('rtmp-port', options.rtmpPort),
     media: await claimPort('media-port', options.mediaPort),
-    kube: await claimPort('kube-port', options.kubePort),
+    // kind chooses its own.
+    kube: options.kind ? 0 : await claimPort('kube-port', options.kubePort),
     mail: await claimPort('mail-port', options.mailPort),
     smtp: await claimPort('smtp', 0),
     chain: options.crypto ? await claimPort('chain-port', options.chainPort) : 0,

@@ -318,7 +318,9 @@ function rendition(
   const made = isHeld(importJobName(upload.metadata.name)) ? undefined : plan.madeByImport(profile, media);
   if (made) return made;
   const from = keptSource(upload, media, observed);
-  const wanted = wantRendition(upload, media, profile, urgent.has(profile), from, settings.shareRenditions);
+  // A stream may be on air with the part that is prepared, and waits for the rest.
+  const isUrgent = urgent.has(profile) || current?.playable === true;
+  const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
   const content = { uid: upload.metadata.uid, sha256: media.sha256 };
   const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), content);
   if (isHeld(wantedJob.name)) return undefined;

@@ -54,6 +54,14 @@ const ENFORCER = {
   programs: { enforcer: { goPackage: '.', linkerFlags: '-s -w' } },
 } as const;
 
+const KIND = {
+  name: 'kind, for the tests',
+  file: 'test-kind',
+  moduleDir: join(import.meta.dirname, 'kind'),
+  seldomUsed: ['all'],
+  programs: { kind: { goPackage: 'sigs.k8s.io/kind', linkerFlags: '-s -w' } },
+} as const;
+
 const RTMP_LOGIN = {
   name: 'the RTMP server of the tests that asks for a login',
   file: 'test-rtmp-login',
@@ -68,6 +76,8 @@ export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureG
 
 /** Builds the enforcer for the cluster's nodes. */
 export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoModule(ENFORCER, onProgress);
+
+export const ensureKind = (onProgress?: (step: string) => void) => ensureGoModule(KIND, onProgress);
 
 export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);
 

@@ -34,17 +34,22 @@ export interface System extends Shared {
   close(): Promise<void>;
 }
 
-/** Starts the local system and waits until it is ready. `settings`: LOOPSTREAM_* of its roles. */
+/**
+ * Starts the local system and waits until it is ready. `settings`: LOOPSTREAM_* of its roles, and other variables. `within`: a command that
+ * becomes the system's command, e.g. in a network namespace.
+ */
 export async function startSystem(
   args: string[] = [],
   existing?: string,
   settings: Record<string, string> = {},
+  within: readonly string[] = [],
 ): Promise<System> {
   const stateDir = existing ?? (await mkdtemp(join(tmpdir(), 'loopstream-e2e-')));
   const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
     (name) => [name, '0'],
   );
-  const child: ChildProcess = spawn(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...args], {
+  const words = [...within, process.execPath, LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...args];
+  const child: ChildProcess = spawn(words[0] ?? '', words.slice(1), {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
     env: { ...process.env, ...settings },

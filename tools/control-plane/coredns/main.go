@@ -1,4 +1,4 @@
-// Command coredns is CoreDNS with the plugins that a cluster needs and no others.
+// Command coredns is CoreDNS with the plugins that a cluster needs and no others: those of kubeadm's Corefile.
 package main
 
 import (
@@ -6,10 +6,14 @@ import (
 
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
+	_ "github.com/coredns/coredns/plugin/forward"
 	_ "github.com/coredns/coredns/plugin/health"
 	_ "github.com/coredns/coredns/plugin/kubernetes"
 	_ "github.com/coredns/coredns/plugin/loadbalance"
+	_ "github.com/coredns/coredns/plugin/loop"
+	_ "github.com/coredns/coredns/plugin/metrics"
 	_ "github.com/coredns/coredns/plugin/ready"
+	_ "github.com/coredns/coredns/plugin/reload"
 )
 
 func main() { coremain.Run() }

@@ -1,6 +1,6 @@
 /**
  * Writes a rendition into storage, chunk by chunk: a chunk, then its entry. Streams play what is there while the rest is being
- * made. A chunk that an interrupted Job has left stays as it is, since a stream may be playing it.
+ * made. A chunk that another Job has left stays as it is, since a stream may be playing it.
  */
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
@@ -25,8 +25,6 @@ export interface ChunkWriterOptions {
 
 export class ChunkWriter {
   readonly #options: ChunkWriterOptions;
-  /** First frames of the chunks that an earlier Job has left with an entry. */
-  readonly #left: ReadonlySet<number>;
   #object: GrowingObject | undefined;
   #nextFrame = 0;
   #appending: Promise<void> = Promise.resolve();
@@ -35,19 +33,12 @@ export class ChunkWriter {
   /** Chunks without an entry. */
   #unlisted: Chunk[] = [];
   #provisional: boolean;
+  /** Frames from the beginning on that have an entry. */
+  #prepared = 0;
 
-  private constructor(options: ChunkWriterOptions, left: ReadonlySet<number>) {
+  constructor(options: ChunkWriterOptions) {
     this.#options = options;
-    this.#left = left;
     this.#provisional = options.provisional;
-  }
-
-  /** Rejects with StorageError. */
-  static async open(options: ChunkWriterOptions): Promise<ChunkWriter> {
-    const left = new Set<number>();
-    for await (const { firstFrame, isEntry } of listChunks(options.storage, options.renditionKey))
-      if (isEntry) left.add(firstFrame);
-    return new ChunkWriter(options, left);
   }
 
   /**
@@ -93,13 +84,13 @@ export class ChunkWriter {
   }
 
   async #publish(object: GrowingObject, chunk: Chunk): Promise<void> {
-    const { storage, renditionKey } = this.#options;
-    const isLeft = this.#left.has(chunk.firstFrame);
-    const left = isLeft ? await this.#readLeft(chunk) : undefined;
+    const left = await this.#findLeft(chunk).catch(async (error: unknown) => {
+      await object.discard();
+      throw error;
+    });
     if (left) {
       await object.discard();
     } else {
-      if (isLeft) await storage.delete(entryKey(renditionKey, chunk.firstFrame));
       await object.commit();
       this.#unlisted.push(chunk);
     }
@@ -107,16 +98,29 @@ export class ChunkWriter {
     if (!this.#provisional) await this.#writeEntries();
   }
 
-  /** Returns what an earlier Job has left in the place of `chunk`, if it takes that place exactly. */
-  async #readLeft({ firstFrame, frames, sha256 }: Chunk): Promise<Chunk | undefined> {
-    const { storage, renditionKey, keepsSameOnly, about } = this.#options;
-    const entry = parseAs(ChunkEntry, await text(await storage.read(entryKey(renditionKey, firstFrame))));
-    if (entry?.chunk.firstFrame !== firstFrame || entry.chunk.frames !== frames) return undefined;
-    if (keepsSameOnly && entry.chunk.sha256 !== sha256) return undefined;
-    const { frameRateNum, frameRateDen } = entry.video ?? {};
-    if (frameRateNum !== about.video?.frameRateNum || frameRateDen !== about.video?.frameRateDen) return undefined;
-    const object = await storage.head(chunkKey(renditionKey, firstFrame));
-    return object?.sizeBytes === entry.chunk.sizeBytes ? entry.chunk : undefined;
+  /** Returns the chunk that another Job has left in the place of `chunk`. A chunk that does not fit goes, with all that follow it. */
+  async #findLeft(chunk: Chunk): Promise<Chunk | undefined> {
+    const { storage, renditionKey } = this.#options;
+    const key = entryKey(renditionKey, chunk.firstFrame);
+    if (!(await storage.head(key))) return undefined;
+    const entry = parseAs(ChunkEntry, await text(await storage.read(key)));
+    const object = await storage.head(chunkKey(renditionKey, chunk.firstFrame));
+    if (entry && this.#fits(entry, chunk) && object?.sizeBytes === entry.chunk.sizeBytes) return entry.chunk;
+    await deleteChunks(storage, renditionKey, chunk.firstFrame);
+    return undefined;
+  }
+
+  #fits(entry: ChunkEntry, { firstFrame, frames, sha256 }: Chunk): boolean {
+    const { keepsSameOnly = false, about } = this.#options;
+    const { profile, video } = about;
+    return (
+      entry.profile === profile &&
+      entry.video?.frameRateNum === video?.frameRateNum &&
+      entry.video?.frameRateDen === video?.frameRateDen &&
+      entry.chunk.firstFrame === firstFrame &&
+      entry.chunk.frames === frames &&
+      (!keepsSameOnly || entry.chunk.sha256 === sha256)
+    );
   }
 
   async #writeEntries(): Promise<void> {
@@ -126,7 +130,9 @@ export class ChunkWriter {
       await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
     }
     const last = this.#chunks.at(-1);
-    if (last) onPrepared?.(last.firstFrame + last.frames);
+    const prepared = last ? last.firstFrame + last.frames : 0;
+    if (prepared > this.#prepared) onPrepared?.(prepared);
+    this.#prepared = prepared;
   }
 
   /** Publishes the last chunk, and resolves with all of them. Rejects with StorageError. */
@@ -163,9 +169,16 @@ export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: 
   }
 }
 
-/** Deletes all chunks of a rendition, first the entries, without which nobody begins to read them. Rejects with StorageError. */
-export async function deleteChunks(storage: Pick<Storage, 'list' | 'delete'>, renditionKey: string): Promise<void> {
+/**
+ * Deletes the chunks of a rendition from this frame on, first the entries, without which nobody begins to read a chunk. Rejects with
+ * StorageError.
+ */
+export async function deleteChunks(
+  storage: Pick<Storage, 'list' | 'delete'>,
+  renditionKey: string,
+  fromFrame = 0,
+): Promise<void> {
   const chunks: { key: string; isEntry: boolean }[] = [];
-  for await (const chunk of listChunks(storage, renditionKey)) chunks.push(chunk);
+  for await (const chunk of listChunks(storage, renditionKey)) if (chunk.firstFrame >= fromFrame) chunks.push(chunk);
   for (const { key } of chunks.sort((a, b) => Number(b.isEntry) - Number(a.isEntry))) await storage.delete(key);
 }

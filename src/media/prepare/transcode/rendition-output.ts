@@ -40,7 +40,7 @@ export class RenditionOutput {
     const { storage, renditionKey, keepsSameOnly, profile, framerate, expectedFrames, provisional, onPrepared } =
       options;
     const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
-    const writer = await ChunkWriter.open({
+    const writer = new ChunkWriter({
       storage,
       renditionKey,
       keepsSameOnly,

@@ -32,8 +32,23 @@ import { ensureClusterPrograms } from './programs.ts';
 export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const MAX_LAYERS = 60;
+const PROJECT_IMAGE = 'localhost/loopstream:latest';
 
 type Progress = (step: string) => void;
+
+/** Writes the project's image of the last `ensureImageStore` to an archive of Docker's, under a name. */
+export async function exportProjectImage(imagesDir: string, file: string, name: string): Promise<void> {
+  const tool = buildahIn(imagesDir);
+  rmSync(file, { force: true });
+  await tool.buildah([
+    'push',
+    '--quiet',
+    '--signature-policy',
+    tool.policy,
+    PROJECT_IMAGE,
+    `docker-archive:${file}:${name}`,
+  ]);
+}
 
 /** Makes images of a single static program; their names contain the program's hash. */
 async function ensureSmall(tool: Buildah, dir: string, program: string, file: string): Promise<string> {
@@ -82,14 +97,13 @@ function buildContext(dir: string): string {
 
 async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progress): Promise<string> {
   onProgress('building the image from the Dockerfile');
-  const name = 'localhost/loopstream:latest';
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
   // Each change leaves unused layers behind; now and then all but the images themselves are removed.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
   const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
-  await buildah(['bud', ...how, ...from, '--tag', name, buildContext(dir)]);
-  return name;
+  await buildah(['bud', ...how, ...from, '--tag', PROJECT_IMAGE, buildContext(dir)]);
+  return PROJECT_IMAGE;
 }
 
 /** Makes the base images, which takes a minute the first time and needs the network, so that it runs beside builds. */
@@ -193,7 +207,7 @@ async function makeImageStore(
     for (const { file } of archives) rmSync(file);
     renameSync(root, store);
   }
-  return { store, imageBytes: await measureImage(tool, 'localhost/loopstream:latest') };
+  return { store, imageBytes: await measureImage(tool, PROJECT_IMAGE) };
 }
 
 async function measureImage({ buildah }: Buildah, name: string): Promise<number> {

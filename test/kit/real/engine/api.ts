@@ -69,10 +69,16 @@ export const isReachable = (socket: string): Promise<boolean> =>
 export const hasImage = async (socket: string, name: string): Promise<boolean> =>
   (await sendRequest(socket, 'GET', `/images/${name}/json`)).status === 200;
 
-/** Makes an image of one layer from a tar archive of its files. */
-export async function importImage(socket: string, name: string, archive: string): Promise<void> {
+/** Makes an image of one layer from a tar archive of its files. `changes` are instructions of a Dockerfile. */
+export async function importImage(
+  socket: string,
+  name: string,
+  archive: string,
+  changes: readonly string[] = [],
+): Promise<void> {
   const [repo = '', tag = ''] = name.split(':');
   const query = new URLSearchParams({ fromSrc: '-', repo, tag });
+  for (const change of changes) query.append('changes', change);
   const body = createReadStream(archive);
   const said = await sendOrThrow(socket, 'POST', `/images/create?${query}`, { body, timeoutMs: 10 * TIMEOUT_MS });
   // The engine reports an error at the end of an answer that began well.

@@ -3,6 +3,7 @@
  * LOOPSTREAM_TEST_SERVERS=processes or =containers decides for all; with `containers`, a missing engine is an error.
  */
 import { hostname } from 'node:os';
+import { type EngineInfo, whyOutOfReach } from '../../../../tools/local/kind/engine.ts';
 import { hasImage, isReachable, readJson } from './api.ts';
 import { SERVERS_IMAGE } from './image.ts';
 
@@ -11,29 +12,12 @@ export type Way = 'processes' | 'containers';
 const DEFAULT_HOST = 'unix:///var/run/docker.sock';
 const SCHEME = 'unix://';
 
-/** The engine's facts (`GET /info`). */
-export interface EngineInfo {
-  Name: string;
-  OSType: string;
-  OperatingSystem: string;
-  SecurityOptions: string[] | null;
-}
-
-/**
- * Returns why the servers cannot run on that engine. They listen on this machine's loopback address, so the engine must share our network:
- * published ports would be open to the machine's neighbours.
- */
-export function whyOutOfReach(info: EngineInfo, ourName: string): string | undefined {
-  if (info.OSType !== 'linux') return 'its containers are not of Linux';
-  if (info.OperatingSystem.includes('Docker Desktop')) return 'its containers are in a virtual machine';
-  if (info.SecurityOptions?.some((option) => option.includes('rootless')))
-    return 'it has a network of its own (rootless)';
-  return info.Name === ourName ? undefined : `it is on another machine (${info.Name})`;
-}
-
 type Found = { socket: string } | { whyNot: string };
 
-/** Finds the engine that answers, with or without the image. */
+/**
+ * Finds the engine that answers, with or without the image. The servers listen on this machine's loopback address, so the engine must share
+ * our network: published ports would be open to the machine's neighbours.
+ */
 export async function findEngine(host = process.env.DOCKER_HOST || DEFAULT_HOST): Promise<Found> {
   if (!host.startsWith(SCHEME)) return { whyNot: `${host} may be another machine` };
   const socket = host.slice(SCHEME.length);

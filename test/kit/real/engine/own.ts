@@ -20,8 +20,24 @@ const STOP_GRACE_MS = 20_000;
  * Paths that every engine of a machine shares: the sockets of containerd's shims, settings and the engine's key. Ours sees empty ones,
  * which vanish with it. So it uses no other containerd and follows no other settings.
  */
-const HIDDEN = ['/run/containerd', '/etc/docker'];
-const HIDE = `set -e; for dir in ${HIDDEN.join(' ')}; do mount -t tmpfs tmpfs "$dir"; done; exec "$@"`;
+const SHARED = ['/run/containerd', '/etc/docker'];
+
+/** The settings in which engines of our own differ. */
+export interface EngineSettings {
+  layout: EngineLayout;
+  /** Further arguments of dockerd. */
+  args: readonly string[];
+  /** A command that runs the engine's command in a network namespace; the machine's network by default. */
+  within?: readonly string[];
+  /** Further paths that the engine sees as empty directories. */
+  hidden?: readonly string[];
+}
+
+/** Without a network of its own, an engine changes nothing of the machine's. */
+const WITHOUT_NETWORK = [
+  ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
+  '--userland-proxy=false',
+];
 /** The file that records the directories made for that. */
 const madeFile = ({ runDir }: EngineLayout) => join(runDir, 'made.json');
 
@@ -29,14 +45,15 @@ const arguments_ = ({ dataRoot, runDir, socket, cgroup }: EngineLayout): string[
   ...['--data-root', dataRoot, '--exec-root', join(runDir, 'exec'), '--pidfile', join(runDir, 'docker.pid')],
   ...['--host', `unix://${socket}`, '--group', 'root'],
   ...['--exec-opt', 'native.cgroupdriver=cgroupfs', '--cgroup-parent', `/${cgroup}`],
-  ...['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false'],
-  ...['--userland-proxy=false', '--shutdown-timeout=5'],
+  '--shutdown-timeout=5',
 ];
 
-function start(layout: EngineLayout): Promise<Child> {
+function start({ layout, args, within = [], hidden = [] }: EngineSettings): Promise<Child> {
   const { runDir, dataRoot, logFile } = layout;
+  const all = [...SHARED, ...hidden];
+  const hide = `set -e; for dir in ${all.join(' ')}; do mount -t tmpfs tmpfs "$dir"; done; exec "$@"`;
   for (const dir of [runDir, dataRoot]) mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const made = HIDDEN.filter((dir) => !existsSync(dir));
+  const made = all.filter((dir) => !existsSync(dir));
   writeFileSync(madeFile(layout), JSON.stringify(made));
   for (const dir of made) mkdirSync(dir, { recursive: true });
   const apart = ['unshare', '--pid', '--fork', '--kill-child', '--mount', '--mount-proc'];
@@ -44,7 +61,7 @@ function start(layout: EngineLayout): Promise<Child> {
     name: 'dockerd',
     // The engine ends with us, also when we are killed.
     command: 'setpriv',
-    args: ['--pdeathsig=KILL', ...apart, 'sh', '-c', HIDE, 'sh', 'dockerd', ...arguments_(layout)],
+    args: ['--pdeathsig=KILL', ...within, ...apart, 'sh', '-c', hide, 'sh', 'dockerd', ...arguments_(layout), ...args],
     env: environment() as Record<string, string>,
     logFile,
     stateDir: runDir,
@@ -89,22 +106,26 @@ async function stop(child: Child): Promise<void> {
   await child.stop(STOP_GRACE_MS);
 }
 
+/** Runs an engine for `use`. The caller holds the lock. */
+export async function runEngine<T>(settings: EngineSettings, use: (socket: string) => Promise<T>): Promise<T> {
+  const { layout } = settings;
+  await clear(layout);
+  const child = await start(settings);
+  try {
+    await ready(child, layout);
+    return await use(layout.socket);
+  } finally {
+    await stop(child);
+    await clear(layout);
+  }
+}
+
 /** Starts an engine for `use` and ends it afterwards. Rejects with a sentence when another run has this cache's engine. */
 export async function withOwnEngine<T>(cacheDir: string, use: (socket: string) => Promise<T>): Promise<T> {
   const layout = engineLayout(cacheDir);
   const waiting = new AbortController();
   const rejectTaken = (holder: number) =>
     waiting.abort(new Error(`the process ${holder} has the engine of this cache`));
-  const work = async () => {
-    await clear(layout);
-    const child = await start(layout);
-    try {
-      await ready(child, layout);
-      return await use(layout.socket);
-    } finally {
-      await stop(child);
-      await clear(layout);
-    }
-  };
+  const work = () => runEngine({ layout, args: WITHOUT_NETWORK }, use);
   return withFileLock(layout.lockFile, work, { onWait: rejectTaken, signal: waiting.signal });
 }

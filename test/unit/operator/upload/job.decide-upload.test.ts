@@ -260,6 +260,12 @@ describe('the renditions of an upload', () => {
       expect(look(playable, { jobs: [] }).renditions).toEqual([rest]);
     });
 
+    it('have a Job made again in front of others, since a stream may be on air with them', () => {
+      const again = (loaded: Upload) => see(loaded, { profiles: ['720p30'] }).create.map(({ urgent }) => urgent);
+      expect(again(playable)).toEqual([true]);
+      expect(again(source)).toEqual([false]);
+    });
+
     it('are so only for what the upload now is', () => {
       const audio = { ...playable, spec: { ...playable.spec, type: 'audio' as const } };
       expect(look(audio).renditions).toEqual([{ profile: '720p30', state: 'pending' }]);

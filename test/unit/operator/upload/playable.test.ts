@@ -9,15 +9,15 @@ const part = (seconds: number, totalSeconds = 3600, speed = 2): PreparedPart => 
 
 describe('a rendition may be played', () => {
   it.each<[string, PreparedPart, boolean]>([
-    ['not before a minute of it is prepared', part(59), false],
-    ['from then on, when it is prepared twice as fast as it plays', part(60), true],
-    ['not when it is prepared just as fast as it plays', part(60, 3600, 1), false],
-    ['when it is prepared a quarter faster', part(60, 3600, 1.25), true],
+    ['not before a chunk of it is prepared', part(29), false],
+    ['from then on, when it is prepared twice as fast as it plays', part(30), true],
+    ['not when it is prepared just as fast as it plays', part(30, 3600, 1), false],
+    ['when it is prepared a quarter faster', part(30, 3600, 1.25), true],
     ['later, when it is prepared more slowly', part(2160, 3600, 0.5), true],
     ['no sooner than that', part(2159, 3600, 0.5), false],
     ['not at a standstill', part(3599, 3600, 0), false],
     ['whole, however short', part(5, 5, 0), true],
-    ['not in part, when it is short', part(30, 50, 100), false],
+    ['not in part, when it is short', part(20, 25, 100), false],
   ])('%s', (_what, given, expected) => {
     expect(mayPlay(given)).toBe(expected);
   });
@@ -53,9 +53,9 @@ describe('a report', () => {
   it('is worth a look when it is the first, a step longer, or can be played', () => {
     expect(hasPartMoved(undefined, undefined)).toBe(false);
     expect(hasPartMoved(undefined, part(0))).toBe(false);
-    expect(hasPartMoved(part(0), part(30))).toBe(true);
-    expect(hasPartMoved(part(30), part(59))).toBe(false);
-    expect(hasPartMoved(part(30), part(60))).toBe(true);
+    expect(hasPartMoved(part(0), part(20))).toBe(true);
+    expect(hasPartMoved(part(20), part(29))).toBe(false);
+    expect(hasPartMoved(part(20), part(30))).toBe(true);
     expect(hasPartMoved(part(60), part(239))).toBe(false);
     expect(hasPartMoved(part(60), part(240))).toBe(true);
   });
@@ -66,13 +66,13 @@ describe('the status of a rendition that is not complete', () => {
   type Shown = ReturnType<typeof showPart>;
   const show = (shown: Shown | undefined, given?: PreparedPart, isWorkedOn = true, now = NOW) =>
     showPart({ shown, part: given, isWorkedOn, key: KEY, now });
-  const first = show(undefined, part(30));
+  const first = show(undefined, part(20));
   const playable = show(first, part(60));
 
   it('says what is prepared, when all of it is expected, and once it can be played under which key', () => {
     expect(show(undefined)).toEqual({});
     expect(show(undefined, part(0))).toEqual({});
-    expect(first).toEqual({ preparedSeconds: 30, estimatedReadyAt: '2026-06-01T12:29:45Z' });
+    expect(first).toEqual({ preparedSeconds: 20, estimatedReadyAt: '2026-06-01T12:29:50Z' });
     expect(playable).toEqual({
       preparedSeconds: 60,
       playable: true,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type EngineInfo, findEngine, whyOutOfReach } from '../../../../kit/real/engine/find.ts';
+import { type EngineInfo, whyOutOfReach } from '../../../../../tools/local/kind/engine.ts';
+import { findEngine } from '../../../../kit/real/engine/find.ts';
 
 const HERE: EngineInfo = {
   Name: 'here',
