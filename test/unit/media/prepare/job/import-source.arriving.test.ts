@@ -10,7 +10,7 @@ import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { ffmpeg, ffprobe, halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
 import { tools } from '../../../../kit/make/rendition.ts';
 
-const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60, minBytesPerSecond: 1 };
+const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 600, minBytesPerSecond: 1 };
 const KEY = 'renditions/upload-x/video-720p30.flv';
 const SECONDS = 40;
 
@@ -106,21 +106,27 @@ async function list(storage: Storage): Promise<string[]> {
 const cut = (bytes: Buffer) => Math.floor(bytes.length * 0.85);
 
 describe('the rendition of a source that arrives', () => {
-  test.each(['fits', 'apart'] as const)('can be played before the rest is sent: %s', async (name) => {
-    await using place = await room();
-    const bytes = film[name];
-    const { result, events } = await importSlowly(
-      { first: bytes.subarray(0, cut(bytes)), rest: bytes.subarray(cut(bytes)) },
-      place.storage,
-    );
-    expect(result).toMatchObject({
-      value: { media: { sizeBytes: bytes.length }, rendition: { state: 'ready', key: KEY } },
-    });
-    expect(events.slice(0, 2)).toEqual(['prepared 30', 'the rest is sent']);
-    expect(events).toContain('imported');
-    expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
-    expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000900`]));
-  });
+  test.each(['fits', 'apart'] as const)(
+    'can be played before the rest is sent: %s',
+    async (name) => {
+      await using place = await room();
+      const bytes = film[name];
+      const { result, events } = await importSlowly(
+        { first: bytes.subarray(0, cut(bytes)), rest: bytes.subarray(cut(bytes)) },
+        place.storage,
+      );
+      expect(result).toMatchObject({
+        value: { media: { sizeBytes: bytes.length }, rendition: { state: 'ready', key: KEY } },
+      });
+      expect(events.slice(0, 2)).toEqual(['prepared 30', 'the rest is sent']);
+      expect(events).toContain('imported');
+      expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
+      expect(await list(place.storage)).toEqual(
+        expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000900`]),
+      );
+    },
+    180_000,
+  );
 
   test('is gone with a source whose server breaks off for good, and the import says so', async () => {
     await using place = await room();
@@ -130,7 +136,7 @@ describe('the rendition of a source that arrives', () => {
     expect(result).toMatchObject({ error: { code: 'link_unreachable' } });
     expect(await list(place.storage)).toEqual([]);
     expect(await halfWritten(place.path('media'))).toEqual([]);
-  });
+  }, 180_000);
 });
 
 test('a source that its server declares shorter than its media is refused when it has arrived, and never played', async () => {
