@@ -101,7 +101,7 @@ it('a stream goes on air when enough of its media is prepared, and one that is t
   await kubelet.end((await waitForJobPod('film-import')).metadata.name, 0, JSON.stringify({ action: 'import', media }));
   const { name } = (await waitForJobPod('film-720p30')).metadata;
   await kubelet.bind(name);
-  pod.at(0.01, part(30));
+  pod.at(0.01, part(20));
   await kubelet.run(name, true, 0, pod.ip);
   await until(
     'the stream says how much is prepared',
