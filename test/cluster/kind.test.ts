@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -152,13 +152,17 @@ describe('a start on kind', { skip: why !== undefined }, () => {
     const stateDir = join(dir, 'interrupted');
     const args = ['--kind', '--image', IMAGE, '--node-image', NODE_IMAGE, '--state-dir', stateDir, '--keep'];
     const [command, ...words] = [...WITHIN, process.execPath, LOCAL_MAIN, ...args];
-    const child = spawn(command, words, { env, stdio: 'ignore', detached: true });
+    const output = join(dir, 'interrupted.log');
+    const log = openSync(output, 'a');
+    const child = spawn(command, words, { env, stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
     onTestFinished(() => void child.kill('SIGKILL'));
     const exited = once(child, 'exit');
     await until('the node runs', async () => (await docker('ps', '--format', '{{.Names}}')).includes('loopstream'));
     // As a terminal does, which interrupts the whole process group.
     process.kill(-(child.pid ?? 0), 'SIGINT');
-    expect(await exited).toEqual([0, null]);
+    const exit = await exited;
+    expect(exit, await readFile(output, 'utf8')).toEqual([0, null]);
     expect(await inventory()).toEqual(before);
     expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
   });
