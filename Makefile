@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -73,6 +73,9 @@ fuzz-media: node_modules/.installed ## prepare 10,000 media files with crafted h
 
 test-cluster: setup ## test the product on a real Kubernetes with two nodes, and measure gaps (Linux, root)
 	@LOOPSTREAM_WRITE_RESULTS=true scripts/test-cluster
+
+test-kind: setup ## test make run ARGS="--kind" on a cluster of kind (Linux, root; not in make test: ten minutes and more)
+	@scripts/test-cluster run --project kind
 
 lint: node_modules/.installed ## check format, types, imports, dead code and English
 	@npm run --silent lint

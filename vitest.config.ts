@@ -22,6 +22,9 @@ const execArgv = [
   '--max-semi-space-size=64',
 ];
 
+/** It makes the image of a node first, and a Docker engine of its own: `make test-kind` runs it, and `make test` does not. */
+const KIND = ['test/cluster/kind.test.ts'];
+
 /**
  * What takes long although it asks for little goes first: streams play as fast as one watches them, and an independent program
  * takes its time. At the end there would be nothing beside it that could use the processors meanwhile.
@@ -35,9 +38,9 @@ class PatientFirst extends BaseSequencer {
 }
 
 /**
- * Five projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
- * kube-apiserver); `e2e` runs the whole product as a person would, `attack` as strangers would who mean harm, and `cluster` has
- * it in a real cluster. The slower ones
+ * Six projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
+ * kube-apiserver); `e2e` runs the whole product as a person would, `attack` as strangers would who mean harm, and `cluster` and
+ * `kind` have it in a real cluster. The slower ones
  * mostly wait for processes, so a few files run side by side however many cores there are; more would crowd a small machine.
  */
 export default defineConfig({
@@ -107,8 +110,20 @@ export default defineConfig({
           server,
           expect,
           include: ['test/cluster/**/*.test.ts'],
+          exclude: KIND,
           testTimeout: 400_000,
           // The first run builds programs and images.
+          hookTimeout: 3_000_000,
+          maxWorkers: 1,
+        },
+      },
+      {
+        test: {
+          name: 'kind',
+          server,
+          expect,
+          include: KIND,
+          testTimeout: 400_000,
           hookTimeout: 3_000_000,
           maxWorkers: 1,
         },

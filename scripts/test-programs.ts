@@ -12,10 +12,9 @@ import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/kit/real/cluster/programs.ts';
 import { ensureServersArchive } from '../test/kit/real/engine/image.ts';
 import { enginePrograms, whyNoEngine } from '../test/kit/real/engine/programs.ts';
-import { ensureEnforcer, ensureGoPrograms, ensureKind, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
+import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
 import { ensureDefinitions } from '../test/kit/real/helm/definitions.ts';
 import { ensureHelms } from '../test/kit/real/helm/program.ts';
-import { ensureNodeArchive } from '../test/kit/real/kind/node-image.ts';
 import { ensureSchemathesis } from '../test/kit/real/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
@@ -61,21 +60,18 @@ const ensureKubernetes = () =>
 
 async function ensureAll(): Promise<void> {
   const packages = ensurePackages();
-  const kubernetes = ensureKubernetes();
   // Some of it waits for the network, some is unpacked by one process, and what is left fills the processors meanwhile.
   await Promise.all([
     packages,
-    kubernetes,
+    ensureKubernetes(),
     ensureGoPrograms(say),
     ensureRtmpLogin(say),
     hasNodes && ensureEnforcer(say),
-    hasNodes && canHaveEngine && ensureKind(say),
     ensureHelms(say),
     ensureDefinitions(environment(), say),
     ensureSchemathesis(say),
     packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
     packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
-    Promise.all([packages, kubernetes]).then(() => hasNodes && canHaveEngine && ensureNodeArchive(cacheDir, say)),
   ]);
 }
 
