@@ -1,12 +1,12 @@
 /** Tests that a stream is on air while the file of its link still arrives, on real parts, with an independent receiver. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTrackPackets } from '../kit/make/media.ts';
-import { ffmpeg } from '../kit/make/prepare.ts';
+import { encodeFitting, FITTING_PICTURE, ffmpeg, loopBesideHeavySound } from '../kit/make/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { until } from '../kit/wait.ts';
@@ -27,27 +27,9 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-arriving-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   const clip = join(dir, 'clip.mp4');
-  const picture = 'testsrc2=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
-  const fits = ['-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0', '-g', '60', '-sc_threshold', '0'];
-  await ffmpeg('-f', 'lavfi', '-i', picture, '-preset', 'ultrafast', ...fits, clip);
-  // Uncompressed sound has the bytes: 46 MB.
-  const tone = ['-f', 'lavfi', '-i', `sine=440:r=96000:d=${SECONDS}`];
-  const out = [
-    '-map',
-    '0:v',
-    '-map',
-    '1:a',
-    '-c:v',
-    'copy',
-    '-c:a',
-    'pcm_s16le',
-    '-ac',
-    '2',
-    '-movflags',
-    '+faststart',
-  ];
-  await ffmpeg('-stream_loop', String(SECONDS / 8 - 1), '-i', clip, ...tone, ...out, join(dir, 'film.mov'));
-  film = await readFile(join(dir, 'film.mov'));
+  await ffmpeg('-f', 'lavfi', '-i', FITTING_PICTURE, '-preset', 'ultrafast', ...encodeFitting(60), clip);
+  // 46 MB.
+  film = await loopBesideHeavySound(clip, join(dir, 'film.mov'), SECONDS);
   files = createServer(async (_, response) => {
     let at = Math.floor(film.length * SENT);
     response.writeHead(200, { 'content-length': film.length });

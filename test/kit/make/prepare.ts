@@ -106,3 +106,28 @@ export async function media(
   await writeFile(path, await content);
   return path;
 }
+
+/** Arguments that make a clip of eight seconds: a picture that fits into a rendition and is cheap to encode. */
+export const FITTING_PICTURE = 'testsrc2=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
+export const encodeFitting = (gop: number): string[] => [
+  '-profile:v',
+  'main',
+  '-pix_fmt',
+  'yuv420p',
+  '-bf',
+  '0',
+  '-g',
+  String(gop),
+  '-sc_threshold',
+  '0',
+];
+
+/** Loops a clip of eight seconds to a MOV that is made to be played while it arrives. Its uncompressed sound has most of the bytes. */
+export async function loopBesideHeavySound(clip: string, path: string, seconds: number): Promise<Buffer> {
+  await ffmpeg(
+    ...['-stream_loop', String(seconds / 8 - 1), '-i', clip],
+    ...['-f', 'lavfi', '-i', `sine=440:r=96000:d=${seconds}`, '-map', '0:v', '-map', '1:a', '-c:v', 'copy'],
+    ...['-c:a', 'pcm_s16le', '-ac', '2', '-movflags', '+faststart', path],
+  );
+  return readFile(path);
+}

@@ -1,13 +1,23 @@
 /** Proves that a rendition begins while its source arrives, and that nothing of it stays of a source that is not what it said. */
 import { createReadStream } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
 import { entryKey, indexKey, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
-import { ffmpeg, ffprobe, halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
+import {
+  encodeFitting,
+  FITTING_PICTURE,
+  ffprobe,
+  halfWritten,
+  loopBesideHeavySound,
+  media,
+  quiet,
+  room,
+  serve,
+} from '../../../../kit/make/prepare.ts';
 import { tools } from '../../../../kit/make/rendition.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 600, minBytesPerSecond: 1 };
@@ -20,27 +30,8 @@ const film: Record<'fits' | 'apart', Buffer> = { fits: Buffer.alloc(0), apart: B
 
 /** Loops eight seconds of a picture that is cheap to encode, beside sound that has the bytes: 15 MB. */
 async function makeFilm(name: string, gop: number): Promise<Buffer> {
-  const video = 'testsrc2=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
-  const output = ['-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0', '-g', String(gop), '-sc_threshold', '0'];
-  const clip = await media(files.path(`${name}-clip.mp4`), { video, output });
-  const path = files.path(`${name}.mov`);
-  const tone = ['-f', 'lavfi', '-i', `sine=440:r=96000:d=${SECONDS}`];
-  const out = [
-    '-map',
-    '0:v',
-    '-map',
-    '1:a',
-    '-c:v',
-    'copy',
-    '-c:a',
-    'pcm_s16le',
-    '-ac',
-    '2',
-    '-movflags',
-    '+faststart',
-  ];
-  await ffmpeg('-stream_loop', String(SECONDS / 8 - 1), '-i', clip, ...tone, ...out, path);
-  return readFile(path);
+  const clip = await media(files.path(`${name}-clip.mp4`), { video: FITTING_PICTURE, output: encodeFitting(gop) });
+  return loopBesideHeavySound(clip, files.path(`${name}.mov`), SECONDS);
 }
 
 beforeAll(async () => {
