@@ -197,7 +197,7 @@ test('an encoder that goes on for ever is ended where the source was promised to
   const args = [...endless, ...codecs, '-output_ts_offset', '1', '-f', 'flv', 'pipe:1'];
   const options = { ffmpeg: tools.ffmpeg, framerate: 30 as const, seconds: 10, log: quiet };
   const { signal } = new AbortController();
-  const output = await openOutput(place, 30);
+  const output = openOutput(place, 30);
   const making = transcode(args, output, {
     ...options,
     signal,

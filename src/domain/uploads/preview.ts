@@ -5,14 +5,14 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError } from '../../lib/errors.ts';
-import { parseAs } from '../../lib/parse.ts';
 import {
   AUDIO_SAMPLE_RATE,
   type Chunk,
   chunkKey,
   indexKey,
-  RenditionIndex,
-  RenditionIndexV1,
+  parseIndex,
+  type RenditionIndex,
+  type RenditionIndexV1,
   SAMPLES_PER_FRAME,
 } from '../../media/rendition/index.ts';
 import { type Storage, StorageError } from '../../media/storage/storage.ts';
@@ -98,8 +98,7 @@ export async function openPreview(storage: Storage | undefined, upload: Upload):
   const key = findKey(upload);
   if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
   try {
-    const json = await text(await storage.read(indexKey(key)));
-    const index = parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);
+    const index = parseIndex(await text(await storage.read(indexKey(key))));
     if (index) return await readParts(storage, previewParts(key, index));
     throw new StorageError('not_found', 'The index of the rendition cannot be read.');
   } catch (cause) {

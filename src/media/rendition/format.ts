@@ -29,6 +29,16 @@ export const chunkKey = (renditionKey: string, firstFrame: number): string =>
 export const entryKey = (renditionKey: string, firstFrame: number): string =>
   `${chunkKey(renditionKey, firstFrame)}.json`;
 
+/**
+ * Ranks keys for deletion: an index says that a rendition is complete, and an entry that its chunk is there, so what others rely on
+ * goes last.
+ */
+export function rankDeletion(key: string): number {
+  const chunk = parseChunkKey(key);
+  if (chunk) return chunk.isEntry ? 1 : 2;
+  return key.endsWith('.json') ? 0 : 2;
+}
+
 /** Reads the key of a chunk or of its entry; undefined for any other key. */
 export function parseChunkKey(key: string): { renditionKey: string; firstFrame: number; isEntry: boolean } | undefined {
   const [, renditionKey, digits] = CHUNK_KEY.exec(key) ?? [];

@@ -18,6 +18,7 @@
  * delay of reordering (B-frames); the sound that is heard with a picture has the time at which the picture is shown.
  */
 import { type Static, Type } from 'typebox';
+import { parseAs } from '../../lib/parse.ts';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
 import { INDEX_VERSION } from './format.ts';
 
@@ -114,3 +115,7 @@ export const RenditionIndexV1 = Type.Object({
   audio: Type.Optional(Type.Object({ frames: Type.Integer({ minimum: 1 }), header: Type.String() })),
 });
 export type RenditionIndexV1 = Static<typeof RenditionIndexV1>;
+
+/** Parses the index of a rendition, also of one that an earlier release made; undefined for anything else. */
+export const parseIndex = (json: string): RenditionIndex | RenditionIndexV1 | undefined =>
+  parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);

@@ -28,7 +28,8 @@ export class GrowingObject {
   /** Appends bytes. Rejects with StorageError; nothing stays behind then. */
   async append(bytes: Buffer): Promise<void> {
     try {
-      for (let at = 0; at < bytes.length; ) at += (await this.#file.write(bytes, at)).bytesWritten;
+      // It writes where the last call ended, and continues a short write.
+      await this.#file.writeFile(bytes);
     } catch (error) {
       // The storage knows what an error of its file means.
       await this.#end(() => this.#filled.reject(error));

@@ -203,8 +203,7 @@ class Plan {
   #madeWith(result: PrepareResult, profile: string, key: string): RenditionStatus | undefined {
     if (result.action !== 'import' || result.rendition?.profile !== profile) return undefined;
     this.warnings.push(...(result.warnings ?? []));
-    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
-    return { profile, state: 'ready', key, durationSeconds, bitrateKbps };
+    return complete(profile, key, result.rendition);
   }
 
   /** The result of a wanted Job; undefined while it is worked on, or has to be (again). */
@@ -236,6 +235,13 @@ class Plan {
     return result;
   }
 }
+
+/** A rendition that a Job has made, under the key that it was given. */
+const complete = (
+  profile: string,
+  key: string,
+  { durationSeconds = 0, bitrateKbps = 0 }: RenditionStatus,
+): RenditionStatus => ({ profile, state: 'ready', key, durationSeconds, bitrateKbps });
 
 type Found = Extract<PrepareResult, { action: 'import' }>;
 
@@ -331,8 +337,7 @@ function rendition(
   const result = plan.follow(wantedJob);
   if (!result) return pending(wantedJob, profile, current, media, observed);
   if (result.action === 'rendition' && wantedJob.task.action === 'rendition') {
-    const { durationSeconds = 0, bitrateKbps = 0 } = result.rendition;
-    return { profile, state: 'ready', key: wantedJob.task.renditionKey, durationSeconds, bitrateKbps };
+    return complete(profile, wantedJob.task.renditionKey, result.rendition);
   }
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }

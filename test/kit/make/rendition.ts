@@ -170,7 +170,7 @@ export const picture = (size: string, fps: number | string = 30, seconds = 1) =>
 
 /** Opens the place in storage that a test's ffmpeg writes to by transcode(). */
 export const openOutput = ({ storage }: Room, framerate: number | undefined) =>
-  RenditionOutput.open({
+  new RenditionOutput({
     storage,
     renditionKey: 'renditions/out',
     profile: '720p30',

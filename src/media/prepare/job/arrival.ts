@@ -2,7 +2,7 @@
  * A source on its way to a local disk: it is written, and read from its beginning on while the rest arrives. The file is complete or not
  * at all what it says it is, so what readers made of it counts only once the import has succeeded.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Storage } from '../../storage/storage.ts';
@@ -42,7 +42,8 @@ export class Arrival implements Pick<Storage, 'write'> {
     try {
       const keep = async (pieces: AsyncIterable<Buffer>) => {
         for await (const piece of pieces) {
-          await writeAll(file, piece);
+          // It writes where the last call ended, and continues a short write.
+          await file.writeFile(piece);
           if (isFirst) this.#move(piece.length);
         }
       };
@@ -126,8 +127,4 @@ export class Arrival implements Pick<Storage, 'write'> {
   async waitFor(bytes: number, signal: AbortSignal): Promise<void> {
     while (this.#arrivedBytes < bytes && (await this.#wait(this.#arrivedBytes, signal)) > 0);
   }
-}
-
-async function writeAll(file: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
 }

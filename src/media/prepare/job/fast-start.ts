@@ -61,7 +61,7 @@ export async function outline(arrival: Arrival, path: string, signal: AbortSigna
     let left = found.headBytes;
     for await (const bytes of arrival.follow(signal)) {
       const piece = bytes.subarray(0, left);
-      await file.write(piece);
+      await file.writeFile(piece);
       left -= piece.length;
       if (left === 0) break;
     }

@@ -2,7 +2,6 @@
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
-import { parseAs } from '../../../lib/parse.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
@@ -12,8 +11,9 @@ import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import {
   AUDIO_SAMPLE_RATE,
   indexKey,
-  RenditionIndex,
-  RenditionIndexV1,
+  parseIndex,
+  type RenditionIndex,
+  type RenditionIndexV1,
   SAMPLES_PER_FRAME,
 } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -37,7 +37,7 @@ import {
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
-import { type Made, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
+import { type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 
@@ -120,7 +120,7 @@ async function readIndex(
   const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
   const json = await text(await storage.read(key));
-  const index = parseAs(RenditionIndex, json) ?? parseAs(RenditionIndexV1, json);
+  const index = parseIndex(json);
   if (index?.profile !== profile || (index.video !== undefined) !== (type === 'video')) return undefined;
   if (index.version === 1) return (await storage.head(renditionKey))?.sizeBytes === index.sizeBytes ? index : undefined;
   const there = new Set<number>();
@@ -236,7 +236,7 @@ async function copyAtOnce(file: SourceFile, task: Target, context: JobContext): 
     const examined = await file.examine(signal);
     return hasFrames(examined.scan.video?.packets) && copies(planRendition({ ...assumed, ...examined }));
   };
-  const holds = ({ index }: Made) => hasFrames(index.video?.frames);
+  const holds = ({ video }: RenditionIndex) => hasFrames(video?.frames);
   try {
     return await makeBy(assumed, task, context, {
       holds,
@@ -266,7 +266,7 @@ class Retry extends Error {}
 /** A scan that was taken from the header. */
 interface Assumption {
   /** Tells from the result whether the scan was right. */
-  holds: (made: Made) => boolean;
+  holds: (made: RenditionIndex) => boolean;
   /** Reads the source, to tell the same sooner. */
   prove?: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -282,10 +282,11 @@ async function makeBy(
   const plan = planRendition(input);
   const framerate = task.type === 'video' ? plan.framerate : undefined;
   log.info({ video: plan.video, audio: plan.audio, durationSeconds: plan.durationSeconds }, 'making the rendition');
-  const expectedFrames = expectFrames(plan, framerate);
   const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
+  // Pictures, or AAC frames of sound alone.
+  const expectedFrames = plan.videoFrames ?? Math.max(1, Math.round(plan.durationSeconds * rate));
   const startedMs = performance.now();
-  const output = await RenditionOutput.open({
+  const output = new RenditionOutput({
     storage,
     renditionKey: task.renditionKey,
     keepsSameOnly: task.keepsSameOnly ?? false,
@@ -319,8 +320,7 @@ async function makeBy(
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
     if (assumption?.holds(made) === false) throw new BrokenPromiseError('the media differs from its header');
     await output.approve();
-    const { index, warnings } = made;
-    return warnings && warnings.length > 0 ? { ...index, warnings } : index;
+    return made;
   } catch (error) {
     over.abort();
     await proved;
@@ -345,12 +345,6 @@ function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
   if (failed) return error;
   const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
   return new PrepareError('prepare_failed', detail, { cause: error });
-}
-
-/** Returns the frames of a whole rendition by its plan: pictures, or AAC frames of sound alone. */
-function expectFrames({ videoFrames, durationSeconds }: Plan, framerate: number | undefined): number {
-  const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
-  return videoFrames ?? Math.max(1, Math.round(durationSeconds * rate));
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
-import { parseChunkKey } from '../../rendition/format.ts';
+import { rankDeletion } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
@@ -56,19 +56,12 @@ async function listUnreferenced(storage: Storage, { keep, shard, shards }: Sweep
   return found;
 }
 
-/** The index says that a rendition is complete, and an entry that its chunk is there: what others rely on goes last. */
-const deletionRank = (key: string): number => {
-  const chunk = parseChunkKey(key);
-  if (chunk) return chunk.isEntry ? 1 : 2;
-  return key.endsWith('.json') ? 0 : 2;
-};
-
 /** Deletes all objects of a base. Interrupted, it leaves nothing that looks complete and is not. */
 async function deleteAll(storage: Storage, base: string, signal: AbortSignal): Promise<void> {
   const keys: string[] = [];
   const prefix = base.startsWith('incoming/') ? `${base}/` : base;
   for await (const key of storage.list(prefix)) if (getBaseKey(key) === base) keys.push(key);
-  for (const key of keys.sort((a, b) => deletionRank(a) - deletionRank(b))) {
+  for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) {
     signal.throwIfAborted();
     await storage.delete(key);
   }

@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
-import { parseChunkKey } from '../../rendition/format.ts';
+import { parseChunkKey, rankDeletion } from '../../rendition/format.ts';
 import { type Chunk, ChunkEntry, chunkKey, entryKey, INDEX_VERSION } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -178,7 +178,8 @@ export async function deleteChunks(
   renditionKey: string,
   fromFrame = 0,
 ): Promise<void> {
-  const chunks: { key: string; isEntry: boolean }[] = [];
-  for await (const chunk of listChunks(storage, renditionKey)) if (chunk.firstFrame >= fromFrame) chunks.push(chunk);
-  for (const { key } of chunks.sort((a, b) => Number(b.isEntry) - Number(a.isEntry))) await storage.delete(key);
+  const keys: string[] = [];
+  for await (const { key, firstFrame } of listChunks(storage, renditionKey))
+    if (firstFrame >= fromFrame) keys.push(key);
+  for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) await storage.delete(key);
 }

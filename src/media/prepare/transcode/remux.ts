@@ -3,13 +3,18 @@
  * promise, on its way into storage. Nothing is repaired here: an inexact result takes the long way.
  */
 import { MAX_TAG_BYTES } from '../../rendition/flv.ts';
+import type { RenditionIndex } from '../../rendition/index.ts';
 import type { RenditionOutput } from './rendition-output.ts';
-import { checkMost, type Made, runFfmpeg, type TranscodeOptions } from './transcode.ts';
+import { checkMost, runFfmpeg, type TranscodeOptions } from './transcode.ts';
 
 const BATCH_BYTES = 2 ** 20;
 
 /** `args` make ffmpeg write the rendition to its stdout. Resolves and rejects as transcode() does. */
-export async function remux(args: string[], output: RenditionOutput, options: TranscodeOptions): Promise<Made> {
+export async function remux(
+  args: string[],
+  output: RenditionOutput,
+  options: TranscodeOptions,
+): Promise<RenditionIndex> {
   const { framerate, seconds, onProgress } = options;
   const onBatch = () => {
     const done = framerate ? output.frames / framerate : 0;
@@ -17,17 +22,14 @@ export async function remux(args: string[], output: RenditionOutput, options: Tr
     if (framerate && seconds > 0) onProgress?.(Math.min(1, done / seconds));
   };
   await runFfmpeg(args, options, (stdout) => copyProven(stdout, output, onBatch));
-  return { index: await output.end(), silentFrames: 0 };
+  return output.end();
 }
 
 async function copyProven(from: AsyncIterable<Buffer>, output: RenditionOutput, onBatch: () => void): Promise<void> {
   // Two buffers serve all batches, in turns: at this speed, new ones would cost as much as the work on them. Each begins with
   // the rest of an incomplete tag.
-  const [first, second] = [
-    Buffer.allocUnsafeSlow(MAX_TAG_BYTES + BATCH_BYTES),
-    Buffer.allocUnsafeSlow(MAX_TAG_BYTES + BATCH_BYTES),
-  ];
-  let [buffer, other] = [first, second];
+  const allocate = () => Buffer.allocUnsafeSlow(MAX_TAG_BYTES + BATCH_BYTES);
+  let [buffer, other] = [allocate(), allocate()];
   let kept = 0;
   let fresh = 0;
   const flush = async () => {

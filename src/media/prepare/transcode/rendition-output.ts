@@ -23,32 +23,18 @@ export interface RenditionOutputOptions {
 }
 
 export class RenditionOutput {
-  readonly #options: RenditionOutputOptions;
+  readonly #profile: string;
   readonly #indexer: Indexer;
   readonly #writer: ChunkWriter;
   /** Bytes of whole tags so far. */
   bytes = 0;
 
-  private constructor(options: RenditionOutputOptions, writer: ChunkWriter) {
-    this.#options = options;
-    this.#indexer = new Indexer(options.framerate);
-    this.#writer = writer;
-  }
-
-  /** Rejects with StorageError. */
-  static async open(options: RenditionOutputOptions): Promise<RenditionOutput> {
-    const { storage, renditionKey, keepsSameOnly, profile, framerate, expectedFrames, provisional, onPrepared } =
-      options;
+  constructor({ profile, framerate, expectedFrames, ...options }: RenditionOutputOptions) {
+    this.#profile = profile;
+    this.#indexer = new Indexer(framerate);
     const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
-    const writer = new ChunkWriter({
-      storage,
-      renditionKey,
-      keepsSameOnly,
-      provisional,
-      about: { profile, expectedFrames, ...(framerate !== undefined && { video: { frameRateNum, frameRateDen } }) },
-      onPrepared,
-    });
-    return new RenditionOutput(options, writer);
+    const video = framerate !== undefined && { video: { frameRateNum, frameRateDen } };
+    this.#writer = new ChunkWriter({ ...options, about: { profile, expectedFrames, ...video } });
   }
 
   /** Frames so far: pictures, or AAC frames of sound alone. */
@@ -75,7 +61,7 @@ export class RenditionOutput {
     const { durationSeconds, video, audio } = totals;
     return {
       version: INDEX_VERSION,
-      profile: this.#options.profile,
+      profile: this.#profile,
       sizeBytes,
       durationSeconds,
       bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),

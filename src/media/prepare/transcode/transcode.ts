@@ -1,6 +1,5 @@
 /** Runs ffmpeg, and writes its FLV, made exact on the way, into storage. */
 import type { Logger } from '../../../lib/log.ts';
-import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import { FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { RenditionIndex } from '../../rendition/index.ts';
@@ -10,18 +9,10 @@ import type { RenditionOutput } from './rendition-output.ts';
 import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
 
 /** ffmpeg hangs when it writes nothing for this long: even 2160p on a slow machine takes a tenth of it for a frame. */
-export const STALL_MS = 180_000;
+const STALL_MS = 180_000;
 /** One write per tag took 26 s for a copy of 730 MB, batches took 6 s (single runs on a busy machine). */
 const BATCH_BYTES = 2 ** 20;
 const BATCH_MS = 250;
-
-export interface Made {
-  index: RenditionIndex;
-  /** AAC frames of silence added at the end. */
-  silentFrames: number;
-  /** Warnings found during the work; the index keeps them for all users of the rendition. */
-  warnings?: UploadWarning[];
-}
 
 export interface Most {
   seconds: number;
@@ -58,7 +49,11 @@ export interface TranscodeOptions {
  * writes is no rendition, PrepareError (prepare_failed, prepare_timeout), StorageError, or the signal's reason. ffmpeg has ended
  * in every case.
  */
-export async function transcode(args: string[], output: RenditionOutput, options: TranscodeOptions): Promise<Made> {
+export async function transcode(
+  args: string[],
+  output: RenditionOutput,
+  options: TranscodeOptions,
+): Promise<RenditionIndex> {
   const { framerate, seconds, log, onProgress } = options;
   const rewriter = new Rewriter(framerate, options.mending);
   const parser = new FlvParser();
@@ -75,7 +70,7 @@ export async function transcode(args: string[], output: RenditionOutput, options
   await output.write(buffers.encode(rewriter.end()));
   const { silentFrames } = rewriter;
   if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
-  return { index: await output.end(), silentFrames };
+  return output.end();
 }
 
 /**

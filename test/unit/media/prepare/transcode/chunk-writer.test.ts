@@ -47,7 +47,7 @@ function buildFlv(seconds: number, { gopSeconds = 2, mark = 'ff' } = {}): Buffer
 }
 
 const openOutput = (storage: Storage, { provisional = false, onPrepared = (_: number) => {} } = {}) =>
-  RenditionOutput.open({
+  new RenditionOutput({
     storage,
     renditionKey: KEY,
     profile: '720p24',
@@ -68,7 +68,7 @@ async function writeFlv(output: RenditionOutput, flv: Buffer, end = flv.length):
 }
 
 async function make(storage: Storage, flv: Buffer): Promise<RenditionIndex> {
-  const output = await openOutput(storage);
+  const output = openOutput(storage);
   await writeFlv(output, flv);
   return output.end();
 }
@@ -93,7 +93,7 @@ describe('chunks in storage', () => {
   test('are the rendition, and each has an entry as soon as it can be played', async () => {
     await using place = await room();
     const prepared: number[] = [];
-    const output = await openOutput(place.storage, { onPrepared: (frames) => prepared.push(frames) });
+    const output = openOutput(place.storage, { onPrepared: (frames) => prepared.push(frames) });
     await writeFlv(output, flv);
     const index = await output.end();
     expect(prepared).toEqual([720, 1440, 1680]);
@@ -106,7 +106,7 @@ describe('chunks in storage', () => {
     const expected = await make(whole.storage, flv);
     const property = fc.asyncProperty(fc.integer({ min: 1, max: flv.length - 1 }), async (end) => {
       await using place = await room();
-      const killed = await openOutput(place.storage);
+      const killed = openOutput(place.storage);
       await writeFlv(killed, flv, end);
       await killed.stop();
       expect(await halfWritten(place.path('media'))).toEqual([]);
@@ -120,7 +120,7 @@ describe('chunks in storage', () => {
 
   test('are kept as they are, also where the next Job would make others of the same frames', async () => {
     await using place = await room();
-    const first = await openOutput(place.storage);
+    const first = openOutput(place.storage);
     await writeFlv(first, flv, Math.floor(flv.length / 2));
     await first.stop();
     const index = await make(place.storage, buildFlv(70, { mark: 'ee' }));
@@ -160,7 +160,7 @@ describe('chunks in storage', () => {
   test('that are provisional cannot be played before they are approved', async () => {
     await using place = await room();
     const prepared: number[] = [];
-    const output = await openOutput(place.storage, {
+    const output = openOutput(place.storage, {
       provisional: true,
       onPrepared: (frames) => prepared.push(frames),
     });
@@ -183,7 +183,7 @@ describe('chunks in storage', () => {
       publish: { value: place.storage.publish.bind(place.storage) },
       head: { value: place.storage.head.bind(place.storage) },
     });
-    const output = await openOutput(storage);
+    const output = openOutput(storage);
     await expect(writeFlv(output, flv).then(() => output.end())).rejects.toBe(full);
     await output.stop();
     expect(await halfWritten(place.path('media'))).toEqual([]);

@@ -162,7 +162,7 @@ test('an encoder that hangs is ended, as prepare_timeout', async () => {
     log: quiet,
     stallMs: 3000,
   };
-  const output = await openOutput(place, undefined);
+  const output = openOutput(place, undefined);
   await expect(transcode(plan.args, output, options)).rejects.toMatchObject({ code: 'prepare_timeout' });
   await output.stop();
   const pid = Number(await readFile(place.path('pid'), 'utf8'));
