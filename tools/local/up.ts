@@ -3,7 +3,6 @@
  * with a line of progress, and are released in reverse when the process is asked to stop.
  */
 
-import { sleep } from '../../src/lib/clock.ts';
 import { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { ConfigError } from '../../src/settings/settings.ts';
@@ -27,8 +26,6 @@ const PROGRAMS = [
   { command: 'ffmpeg', aptPackage: 'ffmpeg' },
   { command: 'openssl', aptPackage: 'openssl' },
 ];
-
-const SIGNAL_MS = 250;
 
 /** Starts everything and runs until a signal; resolves to an exit status only when the start failed. */
 export async function up(options: LocalOptions, state: LocalState): Promise<number | undefined> {
@@ -70,8 +67,6 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     progress.say(`  Up in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
     return undefined;
   } catch (error) {
-    // Ctrl-C reaches the programs that were started here, too, and their failure may be noticed before the signal.
-    await sleep(SIGNAL_MS, lifecycle.signal).catch(() => undefined);
     if (lifecycle.signal.aborted) return undefined;
     const message = error instanceof Error ? error.message : String(error);
     progress.say(`\nloopstream could not start. ${message}`);
