@@ -33,6 +33,7 @@ export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const MAX_LAYERS = 60;
 const PROJECT_IMAGE = 'localhost/loopstream:latest';
+const FFMPEG_IMAGE = 'localhost/loopstream-ffmpeg:latest';
 
 type Progress = (step: string) => void;
 
@@ -102,7 +103,10 @@ async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progr
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
   const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
-  await buildah(['bud', ...how, ...from, '--tag', PROJECT_IMAGE, buildContext(dir)]);
+  const context = buildContext(dir);
+  // ffmpeg takes a quarter of an hour to build. With a name, it is not removed with the unused layers.
+  await buildah(['bud', ...how, ...from, '--target', 'ffmpeg', '--tag', FFMPEG_IMAGE, context]);
+  await buildah(['bud', ...how, ...from, '--tag', PROJECT_IMAGE, context]);
   return PROJECT_IMAGE;
 }
 
