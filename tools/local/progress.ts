@@ -4,6 +4,8 @@ export interface Progress {
   /** Runs `work` as one step; `detail` may be told while it runs. */
   step<T>(title: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>;
   say(line: string): void;
+  /** Resolves when no step runs. */
+  untilQuiet(): Promise<void>;
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -14,6 +16,8 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
  */
 export function createProgress(out: NodeJS.WriteStream): Progress {
   const running = new Map<string, { since: number; detail: string; announced: boolean }>();
+  let quiet = Promise.withResolvers<void>();
+  quiet.resolve();
   const clear = () => out.isTTY && out.write('\r\u001b[K');
   const draw = () => {
     for (const [title, step] of running) {
@@ -34,10 +38,16 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
     out.write(`${line}\n`);
     draw();
   };
+  const leave = (title: string) => {
+    running.delete(title);
+    if (running.size === 0) quiet.resolve();
+  };
   return {
     say,
+    untilQuiet: () => quiet.promise,
     async step(title, work) {
       const entry = { since: performance.now(), detail: '', announced: false };
+      if (running.size === 0) quiet = Promise.withResolvers();
       running.set(title, entry);
       const timer = setInterval(draw, 250);
       try {
@@ -47,11 +57,11 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
             say(`  … ${title}: ${text}`);
           entry.detail = text;
         });
-        running.delete(title);
+        leave(title);
         say(`  ✓ ${title}  ${seconds(performance.now() - entry.since)}`);
         return result;
       } catch (error) {
-        running.delete(title);
+        leave(title);
         say(`  ✗ ${title}  ${seconds(performance.now() - entry.since)}`);
         throw error;
       } finally {

@@ -27,6 +27,8 @@ const PROGRAMS = [
   { command: 'openssl', aptPackage: 'openssl' },
 ];
 
+const START_TIMEOUT_MS = 15_000;
+
 /** Starts everything and runs until a signal; resolves to an exit status only when the start failed. */
 export async function up(options: LocalOptions, state: LocalState): Promise<number | undefined> {
   const env = localEnvironment();
@@ -60,6 +62,9 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     });
     const ports = await claimPorts(options);
     const context: Context = { options, env, state, lifecycle, progress, log, supervisor, ports };
+    // A start that is interrupted has parts that nobody stops yet, and steps that go on to their end.
+    lifecycle.defer('steps', () => progress.untilQuiet(), START_TIMEOUT_MS);
+    lifecycle.defer('parts', () => supervisor.stop(), START_TIMEOUT_MS);
     const facts = await startSystem(context);
     const watch = await goOnAir(context, facts, wish);
     state.writeFacts(facts);

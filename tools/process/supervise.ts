@@ -48,6 +48,8 @@ export interface Supervisor {
   start(spec: PartSpec): Part;
   /** Rejects when a part has ended too often. */
   readonly failed: Promise<never>;
+  /** Ends all parts for good, in no order: those of a start that was interrupted have nobody else. */
+  stop(): Promise<void>;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
@@ -57,7 +59,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     failed.reject(new Error(`${sentence} ${lastLogLines.at(-1) ?? ''}`.trim()));
     options.onGiveUp?.(sentence, lastLogLines);
   };
-  return { failed: failed.promise, start: (spec) => new SupervisedPart(spec, options, giveUp) };
+  const parts: Part[] = [];
+  const start = (spec: PartSpec): Part => {
+    const part = new SupervisedPart(spec, options, giveUp);
+    parts.push(part);
+    return part;
+  };
+  const stop = async () => void (await Promise.all(parts.map((part) => part.stop())));
+  return { failed: failed.promise, start, stop };
 }
 
 /** Runs each part once, for those that start a part again themselves. */
