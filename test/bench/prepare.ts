@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util';
 import { environment } from '../../src/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
+import { encodeRows } from './prepare/encode.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
 import { importRows } from './prepare/import.ts';
 import { exportRows, filmRows, lineRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
@@ -17,12 +18,13 @@ import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'export', 'line', 'film', 'tus', 'import'];
+const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'import'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
   --seconds S       length of the export of the parts export, line and rendition (180)
   --film-seconds S  length of the film that must be encoded (3600)
+  --encode-seconds S  length of the source of the part encode (180)
   --upload-mb N     size of the file that is sent by tus (2000)
   --import-mb N     size of the file that is imported (10000)
   --minutes M       the longest time of the whole run (40)
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     times: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '180' },
     'film-seconds': { type: 'string', default: '3600' },
+    'encode-seconds': { type: 'string', default: '180' },
     'upload-mb': { type: 'string', default: '2000' },
     'import-mb': { type: 'string', default: '10000' },
     minutes: { type: 'string', default: '40' },
@@ -87,6 +90,7 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   const { rows, take } = collect(parts, say);
   // Without the system, which takes processor time.
   await take('rendition', () => renditionRows(base, seconds ?? 0));
+  await take('encode', () => encodeRows(base, whole(values['encode-seconds'])));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
   if (!parts.some((part) => ['export', 'line', 'film', 'tus'].includes(part))) return rows;
   const stage: Stage = await setStage(base, stack);

@@ -50,3 +50,10 @@ export function sumPssMib(roots: readonly number[]): number {
   });
   return kib.reduce((sum, n) => sum + n, 0) / 1024;
 }
+
+/** Returns the user and system seconds of the children of this process that have ended, with their own children. */
+export function readEndedChildrenSeconds(): number {
+  const text = readFileSync('/proc/self/stat', 'latin1');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+}
