@@ -8,10 +8,11 @@ import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
-import { addWaitingStates, decideUpload, type UploadDecision } from './decide.ts';
+import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
 import { buildJob, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
+import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
