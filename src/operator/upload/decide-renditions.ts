@@ -42,9 +42,13 @@ function rendition(
     return { profile, state: 'failed', error: noPreparedRoom };
   }
   const result = plan.follow(wantedJob);
-  if (!result) return pending(wantedJob, profile, current, media, observed);
-  if (result.action === 'rendition' && wantedJob.task.action === 'rendition') {
-    return complete(profile, wantedJob.task.renditionKey, result.rendition);
+  const { task } = wantedJob;
+  if (!result) {
+    if (task.action === 'rendition') plan.help(wantedJob.name, { ...task, action: 'range' }, media);
+    return pending(wantedJob, profile, current, media, observed);
+  }
+  if (result.action === 'rendition' && task.action === 'rendition') {
+    return complete(profile, task.renditionKey, result.rendition);
   }
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }

@@ -5,12 +5,13 @@
 
 import type { Job, Pod } from '../../kube/core.ts';
 import type { PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
-import { importJobName } from '../../resources/common/names.ts';
+import { helpersJobName, importJobName } from '../../resources/common/names.ts';
 import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
   type MediaInfo,
+  PREVIEW_PROFILE,
   type RenditionStatus,
   type UPLOAD_ERRORS,
   type UploadStatus,
@@ -19,17 +20,22 @@ import type { UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
 import { listTerminations } from '../pods/status.ts';
 import {
+  countLeft,
   getImportedKey,
   type ImportTask,
   isJobFor,
+  type RangeTask,
   readGeneration,
   readImportTask,
+  readRanges,
   readRetry,
   readTask,
+  renditionSeconds,
+  type WantedHelpers,
   type WantedJob,
 } from './job.ts';
 import { readOutcome } from './job-result.ts';
-import { boundPart, showPart } from './playable.ts';
+import { boundPart, boundRanges, showPart } from './playable.ts';
 import { isActive } from './progress.ts';
 import { boundResult } from './result-bounds.ts';
 import type { Grant } from './storage-grant.ts';
@@ -67,6 +73,8 @@ export interface UploadDecision {
   status: UploadStatus;
   create: WantedJob[];
   remove: Job[];
+  /** Helpers of the Jobs that make renditions. */
+  helpers: WantedHelpers[];
   /** The import waits for room in its account. */
   waitsForRoom?: boolean;
   requeueAt?: Date;
@@ -78,6 +86,7 @@ export type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
 export class Plan {
   readonly create: WantedJob[] = [];
   readonly remove: Job[] = [];
+  readonly helpers: WantedHelpers[] = [];
   requeueAt: Date | undefined;
   /** Warnings that Jobs have just reported. */
   readonly warnings: UploadWarning[] = [];
@@ -137,8 +146,37 @@ export class Plan {
     for (const job of this.#observed.jobs.values()) {
       if (this.#wanted.has(job.metadata.name) || !isOwnedBy(job, this.#upload)) continue;
       const task = readTask(job);
-      if (task && task.action !== 'sweep' && this.#isRunning(job)) this.remove.push(job);
+      if (!task || task.action === 'sweep') continue;
+      // Helpers leave no result that somebody still has to read.
+      const isWorking = task.action === 'range' ? !job.metadata.deletionTimestamp : this.#isRunning(job);
+      if (isWorking) this.remove.push(job);
     }
+  }
+
+  /**
+   * Asks for helpers of the Job that makes a rendition once its first chunk is made, since on a busy node they would delay that; and keeps
+   * them for as long as that Job is there. Nobody reads their results: their Job may end as it likes.
+   */
+  help(lead: string, task: RangeTask, media: MediaInfo): void {
+    const { jobs, urgent } = this.#observed;
+    const { profile } = task;
+    const leader = jobs.get(lead);
+    if (profile === PREVIEW_PROFILE || !leader || !isActive(leader) || !isOwnedBy(leader, this.#upload)) return;
+    const name = helpersJobName(this.#upload.metadata.uid, profile);
+    const job = jobs.get(name);
+    if (job && !isJobFor(job, { task })) return;
+    this.#wanted.add(name);
+    if (job && !isActive(job)) return;
+    const ranges = job ? readRanges(job) : boundRanges(this.progress(lead), media.durationSeconds);
+    if (ranges === undefined) return;
+    this.helpers.push({
+      name,
+      task,
+      ranges,
+      left: job ? countLeft(job) : ranges,
+      deadlineSeconds: renditionSeconds(media, profile),
+      urgent: urgent.has(profile) || findRendition(this.#upload, profile)?.playable === true,
+    });
   }
 
   /** The result of an import whose Job has stored the source and still makes a rendition. */
@@ -173,6 +211,8 @@ export class Plan {
     this.#wanted.add(metadata.name);
     const limit = Math.min(settings.mediaLimits.durationSeconds, task.maxDurationSeconds ?? Number.POSITIVE_INFINITY);
     const part = boundPart(report?.prepared, media?.durationSeconds ?? limit);
+    const { type, sourceKey } = task;
+    if (media) this.help(metadata.name, { action: 'range', type, sourceKey, profile, renditionKey: key }, media);
     return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: true, key, now }) };
   }
 

@@ -61,7 +61,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     // A rendition that an import has made is in the status of its upload.
     if (task?.action === 'import' && !hasEnded(job))
       keys.push(...PROFILES.flatMap((profile) => getImportedKey(task, profile) ?? []));
-    if (task?.action === 'rendition') keys.push(task.renditionKey);
+    if (task?.action === 'rendition' || task?.action === 'range') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
     if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);
