@@ -8,7 +8,7 @@ import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import { splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
 import { type Help, shareHelpers } from './helpers.ts';
-import { getWorkKey, type MakingTask, readTask, type WantedHelpers, type WantedJob } from './job.ts';
+import { findPriority, getWorkKey, type MakingTask, readTask, type WantedHelpers, type WantedJob } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /**
@@ -154,6 +154,7 @@ export class Admission {
         account,
         since,
         urgent: wantedJob.urgent,
+        preview: findPriority(wantedJob) === 'preview',
         name: wantedJob.name,
         workKey: getWorkKey(wantedJob.task),
       }),

@@ -176,7 +176,8 @@ const deadlineSeconds = ({ task, deadlineSeconds: wished }: WantedJob, settings:
 
 type BuiltJob = KubeObject<Record<string, unknown>, JobStatus>;
 
-const findPriority = ({ task, urgent }: WantedJob): Priority =>
+/** For whom a Job works. */
+export const findPriority = ({ task, urgent }: WantedJob): Priority =>
   urgent ? 'awaited' : task.action === 'rendition' && task.profile === PREVIEW_PROFILE ? 'preview' : 'background';
 
 /** Metadata of a Job of an upload. */
