@@ -66,10 +66,13 @@ export type Secret = KubeObject<never> & {
 export const PODS = core<KubeObject<PodSpec, PodStatus>>('Pod', 'pods');
 export const SECRETS = core<Secret>('Secret', 'secrets');
 export const NAMESPACES = core<KubeObject>('Namespace', 'namespaces', false);
-export type Node = Stored<
-  KubeObject<{ unschedulable?: boolean; taints?: { key: string; value?: string; effect: string }[] }>
->;
-export const NODES = core<KubeObject<Node['spec']>>('Node', 'nodes', false);
+export interface NodeSpec {
+  unschedulable?: boolean;
+  taints?: { key: string; value?: string; effect: string }[];
+}
+export type NodeStatus = Record<string, unknown> & { allocatable?: Record<string, string> };
+export type Node = Stored<KubeObject<NodeSpec, NodeStatus>>;
+export const NODES = core<KubeObject<NodeSpec, NodeStatus>>('Node', 'nodes', false);
 export const JOBS: Resource<KubeObject<Record<string, unknown>, JobStatus>> = {
   group: 'batch',
   version: 'v1',

@@ -26,6 +26,7 @@ import { findViewToken } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
 import { followProgress, type JobProgress } from './upload/follow-progress.ts';
+import { countWorkers } from './upload/helpers.ts';
 import { hasPreparedRoom } from './upload/observe.ts';
 import { reconcileUpload } from './upload/reconcile.ts';
 import { Sweeper, type SweepOptions, sweepRegularly } from './upload/sweep.ts';
@@ -90,6 +91,9 @@ export async function runOperator(
     isImported: ({ metadata: { namespace, labels } }) =>
       caches.uploads.get(namespace ?? '', labels?.[UPLOAD_LABEL] ?? '')?.status?.media !== undefined,
     isSwept: (jobNamespace, key) => sweeper.isSwept(jobNamespace, key),
+    mostHelpers: config.preparePods - 1,
+    // An operator that may not look at nodes has the limit alone.
+    countWorkers: () => (nodes ? countWorkers(nodes.list(), config.jobPlacement) : Number.POSITIVE_INFINITY),
   });
   const maxPreparedBytes = config.limits.full.preparedBytes;
   const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;

@@ -717,6 +717,18 @@ export const SETTINGS = {
     chart: 'operator.prepareConcurrency',
     description: 'Jobs that make renditions at the same time, in each namespace. An account has at most half of them.',
   },
+  PREPARE_PODS: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'integer',
+    // Each reads the whole source where the storage is S3.
+    default: 16,
+    min: 1,
+    max: 1000,
+    chart: 'operator.preparePods',
+    description:
+      'Pods that make one long rendition at the same time, as far as `LOOPSTREAM_PREPARE_CONCURRENCY` leaves places and the nodes have processors; 1 lets one pod make it alone.',
+  },
   MAX_PREPARE_SECONDS: {
     section: 'operator',
     roles: ['operator'],

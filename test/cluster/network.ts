@@ -133,6 +133,7 @@ export function networkTests(getContext: Those): void {
         idlePod('like-nobody', OUTSIDE, image, {}),
         idlePod('like-an-import', NAMESPACE, image, ours('prepare', 'import')),
         idlePod('like-a-rendition', NAMESPACE, image, ours('prepare', 'rendition')),
+        idlePod('like-a-helper', NAMESPACE, image, ours('prepare', 'range')),
         idlePod('like-a-test', NAMESPACE, image, ours('probe')),
       ];
       const names = pods.map(({ metadata: { namespace, name } }) => ['-n', namespace, `pod/${name}`]);
@@ -149,6 +150,7 @@ export function networkTests(getContext: Those): void {
           [NAMESPACE, metadata.name, [...MEDIA, 'S3']],
           [NAMESPACE, 'like-an-import', [...MEDIA, 'S3']],
           [NAMESPACE, 'like-a-rendition', ['S3']],
+          [NAMESPACE, 'like-a-helper', ['S3']],
           [NAMESPACE, 'like-a-test', MEDIA],
         ];
         for (const [namespace, pod, wanted] of expected) {

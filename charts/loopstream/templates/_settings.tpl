@@ -8,6 +8,7 @@ LOOPSTREAM_LEADER_ELECTION: {{ .Values.operator.leaderElection | toString | quot
 LOOPSTREAM_ROLLOUT_SECONDS: {{ .Values.operator.rolloutSeconds | int64 | toString | quote }}
 LOOPSTREAM_IMPORT_CONCURRENCY: {{ .Values.operator.importConcurrency | int64 | toString | quote }}
 LOOPSTREAM_PREPARE_CONCURRENCY: {{ .Values.operator.prepareConcurrency | int64 | toString | quote }}
+LOOPSTREAM_PREPARE_PODS: {{ .Values.operator.preparePods | int64 | toString | quote }}
 LOOPSTREAM_MAX_PREPARE_SECONDS: {{ .Values.operator.maxPrepareSeconds | int64 | toString | quote }}
 LOOPSTREAM_SHARE_RENDITIONS: {{ .Values.operator.shareRenditions | toString | quote }}
 LOOPSTREAM_SWEEP: {{ .Values.operator.sweep.enabled | toString | quote }}

@@ -48,8 +48,8 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       limits: config.mediaLimits,
       ...(await tellProgress(task, config, lifecycle, log)),
     };
-    // A rendition's Job mounts parts of the storage, which exist since the import.
-    if (task.action !== 'rendition') await context.storage.ensureLayout?.();
+    // Such a Job mounts parts of the storage, which exist since the import.
+    if (task.action !== 'rendition' && task.action !== 'range') await context.storage.ensureLayout?.();
     const result = await perform(task, context, config);
     await writeFile(config.resultFile, JSON.stringify(result));
     log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
@@ -117,6 +117,7 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
 
 async function perform(task: PrepareTask, context: JobContext, config: PrepareConfig): Promise<PrepareResult> {
   if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, context)) };
+  if (task.action === 'range') return { action: 'range', chunks: 0 };
   if (task.action === 'sweep') {
     const { sweep } = await import('./job/sweep.ts');
     return await sweep(task, context, systemClock.now());

@@ -1,6 +1,6 @@
 /** Caches the objects that decisions are made from, and enqueues the keys that a change concerns. */
 
-import { JOBS, NODES, type Node, PODS, type Pod } from '../../kube/core.ts';
+import { JOBS, NODES, type NodeSpec, type NodeStatus, PODS, type Pod } from '../../kube/core.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
@@ -139,7 +139,7 @@ export type Caches = ReturnType<typeof createCaches> & {
   /** Undefined where the operator may not look at nodes: it works without, but leaves no node before it has to. */
   nodes?: NodeCache;
 };
-export type NodeCache = Reflector<KubeObject<Node['spec']>>;
+export type NodeCache = Reflector<KubeObject<NodeSpec, NodeStatus>>;
 
 /** Other uploads of the same account with this content. */
 export const listUploadsOfContent = (caches: Pick<Caches, 'uploads'>, upload: Upload, sha256: string): Upload[] =>

@@ -88,6 +88,8 @@ export const operatorConfig = (env: Env) => {
     importConcurrency: integer('IMPORT_CONCURRENCY'),
     /** Jobs that make renditions at the same time; an account has at most half of them. */
     prepareConcurrency: integer('PREPARE_CONCURRENCY'),
+    /** Pods that make one rendition at the same time: that of its Job, and its helpers. */
+    preparePods: integer('PREPARE_PODS'),
     /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
     metered: flag('METERED'),
     /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */

@@ -20,6 +20,7 @@ import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
+import { findRepulsion, type Toleration } from '../pods/taints.ts';
 import type { Observation } from './observation.ts';
 import { hashSettings, hashTemplate, readDisruption } from './pod.ts';
 import type { Skip } from './program.ts';
@@ -27,39 +28,10 @@ import type { Skip } from './program.ts';
 /** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
 const REQUEUE_MS = 1000;
 
-/** Taints that Kubernetes puts on a node that it does not hear of: nothing could be taken over from a pod there. */
-const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
-
-interface Taint {
-  key: string;
-  value?: string;
-  effect: string;
-}
-interface Toleration {
-  key?: string;
-  operator?: string;
-  value?: string;
-  effect?: string;
-}
-
-/** https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
-const bears = ({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean =>
-  (key === undefined || key === '' ? operator === 'Exists' : key === taint.key) &&
-  (effect === undefined || effect === '' || effect === taint.effect) &&
-  (operator === 'Exists' || value === (taint.value ?? ''));
-
 /** Why a pod has to leave its node; undefined when it may stay, or nobody knows. */
 export function findReasonToDrain(node: Node | undefined, pod: Pod): string | undefined {
-  if (!node) return undefined;
-  const { name } = node.metadata;
-  const tolerations = (pod.spec.tolerations ?? []) as Toleration[];
-  const borne = (taint: Taint) => tolerations.some((toleration) => bears(toleration, taint));
-  const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-  if (node.spec?.unschedulable && !borne(cordon)) return `Node "${name}" is cordoned.`;
-  const taint = (node.spec?.taints ?? []).find(
-    (one) => (one.effect === 'NoSchedule' || one.effect === 'NoExecute') && !UNHEARD.has(one.key) && !borne(one),
-  );
-  return taint && `Node "${name}" is tainted ${taint.key}:${taint.effect}.`;
+  const repulsion = node && findRepulsion(node, (pod.spec.tolerations ?? []) as Toleration[]);
+  return repulsion && `Node "${node.metadata.name}" ${repulsion}.`;
 }
 
 /** The parts of the hash: what the stream says of its pod, and what the operator says of all. */

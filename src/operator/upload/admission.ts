@@ -7,7 +7,8 @@ import type { Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import { splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
-import { getWorkKey, type MakingTask, readTask, type WantedJob } from './job.ts';
+import { type Help, shareHelpers } from './helpers.ts';
+import { findPriority, getWorkKey, type MakingTask, readTask, type WantedHelpers, type WantedJob } from './job.ts';
 import { hasEnded } from './progress.ts';
 
 /**
@@ -43,6 +44,15 @@ export interface AdmissionOptions {
   isImported: (job: Job) => boolean;
   /** Whether a Job that runs at this moment may delete what is under a storage key. */
   isSwept: (namespace: string, key: string) => boolean;
+  /** Helpers of one rendition at most. */
+  mostHelpers: number;
+  /** Pods that make renditions and that the nodes have processors for. */
+  countWorkers: () => number;
+}
+
+/** Helpers that were granted to a rendition. */
+interface Granted extends Help {
+  pods: number;
 }
 
 /** An upload that wants Jobs. */
@@ -57,7 +67,7 @@ export interface Asker {
 function findHolder(job: Job, isImported: AdmissionOptions['isImported']): Holder | undefined {
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
-  if (!task || task.action === 'sweep') return undefined;
+  if (!task || task.action === 'sweep' || task.action === 'range') return undefined;
   const pool = task.action === 'import' && isImported(job) ? 'rendition' : findPool(task);
   return { pool, account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
 }
@@ -72,6 +82,8 @@ export class Admission {
   readonly #waiting = new Map<string, Map<string | undefined, Map<string, Ticket[]>>>();
   /** Jobs that are allowed and may not be in the cache yet, by upload and by Job name. */
   readonly #begun = new Map<string, Map<string, Holder>>();
+  /** Helpers, by upload. */
+  readonly #helped = new Map<string, Granted[]>();
   /** The uploads whose turn it is, by namespace and pool. */
   readonly #turns = new Map<string, Turns>();
 
@@ -133,7 +145,7 @@ export class Admission {
     wantedJobs: readonly WantedJob[],
   ): { allowed: WantedJob[]; waiting: Map<string, Wait> } {
     const [namespace] = splitKey(key);
-    this.leave(key);
+    this.#unwait(key);
     if (wantedJobs.length === 0) return { allowed: [], waiting: new Map() };
     const own = wantedJobs.map(
       (wantedJob): Ticket => ({
@@ -142,6 +154,7 @@ export class Admission {
         account,
         since,
         urgent: wantedJob.urgent,
+        preview: findPriority(wantedJob) === 'preview',
         name: wantedJob.name,
         workKey: getWorkKey(wantedJob.task),
       }),
@@ -150,7 +163,7 @@ export class Admission {
     const next = new Set(this.#next(namespace));
     const allowed = own.filter((ticket) => next.has(ticket));
     const left = own.filter((ticket) => !next.has(ticket));
-    this.leave(key);
+    this.#unwait(key);
     for (const ticket of left) this.#wait(namespace, ticket);
     if (allowed.length > 0) this.#begin(key, allowed);
     const made = new Set([...this.#holders(namespace), ...next].map((one) => one.workKey));
@@ -182,8 +195,55 @@ export class Admission {
     this.#begun.delete(uploadKey);
   }
 
-  /** An upload waits for nothing any more. */
+  /** The number of helpers of each rendition in a namespace, by the name of their Job. */
+  #shareHelpers(namespace: string): Map<string, number> {
+    const helps = [...this.#helped].flatMap(([key, granted]) => (splitKey(key)[0] === namespace ? granted : []));
+    if (helps.length === 0) return new Map();
+    const holders = this.#holders(namespace);
+    const running = [
+      ...holders.filter(({ pool }) => pool === 'rendition'),
+      ...nextClaims(this.#places(namespace, 'rendition', holders)),
+    ].map(({ account }) => account);
+    const { limits, mostHelpers: most, countWorkers } = this.#options;
+    const free = Math.min(limits.rendition, countWorkers()) - running.length;
+    return shareHelpers({ free, most, running }, helps);
+  }
+
+  /**
+   * An upload asks for helpers of all its renditions that can have some. Returns their number by the name of their Job; `due` names the
+   * upload when another number is right, e.g. since a Job is to have the place. Its earlier request is forgotten.
+   */
+  lend({ key, account, since }: Asker, wanted: readonly WantedHelpers[]): Map<string, number> {
+    this.#helped.delete(key);
+    if (wanted.length === 0) return new Map();
+    const helps = wanted.map(({ name, urgent, left }) => ({ name, account, urgent, since, left }));
+    this.#helped.set(
+      key,
+      helps.map((help) => ({ ...help, pods: 0 })),
+    );
+    const shares = this.#shareHelpers(splitKey(key)[0]);
+    const granted = helps.map((help) => ({ ...help, pods: shares.get(help.name) ?? 0 }));
+    this.#helped.set(key, granted);
+    return new Map(granted.map(({ name, pods }) => [name, pods]));
+  }
+
+  /** Keys of the uploads that should have another number of helpers than they were granted. */
+  #listMisgranted(): string[] {
+    const namespaces = new Set([...this.#helped.keys()].map((key) => splitKey(key)[0]));
+    const shares = new Map([...namespaces].map((namespace) => [namespace, this.#shareHelpers(namespace)]));
+    return [...this.#helped].flatMap(([key, granted]) => {
+      const right = shares.get(splitKey(key)[0]);
+      return granted.some(({ name, pods }) => right?.get(name) !== pods) ? [key] : [];
+    });
+  }
+
+  /** An upload waits for nothing any more, and has no helpers. */
   leave(uploadKey: string): void {
+    this.#unwait(uploadKey);
+    this.#helped.delete(uploadKey);
+  }
+
+  #unwait(uploadKey: string): void {
     const [namespace] = splitKey(uploadKey);
     for (const pool of POOLS) {
       const accounts = this.#waiting.get(`${namespace}/${pool}`);
@@ -193,10 +253,10 @@ export class Admission {
     }
   }
 
-  /** Keys of the uploads whose turn has come. */
+  /** Keys of the uploads whose turn has come, or whose number of helpers is to change. */
   due(): string[] {
     const namespaces = new Set([...this.#waiting.keys()].map((key) => splitKey(key)[0]));
     const next = [...namespaces].flatMap((namespace) => this.#next(namespace));
-    return [...new Set(next.map(({ uploadKey }) => uploadKey))];
+    return [...new Set([...next.map(({ uploadKey }) => uploadKey), ...this.#listMisgranted()])];
   }
 }

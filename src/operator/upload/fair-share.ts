@@ -9,6 +9,8 @@ export interface Claim {
   account: string | undefined;
   /** A stream that may go on air waits for the Job. */
   urgent: boolean;
+  /** A person waits for a preview. */
+  preview?: boolean;
   /** When the upload was made (RFC 3339). */
   since: string;
   /** Name of the Job. */
@@ -17,8 +19,14 @@ export interface Claim {
   workKey: string;
 }
 
-/** How often an account may be passed over because another account's stream waits: an urgent claim counts as one place less. */
+/**
+ * How often an account may be passed over because another account's stream waits: an urgent claim counts as one place less. A preview
+ * counts as half a place less, and so wins each tie.
+ */
 const URGENT_BONUS = 1;
+const PREVIEW_BONUS = 0.5;
+
+const computeBonus = ({ urgent, preview }: Claim): number => (urgent ? URGENT_BONUS : preview ? PREVIEW_BONUS : 0);
 
 /**
  * The places that one account may hold. An account must leave places for others even when nobody else waits: a Job may run
@@ -70,7 +78,7 @@ export interface Places<C extends Claim> {
 /** By code units: ten thousand claims are compared each time that one of them asks. */
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 const byAge = (a: Claim, b: Claim): number => byText(a.since, b.since) || byText(a.name, b.name);
-const withinAccount = (a: Claim, b: Claim): number => Number(b.urgent) - Number(a.urgent) || byAge(a, b);
+const withinAccount = (a: Claim, b: Claim): number => computeBonus(b) - computeBonus(a) || byAge(a, b);
 
 interface Queue<C extends Claim> {
   claims: C[];
@@ -112,7 +120,7 @@ export function nextClaims<C extends Claim>(places: Places<C>): C[] {
   while (running.length + next.length < limit) {
     const heads = queues.flatMap((queue) => {
       const claim = queue.running < queue.share ? findHead(queue, taken) : undefined;
-      return claim ? [{ queue, claim, turn: queue.turn - (claim.urgent ? URGENT_BONUS : 0) }] : [];
+      return claim ? [{ queue, claim, turn: queue.turn - computeBonus(claim) }] : [];
     });
     heads.sort((a, b) => a.queue.running - b.queue.running || a.turn - b.turn || byAge(a.claim, b.claim));
     const [first] = heads;

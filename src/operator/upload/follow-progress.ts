@@ -12,6 +12,7 @@ import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../
 import { BY_OWNER, type Caches, listProfilesAsked, listUploadsOfContent } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
 import { joinKey, splitKey } from '../runtime/controller.ts';
+import { isHelpersJob } from './job.ts';
 import { hasPartMoved, mayPlay } from './playable.ts';
 import { hasMoved, isActive } from './progress.ts';
 
@@ -33,6 +34,7 @@ const isNews = (before: PrepareProgress | undefined, now: PrepareProgress): bool
   hasMoved(before?.progress, now.progress) ||
   hasPartMoved(before?.prepared, now.prepared) ||
   before?.profile !== now.profile ||
+  before?.ranges !== now.ranges ||
   (now.imported !== undefined && before?.imported === undefined);
 
 interface FollowOptions {
@@ -92,7 +94,9 @@ export function followProgress(
   const visit = (job: Job) => {
     const { uid, namespace, labels } = job.metadata;
     const upload = labels?.[UPLOAD_LABEL];
-    if (upload === undefined || asking.has(uid) || (nextMs.get(uid) ?? 0) > performance.now()) return;
+    // Helpers have nothing to tell: the Job that they help counts what they have made.
+    if (upload === undefined || isHelpersJob(job) || asking.has(uid) || (nextMs.get(uid) ?? 0) > performance.now())
+      return;
     const address = findAddressToAsk(caches.pods.byIndex(BY_OWNER, uid));
     if (address === undefined) return;
     const uploadKey = joinKey(namespace, upload);

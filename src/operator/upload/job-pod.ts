@@ -35,9 +35,31 @@ const SOCKET = { name: 'LOOPSTREAM_DECODER_SOCKET', value: `${SOCKET_DIR}/decode
 const INPUT_DIR = '/var/lib/loopstream/input';
 const INPUT_MOUNT = { name: 'tmp', mountPath: INPUT_DIR, subPath: 'input' };
 
-/** Together what one container had: the keeper moves bytes, the decoder computes. */
-const KEEPER_RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } };
-const DECODER_RESOURCES = { requests: { cpu: '200m', memory: '160Mi' }, limits: { cpu: '4', memory: '4Gi' } };
+/** For whom a pod works: a stream that waits, a person who waits for a preview, nobody yet, or another pod. */
+export type Priority = 'awaited' | 'preview' | 'background' | 'helper';
+
+/**
+ * Requests of processor time, the keeper's and the decoder's. Pods of a busy node share its time in the proportion of these, so work for
+ * which nobody waits leaves most of it to the rest. A helper takes only what nobody else wants, and finds room on any node.
+ */
+const CPU_REQUESTS: Readonly<Record<Priority, readonly [keeper: string, decoder: string]>> = {
+  awaited: ['50m', '200m'],
+  preview: ['50m', '100m'],
+  background: ['20m', '40m'],
+  helper: ['1m', '1m'],
+};
+
+/** The keeper moves bytes, the decoder computes. */
+const keeperResources = (priority: Priority) => ({
+  requests: { cpu: CPU_REQUESTS[priority][0], memory: '96Mi' },
+  limits: { cpu: '2', memory: '1Gi' },
+});
+/** The most processors that a pod computes on. */
+export const DECODER_CPUS = 4;
+const decoderResources = (priority: Priority) => ({
+  requests: { cpu: CPU_REQUESTS[priority][1], memory: '160Mi' },
+  limits: { cpu: String(DECODER_CPUS), memory: '4Gi' },
+});
 /** A sweep lists millions of objects. */
 const SWEEP_RESOURCES = { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } };
 
@@ -46,14 +68,14 @@ const ANNOTATIONS = { 'eks.amazonaws.com/skip-containers': DECODER_CONTAINER };
 
 /** An import makes the directories that others mount parts of, and a sweep looks everywhere. */
 const findStorageUse = (task: PrepareTask): StorageUse =>
-  task.action === 'rendition'
+  task.action === 'rendition' || task.action === 'range'
     ? [
         { key: 'renditions', readOnly: false },
         { key: task.sourceKey, readOnly: true },
       ]
     : 'all';
 
-const keeper = (task: PrepareTask, settings: PodSettings, volumes: readonly object[]) => ({
+const keeper = (task: PrepareTask, settings: PodSettings, priority: Priority, volumes: readonly object[]) => ({
   name: 'prepare',
   image: settings.image,
   args: ['prepare'],
@@ -72,7 +94,7 @@ const keeper = (task: PrepareTask, settings: PodSettings, volumes: readonly obje
   ],
   ports: [{ name: 'progress', containerPort: PREPARE_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
-  resources: withDisk(task.action === 'sweep' ? SWEEP_RESOURCES : KEEPER_RESOURCES, volumes),
+  resources: withDisk(task.action === 'sweep' ? SWEEP_RESOURCES : keeperResources(priority), volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, findStorageUse(task)),
@@ -82,17 +104,17 @@ const keeper = (task: PrepareTask, settings: PodSettings, volumes: readonly obje
 
 /** The part of the media directory that the decoder sees: of a rendition the source, of an import nothing. */
 const sourceMount = (task: PrepareTask, settings: PodSettings) =>
-  task.action === 'rendition'
+  task.action === 'rendition' || task.action === 'range'
     ? storageMounts(settings, [{ key: task.sourceKey, readOnly: true }]).filter((mount) => 'subPath' in mount)
     : [];
 
-const decoder = (task: PrepareTask, settings: PodSettings) => ({
+const decoder = (task: PrepareTask, settings: PodSettings, priority: Priority) => ({
   name: DECODER_CONTAINER,
   image: settings.image,
   args: ['decoder'],
   restartPolicy: 'Always',
   env: [{ name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel }, SOCKET, confineEnv(settings)],
-  resources: withDisk(DECODER_RESOURCES),
+  resources: withDisk(decoderResources(priority)),
   securityContext: { ...CONTAINER_SECURITY.securityContext, runAsUser: DECODER_ID, runAsGroup: DECODER_ID },
   volumeMounts: [
     { name: SOCKET_VOLUME.name, mountPath: SOCKET_DIR, readOnly: true },
@@ -102,7 +124,7 @@ const decoder = (task: PrepareTask, settings: PodSettings) => ({
 });
 
 /** The template of a Job's pods, without labels. */
-export function buildJobPod(task: PrepareTask, settings: PodSettings) {
+export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: Priority) {
   const decodes = task.action !== 'sweep';
   const volumes = [...commonVolumes(settings, settings.scratchVolume, false), ...(decodes ? [SOCKET_VOLUME] : [])];
   return {
@@ -112,8 +134,8 @@ export function buildJobPod(task: PrepareTask, settings: PodSettings) {
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 10,
       ...placement(settings.jobPlacement),
-      ...(decodes && { initContainers: [decoder(task, settings)] }),
-      containers: [keeper(task, settings, volumes)],
+      ...(decodes && { initContainers: [decoder(task, settings, priority)] }),
+      containers: [keeper(task, settings, priority, volumes)],
       volumes,
     },
   };

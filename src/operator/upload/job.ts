@@ -6,6 +6,7 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import { PrepareTask } from '../../media/prepare/job/task.ts';
 import {
   ACCOUNT_LABEL,
+  COMPONENT_LABEL,
   GENERATION_ANNOTATION,
   importJobName,
   RETRY_ANNOTATION,
@@ -28,10 +29,11 @@ import {
   sourceKey,
 } from '../../resources/upload/spec.ts';
 import { labelsFor, ownedBy, type PodSettings } from '../pods/security.ts';
-import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
+import { buildJobPod, type Priority, TASK_VARIABLE } from './job-pod.ts';
 
-/** A task that puts something into storage. */
-export type MakingTask = Exclude<PrepareTask, { action: 'sweep' }>;
+/** A task that answers for what it puts into storage. */
+export type MakingTask = Exclude<PrepareTask, { action: 'sweep' | 'range' }>;
+export type RangeTask = Extract<PrepareTask, { action: 'range' }>;
 export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
 /** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */
@@ -46,7 +48,23 @@ export interface WantedJob {
   retry?: string;
 }
 
+/** The Job of the helpers of a rendition as it is wanted. */
+export interface WantedHelpers {
+  name: string;
+  task: RangeTask;
+  /** Ranges of the rendition, which are the Job's completions. */
+  ranges: number;
+  /** Ranges that are not made yet. */
+  left: number;
+  /** Before the caps of the settings. */
+  deadlineSeconds: number;
+  /** A stream that was started waits for the rendition, or plays the part that is prepared. */
+  urgent: boolean;
+}
+
 const RETRIES = 3;
+/** Of one range. The Job that they help makes what they leave. */
+const HELPER_RETRIES = 2;
 /** How long a finished Job stays, for people to look at its log. Its result is in the Upload's status long before. */
 const KEEP_SECONDS = 3600;
 /** The time that a pod takes to begin and to end. */
@@ -133,9 +151,13 @@ export const wantRendition = (
     profile,
     renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : findScope(upload)),
   },
-  deadlineSeconds: RENDITION_BASE_SECONDS + Math.ceil(limitSeconds(media, profile) * SECONDS_PER_SECOND),
+  deadlineSeconds: renditionSeconds(media, profile),
   urgent,
 });
+
+/** How long a rendition may take on a slow node. */
+export const renditionSeconds = (media: MediaInfo, profile: string): number =>
+  RENDITION_BASE_SECONDS + Math.ceil(limitSeconds(media, profile) * SECONDS_PER_SECOND);
 
 /**
  * An import may take the time of its transfer and that of reading the source to its end, both of which the Job keeps itself. A
@@ -152,26 +174,64 @@ function importSeconds(task: ImportTask, settings: PodSettings): number {
 const deadlineSeconds = ({ task, deadlineSeconds: wished }: WantedJob, settings: PodSettings): number =>
   task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
 
-export function buildJob(
-  upload: Upload,
-  wantedJob: WantedJob,
-  settings: PodSettings,
-): KubeObject<Record<string, unknown>, JobStatus> {
-  const labels = { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name };
+type BuiltJob = KubeObject<Record<string, unknown>, JobStatus>;
+
+/** For whom a Job works. */
+export const findPriority = ({ task, urgent }: WantedJob): Priority =>
+  urgent ? 'awaited' : task.action === 'rendition' && task.profile === PREVIEW_PROFILE ? 'preview' : 'background';
+
+/** Metadata of a Job of an upload. */
+const buildMetadata = (upload: Upload, name: string, retry?: string) => ({
+  name,
+  ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
+  labels: { ...labelsFor(upload, 'prepare'), [UPLOAD_LABEL]: upload.metadata.name },
+  annotations: {
+    [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0),
+    ...(retry !== undefined && { [RETRY_ANNOTATION]: retry }),
+  },
+  ownerReferences: ownedBy('Upload', upload),
+});
+
+export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSettings): BuiltJob {
+  const { name, task, retry } = wantedJob;
+  const metadata = buildMetadata(upload, name, retry);
+  const pod = buildJobPod(task, settings, findPriority(wantedJob));
+  const spec = jobSpec(task, deadlineSeconds(wantedJob, settings), metadata.labels, pod);
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
+}
+
+/** Spreads helpers over the nodes, away from those where media is prepared already. It is a wish: one node is enough. */
+const SPREAD = {
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: { [COMPONENT_LABEL]: 'prepare' } },
+    },
+  ],
+};
+
+/**
+ * Builds the Job of a rendition's helpers. Its pods begin in the order of their ranges, so that what is played next comes first. A
+ * range that fails for good leaves the others alone, and `pods` may change while the Job runs.
+ */
+export function buildHelpersJob(upload: Upload, helpers: WantedHelpers, pods: number, settings: PodSettings): BuiltJob {
+  const { name, task, ranges, deadlineSeconds } = helpers;
+  const metadata = buildMetadata(upload, name);
+  const { annotations, spec } = buildJobPod(task, settings, 'helper');
+  const pod = { annotations, spec: { ...spec, ...SPREAD } };
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
-    metadata: {
-      name: wantedJob.name,
-      ...(upload.metadata.namespace !== undefined && { namespace: upload.metadata.namespace }),
-      labels,
-      annotations: {
-        [GENERATION_ANNOTATION]: String(upload.metadata.generation ?? 0),
-        ...(wantedJob.retry !== undefined && { [RETRY_ANNOTATION]: wantedJob.retry }),
-      },
-      ownerReferences: ownedBy('Upload', upload),
+    metadata,
+    spec: {
+      ...jobSpec(task, Math.min(deadlineSeconds, settings.maxPrepareSeconds), metadata.labels, pod),
+      completionMode: 'Indexed',
+      completions: ranges,
+      parallelism: pods,
+      backoffLimitPerIndex: HELPER_RETRIES,
     },
-    spec: jobSpec(wantedJob.task, deadlineSeconds(wantedJob, settings), labels, settings),
   };
 }
 
@@ -179,17 +239,16 @@ export function buildJob(
 export function buildSweepJob(task: SweepTask, settings: PodSettings): KubeObject<Record<string, unknown>, JobStatus> {
   const labels = labelsFor(undefined, 'prepare');
   const metadata = { name: SWEEP_JOB, labels };
-  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: jobSpec(task, SWEEP_SECONDS, labels, settings) };
+  const spec = jobSpec(task, SWEEP_SECONDS, labels, buildJobPod(task, settings, 'background'));
+  return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
 }
 
 const jobSpec = (
   task: PrepareTask,
   deadlineSeconds: number,
   labels: Record<string, string>,
-  settings: PodSettings,
-  { annotations, spec } = buildJobPod(task, settings),
+  { annotations, spec }: ReturnType<typeof buildJobPod>,
 ) => ({
-  backoffLimit: RETRIES,
   activeDeadlineSeconds: deadlineSeconds,
   // A successor starts only when its predecessor has ended: both would write the same object.
   podReplacementPolicy: 'Failed',
@@ -218,11 +277,19 @@ export function readTask(job: Job): PrepareTask | undefined {
   return Value.Check(PrepareTask, task) ? task : undefined;
 }
 
+/** The ranges of a Job of helpers. */
+export const readRanges = ({ spec }: Job): number => Number(spec.completions);
+/** How many of them are not made yet. */
+export const countLeft = (job: Job): number => Math.max(0, readRanges(job) - (job.status?.succeeded ?? 0));
+
+/** Whether the pods of a Job only help another one. */
+export const isHelpersJob = ({ spec }: Job): boolean => spec.completionMode === 'Indexed';
+
 /** Storage key of what a task makes: two Jobs with the same one would do the same work. */
 export const getWorkKey = (task: MakingTask): string => (task.action === 'import' ? task.sourceKey : task.renditionKey);
 
 /** Whether a Job works for what is wanted now. */
-export const isJobFor = (job: Job, wantedJob: WantedJob): boolean => isSameJson(writtenTask(job), wantedJob.task);
+export const isJobFor = (job: Job, { task }: { task: PrepareTask }): boolean => isSameJson(writtenTask(job), task);
 
 /** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
 export function keepRenditionKey(

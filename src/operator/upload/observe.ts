@@ -18,8 +18,8 @@ import {
 import { findGraceEnd, findProfile } from '../media/items.ts';
 import { joinKey } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
-import type { UploadObservation } from './decide.ts';
 import { readTask } from './job.ts';
+import type { UploadObservation } from './plan.ts';
 import { isActive } from './progress.ts';
 import { grantRoom } from './storage-grant.ts';
 

@@ -3,7 +3,8 @@
  * part in storage (media/prepare/job/task.ts). Pure: no I/O, no clock.
  */
 import { kubeTime } from '../../lib/clock.ts';
-import type { PreparedPart } from '../../media/prepare/job/task.ts';
+import type { PreparedPart, PrepareProgress } from '../../media/prepare/job/task.ts';
+import { CHUNK_SECONDS } from '../../media/rendition/format.ts';
 import type { RenditionStatus } from '../../resources/upload/spec.ts';
 import { hasMoved } from './progress.ts';
 import { isExpectedSeconds } from './result-bounds.ts';
@@ -33,6 +34,18 @@ export const mayPlay = (part: PreparedPart): boolean =>
 export function boundPart(part: PreparedPart | undefined, sourceSeconds: number): PreparedPart | undefined {
   if (!part || !isExpectedSeconds(part.totalSeconds, sourceSeconds)) return undefined;
   return part.seconds <= part.totalSeconds && part.speed <= MAX_SPEED ? part : undefined;
+}
+
+/**
+ * Returns the ranges that other pods may make, by the report of a Job that has made the beginning of its rendition; undefined where there
+ * are none, or not so many: a range has at least one chunk.
+ */
+export function boundRanges(report: PrepareProgress | undefined, sourceSeconds: number): number | undefined {
+  const part = boundPart(report?.prepared, sourceSeconds);
+  const ranges = report?.ranges;
+  return part && part.seconds > 0 && ranges !== undefined && isExpectedSeconds(ranges * CHUNK_SECONDS, sourceSeconds)
+    ? ranges
+    : undefined;
 }
 
 /** Whether a report is worth another look at the upload: it is the first one, or its part is a step longer, or can be played now. */

@@ -8,10 +8,11 @@ import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
-import { addWaitingStates, decideUpload, type UploadDecision } from './decide.ts';
+import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
-import { buildJob, type WantedJob } from './job.ts';
+import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
+import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
@@ -40,6 +41,7 @@ async function reconcile(deps: UploadControllerDeps, key: string): Promise<{ req
   const decision = decideUpload(upload, observeUpload(deps, upload, now));
   await removeJobs(deps, upload, decision.remove);
   const made = await createJobs(deps, key, upload, decision.create);
+  made.refusal = (await adjustHelpers(deps, key, upload, decision.helpers)) ?? made.refusal;
   await writeUploadStatus(deps, upload, decision, made);
   return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
@@ -84,7 +86,8 @@ async function createJobs(
   const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wantedJobs);
   let refusal: string | undefined;
   try {
-    for (const wantedJob of allowed) refusal = (await createJob(deps, upload, wantedJob)) ?? refusal;
+    for (const wantedJob of allowed)
+      refusal = (await createJob(deps, upload, buildJob(upload, wantedJob, deps.settings))) ?? refusal;
   } finally {
     admission.settle(key);
   }
@@ -92,18 +95,61 @@ async function createJobs(
   return { refusal, queued };
 }
 
+/** Makes the Jobs of helpers, and changes how many pods they have; returns why that cannot be done, if only others can change it. */
+async function adjustHelpers(
+  deps: UploadControllerDeps,
+  key: string,
+  upload: Upload,
+  wanted: readonly WantedHelpers[],
+): Promise<string | undefined> {
+  const { admission, caches, settings } = deps;
+  const { labels, creationTimestamp: since, namespace = '' } = upload.metadata;
+  const granted = admission.lend({ key, account: labels?.[ACCOUNT_LABEL], since }, wanted);
+  let refusal: string | undefined;
+  for (const helpers of wanted) {
+    const pods = granted.get(helpers.name) ?? 0;
+    const job = caches.jobs.get(namespace, helpers.name);
+    if (job) refusal = (await setParallelism(deps, job, pods)) ?? refusal;
+    else if (pods > 0)
+      refusal = (await createJob(deps, upload, buildHelpersJob(upload, helpers, pods, settings))) ?? refusal;
+  }
+  return refusal;
+}
+
+/** Lets a Job have so many pods at once. The Job controller ends the youngest of those that are too many. */
+async function setParallelism(
+  { caches, kube }: ControllerDeps,
+  { metadata, spec }: Job,
+  parallelism: number,
+): Promise<string | undefined> {
+  const { namespace = '', name, uid } = metadata;
+  if (spec.parallelism === parallelism) return undefined;
+  try {
+    caches.jobs.upsert(await kube.mergePatch(JOBS, namespace, name, { metadata: { uid }, spec: { parallelism } }));
+  } catch (error) {
+    if (isRefusal(error)) return error.message;
+    if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
+  }
+  return undefined;
+}
+
 /** Makes a Job; returns why it cannot be made, if only others can change that. */
-async function createJob(deps: ControllerDeps, upload: Upload, wantedJob: WantedJob): Promise<string | undefined> {
+async function createJob(
+  deps: ControllerDeps,
+  upload: Upload,
+  built: ReturnType<typeof buildJob>,
+): Promise<string | undefined> {
   const { namespace = '' } = upload.metadata;
   try {
-    deps.caches.jobs.upsert(await deps.kube.create(JOBS, namespace, buildJob(upload, wantedJob, deps.settings)));
+    deps.caches.jobs.upsert(await deps.kube.create(JOBS, namespace, built));
     return undefined;
   } catch (error) {
     if (isRefusal(error)) return error.message;
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }
-  const job = await deps.kube.get(JOBS, namespace, wantedJob.name);
-  if (!isOwnedBy(job, upload)) return `Job "${wantedJob.name}" exists but does not belong to this upload. Delete it.`;
+  const { name } = built.metadata;
+  const job = await deps.kube.get(JOBS, namespace, name);
+  if (!isOwnedBy(job, upload)) return `Job "${name}" exists but does not belong to this upload. Delete it.`;
   deps.caches.jobs.upsert(job);
   return undefined;
 }

@@ -49,7 +49,7 @@ interface Seen {
 export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen): Set<string> {
   const keys = [...begun];
   for (const { metadata, spec, status } of uploads) {
-    // A source that is the same as another upload's is that one (decide.ts): its own is not needed any more.
+    // A source that is the same as another upload's is that one (decide-import.ts): its own is not needed any more.
     keys.push(status?.sourceKey ?? sourceKey(metadata.uid));
     if (spec.source.sent && !status?.media && !status?.error) keys.push(...incomingKeys({ metadata, spec }));
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
@@ -61,7 +61,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     // A rendition that an import has made is in the status of its upload.
     if (task?.action === 'import' && !hasEnded(job))
       keys.push(...PROFILES.flatMap((profile) => getImportedKey(task, profile) ?? []));
-    if (task?.action === 'rendition') keys.push(task.renditionKey);
+    if (task?.action === 'rendition' || task?.action === 'range') keys.push(task.renditionKey);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
     if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);

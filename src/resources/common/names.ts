@@ -143,3 +143,9 @@ export const SWEEP_JOB = 'loopstream-sweep';
 
 /** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
 export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;
+
+/**
+ * Name of the Job whose pods help to make a rendition, by the UID of the upload: Kubernetes allows 63 characters with the number of a
+ * pod behind it, and an upload's own name may take 55.
+ */
+export const helpersJobName = (uploadUid: string, profile: string): string => `helpers-${uploadUid}-${profile}`;

@@ -11,7 +11,7 @@ import type { Observation } from '../../../src/operator/stream/observation.ts';
 import { buildPod } from '../../../src/operator/stream/pod.ts';
 import { buildProgram, type Playhead } from '../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../src/operator/stream/status.ts';
-import { buildJob, type WantedJob } from '../../../src/operator/upload/job.ts';
+import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from '../../../src/operator/upload/job.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
 import type { Program } from '../../../src/resources/stream/program.ts';
@@ -225,6 +225,12 @@ export const makeJob = (
     metadata: { ...built.metadata, ...meta(wish.name) },
     status: { conditions, completionTime: kubeTime(NOW) },
   };
+};
+
+/** Returns the Job that the operator would make for helpers. */
+export const makeHelpersJob = (upload: Upload, wanted: WantedHelpers, pods = 3): Job => {
+  const built = buildHelpersJob(upload, wanted, pods, SETTINGS);
+  return { ...built, metadata: { ...built.metadata, ...meta(wanted.name) } };
 };
 
 /** Returns the pod of a Job that ended with this answer. */

@@ -47,6 +47,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     leaderElection: undefined,
     importConcurrency: 4,
     prepareConcurrency: 4,
+    preparePods: 16,
     rolloutSeconds: 0,
     metered: isMetered,
     sweep: true,

@@ -50,6 +50,7 @@ async function startOperator(image: string): Promise<void> {
     allowPrivateDestinations: true,
     importConcurrency: 8,
     prepareConcurrency: 4,
+    preparePods: 16,
     metered: false,
     rolloutSeconds: 0,
     sweep: false,

@@ -1,13 +1,11 @@
 /** Tests progress from the pod of a Job to the Upload's status, on a real control plane. */
-import { randomInt } from 'node:crypto';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import type { PreparedPart } from '../../../src/media/prepare/job/task.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { PREPARE_PORT } from '../../../src/resources/common/names.ts';
 import { readPodProgram } from '../../../src/resources/stream/program.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
+import { workingPod } from '../../kit/make/progress.ts';
 import {
   aroundEachTest,
   createDestination,
@@ -24,26 +22,6 @@ import {
 import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
-
-/** Starts a working pod's server, at an address of its own as every pod has one; it counts requests. */
-async function workingPod() {
-  const ip = `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
-  const pod = { ip, asked: 0, say: (_: ServerResponse): unknown => undefined };
-  const server = createServer((request, response) => {
-    if (request.url === '/progress') pod.asked++;
-    pod.say(response);
-  });
-  await new Promise<void>((done) => server.listen(PREPARE_PORT, ip, done));
-  return Object.assign(pod, {
-    at: (progress: unknown, prepared?: PreparedPart) => {
-      pod.say = (response) => response.end(JSON.stringify({ progress, prepared }));
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  });
-}
 
 it('an upload shows its Job’s progress in steps, and a wrong or missing report changes nothing', async () => {
   await using pod = await workingPod();
@@ -92,7 +70,7 @@ it('a stream goes on air when enough of its media is prepared, and one that is t
   await using pod = await workingPod();
   const film = () => kube.get(UPLOADS, NS, 'film');
   const readMedia = async (name: string) => findCondition((await getStream(name)).status?.conditions, 'MediaReady');
-  const part = (seconds: number) => ({ seconds, totalSeconds: 3600, speed: 2 });
+  const part = (seconds: number) => ({ prepared: { seconds, totalSeconds: 3600, speed: 2 } });
   await createDestination();
   await createUpload();
   await createStream();

@@ -114,6 +114,7 @@ const operator = group('The operator.', {
   workers: valueFor('WORKERS'),
   importConcurrency: valueFor('IMPORT_CONCURRENCY'),
   prepareConcurrency: valueFor('PREPARE_CONCURRENCY'),
+  preparePods: valueFor('PREPARE_PODS'),
   maxPrepareSeconds: valueFor('MAX_PREPARE_SECONDS'),
   shareRenditions: valueFor('SHARE_RENDITIONS'),
   rolloutSeconds: valueFor('ROLLOUT_SECONDS'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { Admission } from '../../../../src/operator/upload/admission.ts';
-import { type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
+import { type WantedHelpers, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { MEDIA, makeJob, NAMESPACE, upload } from '../../../kit/make/operator.ts';
@@ -17,14 +17,30 @@ const ownedBy = (account: string | undefined, upload: Upload): Upload =>
     ? upload
     : { ...upload, metadata: { ...upload.metadata, labels: { [ACCOUNT_LABEL]: account } } };
 
+/** Helpers of the rendition of an upload. */
+const helping = (name: string, left = 119): WantedHelpers => ({
+  name: `helpers-${name}`,
+  task: { action: 'range', type: 'video', sourceKey: 'sources/x', profile: '720p30', renditionKey: 'renditions/x' },
+  ranges: 119,
+  left,
+  deadlineSeconds: 60,
+  urgent: false,
+});
+
 /** An admission, and the Jobs of its caller. */
-function buildAdmission(limit: number, isSwept: (namespace: string, key: string) => boolean = () => false) {
+function buildAdmission(
+  limit: number,
+  isSwept: (namespace: string, key: string) => boolean = () => false,
+  workers = Number.POSITIVE_INFINITY,
+) {
   const jobs = new Map<string, Job>();
   const admission = new Admission({
     limits: { import: limit, rendition: limit },
     jobs: () => [...jobs.values()],
     isImported: () => false,
     isSwept,
+    mostHelpers: 15,
+    countWorkers: () => workers,
   });
   const names = (wishes: WantedJob[]) => wishes.map(({ name }) => name);
   return {
@@ -35,6 +51,11 @@ function buildAdmission(limit: number, isSwept: (namespace: string, key: string)
       for (const wish of allowed) jobs.set(wish.name, makeJob(ownedBy(account, upload(name)), wish));
       admission.settle(key(name));
       return { made: names(allowed), waiting: Object.fromEntries(waiting) };
+    },
+    /** Asks for helpers as a reconcile does. Returns how many there are. */
+    lend(name: string, account?: string, left?: number) {
+      const granted = admission.lend({ key: key(name), since: name, account }, [helping(name, left)]);
+      return granted.get(`helpers-${name}`);
     },
     end: (job: string) => jobs.delete(job),
   };
@@ -143,5 +164,65 @@ describe('accounts share the places', () => {
     other.ask('z', [fetching('z')], 'A');
     for (const name of ['a', 'b']) expect(other.ask(name, [fetching(name)]).made).toHaveLength(1);
     expect(other.ask('c', [fetching('c')]).made).toEqual([]);
+  });
+});
+
+describe('helpers', () => {
+  it('have the places that no Job holds, and are as many as the nodes have processors for', () => {
+    const { ask, lend } = buildAdmission(20);
+    ask('a', [making('a')], 'A');
+    expect(lend('a', 'A')).toBe(15);
+    const one = buildAdmission(20, undefined, 1);
+    one.ask('a', [making('a')], 'A');
+    expect(one.lend('a', 'A')).toBe(0);
+    const three = buildAdmission(20, undefined, 3);
+    three.ask('a', [making('a')], 'A');
+    expect(three.lend('a', 'A')).toBe(2);
+  });
+
+  it('hold no place: another Job begins at once, of another account or the same, and the helpers are named as too many', () => {
+    const { ask, lend, admission, end } = buildAdmission(4);
+    ask('a', [making('a')], 'A');
+    expect(lend('a', 'A')).toBe(3);
+    expect(admission.due()).toEqual([]);
+    expect(ask('b', [making('b', '1080p30')], 'B').made).toEqual(['b-1080p30']);
+    expect(admission.due()).toEqual([key('a')]);
+    expect(lend('a', 'A')).toBe(2);
+    expect(ask('c', [making('c', '360p30')], 'A').made).toEqual(['c-360p30']);
+    expect(lend('a', 'A')).toBe(1);
+    expect(admission.due()).toEqual([]);
+    end('b-1080p30');
+    expect(admission.due()).toEqual([key('a')]);
+    expect(lend('a', 'A')).toBe(2);
+  });
+
+  it('leave room for a Job whose turn has come and that is not made yet', () => {
+    const { ask, lend, admission, end } = buildAdmission(1);
+    ask('a', [making('a')]);
+    expect(ask('b', [making('b', '1080p30')]).made).toEqual([]);
+    end('a-720p30');
+    expect(lend('a')).toBe(0);
+    expect(admission.due()).toEqual([key('b')]);
+  });
+
+  it('are shared anew when another rendition can have some, and when one needs none any more', () => {
+    const { ask, lend, admission } = buildAdmission(8);
+    ask('a', [making('a')], 'A');
+    ask('b', [making('b', '1080p30')], 'B');
+    expect(lend('a', 'A')).toBe(6);
+    expect(lend('b', 'B')).toBe(3);
+    expect(admission.due()).toEqual([key('a')]);
+    expect(lend('a', 'A')).toBe(3);
+    admission.leave(key('b'));
+    expect(admission.due()).toEqual([key('a')]);
+    expect(lend('a', 'A', 2)).toBe(2);
+  });
+
+  it('are those of their own namespace', () => {
+    const { ask, lend, admission } = buildAdmission(4);
+    ask('a', [making('a')]);
+    expect(admission.lend({ ...asker('x'), key: 'radio/x' }, [helping('x')]).get('helpers-x')).toBe(4);
+    expect(lend('a')).toBe(3);
+    expect(admission.due()).toEqual([]);
   });
 });

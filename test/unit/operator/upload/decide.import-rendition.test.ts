@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
 import type { PrepareProgress } from '../../../../src/media/prepare/job/task.ts';
 import { assessTracks, findMediaProblem } from '../../../../src/operator/media/items.ts';
-import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
+import { decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { wantImport } from '../../../../src/operator/upload/job.ts';
+import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
 import { listReferredKeys } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import {

@@ -187,17 +187,38 @@ describe('places', () => {
     );
   });
 
-  it('within an account go to a stream’s media first, then to the older upload', () => {
-    const claim = (name: string, since: string, urgent = false): Sized => ({
+  it('across accounts with as many Jobs go to a preview before work for which nobody waits', () => {
+    const claim = (name: string, more: Partial<Claim> = {}): Sized => ({
+      name,
+      account: name,
+      urgent: false,
+      since: '1',
+      workKey: name,
+      rounds: 1,
+      ...more,
+    });
+    const waiting = [claim('a'), claim('b', { preview: true }), claim('c', { urgent: true })];
+    const places = { ...new Model(6).places(), waiting: byAccount(waiting) };
+    expect(nextClaims(places).map(({ name }) => name)).toEqual(['c', 'b', 'a']);
+  });
+
+  it('within an account go to a stream’s media first, then to a preview, then to the older upload', () => {
+    const claim = (name: string, since: string, more: Partial<Claim> = {}): Sized => ({
       name,
       since,
-      urgent,
+      urgent: false,
       account: 'a',
       workKey: name,
       rounds: 1,
+      ...more,
     });
-    const waiting = [claim('new', '2'), claim('old', '1'), claim('urgent', '3', true)];
-    const places = { ...new Model(6).places(), waiting: byAccount(waiting) };
-    expect(nextClaims(places).map(({ name }) => name)).toEqual(['urgent', 'old', 'new']);
+    const waiting = [
+      claim('new', '2'),
+      claim('old', '1'),
+      claim('urgent', '4', { urgent: true }),
+      claim('preview', '3', { preview: true }),
+    ];
+    const places = { ...new Model(8).places(), waiting: byAccount(waiting) };
+    expect(nextClaims(places).map(({ name }) => name)).toEqual(['urgent', 'preview', 'old', 'new']);
   });
 });

@@ -1,8 +1,9 @@
 /** Tests an upload's use of its account's room. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
-import { decideUpload, type UploadObservation } from '../../../../src/operator/upload/decide.ts';
+import { decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { buildJob, type WantedJob } from '../../../../src/operator/upload/job.ts';
+import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 

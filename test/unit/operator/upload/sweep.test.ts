@@ -4,7 +4,17 @@ import { chunkKey, entryKey } from '../../../../src/media/rendition/format.ts';
 import { getWorkKey, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { MEDIA, makeJob, makePod, rendition, step, stream, upload, world } from '../../../kit/make/operator.ts';
+import {
+  MEDIA,
+  makeHelpersJob,
+  makeJob,
+  makePod,
+  rendition,
+  step,
+  stream,
+  upload,
+  world,
+} from '../../../kit/make/operator.ts';
 
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
@@ -57,6 +67,17 @@ describe('the sweep’s list of used objects', () => {
     expect(listJobKeys(jobs, ['renditions/b/video-720p24.flv'])).toEqual(
       [getWorkKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
     );
+  });
+
+  it('contains a rendition that helpers make, and nothing of it once its upload and all Jobs are deleted', () => {
+    const { task } = wantRendition(upload('film'), MEDIA, '1080p60');
+    if (task.action !== 'rendition') throw new Error('no rendition');
+    const wanted = { name: 'helpers', task: { ...task, action: 'range' as const }, ranges: 9, left: 9 };
+    const job = makeHelpersJob(upload('film'), { ...wanted, deadlineSeconds: 60, urgent: true });
+    const deletes = (jobs: Job[]) => mayDelete(planSweep(listReferredKeys({ ...nothing, jobs }), 60));
+    const chunk = [chunkKey(task.renditionKey, 900), entryKey(task.renditionKey, 900), task.sourceKey];
+    expect(chunk.map(deletes([job]))).toEqual([false, false, false]);
+    expect(chunk.map(deletes([]))).toEqual([true, true, true]);
   });
 
   it('contains a rendition that can be played before it is complete', () => {

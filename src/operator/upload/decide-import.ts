@@ -1,0 +1,62 @@
+/** Decides on the import of an upload: its Job, its waits, its result. Pure: no I/O, no clock. */
+
+import { importJobName } from '../../resources/common/names.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { isArriving, type MediaInfo, sourceKey, type UploadWaiting } from '../../resources/upload/spec.ts';
+import { readImportTask, wantImport } from './job.ts';
+import { explainGivenUp, isWaiting, planWait } from './outage.ts';
+import { type Plan, type UploadError, type UploadObservation, unexpected } from './plan.ts';
+import { decideGrant, noRoom, ROOM_MS } from './storage-grant.ts';
+
+/** The profile that the import's Job is made with: one that a stream waits for already. */
+function chooseProfile(upload: Upload, observed: UploadObservation): string | undefined {
+  const begun = readImportTask(upload, observed.jobs);
+  if (begun) return begun.profile;
+  return observed.hasPreparedRoom() ? [...observed.urgent].sort()[0] : undefined;
+}
+
+/** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
+export const keptSource = (
+  { metadata, status }: Upload,
+  { sha256 }: MediaInfo,
+  { sameSource }: UploadObservation,
+): string => status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
+
+/** The media of an upload, what keeps it from being had, or neither while it is fetched. */
+export function decideImport(
+  upload: Upload,
+  observed: UploadObservation,
+  plan: Plan,
+  edited: boolean,
+): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
+  const { media, error } = upload.status ?? {};
+  if (media) return { media };
+  if (isArriving(upload.spec)) return {};
+  if (error && !edited) return { error };
+  const waiting = edited ? undefined : upload.status?.waiting;
+  if (isWaiting(waiting, observed.now)) {
+    plan.clear(importJobName(upload.metadata.name));
+    plan.requeue(new Date(waiting.nextTryAt));
+    return { waiting };
+  }
+  const goesOn = waiting ? { waiting } : {};
+  const grant = decideGrant(upload, observed);
+  if (grant === 'full') return { error: noRoom };
+  if (grant === 'wait') {
+    plan.waitsForRoom = true;
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
+    return goesOn;
+  }
+  const { shareRenditions: shared } = observed.settings;
+  const profile = chooseProfile(upload, observed);
+  const wantedJob = wantImport(upload, observed.urgent.size > 0, { granted: grant.maxBytes, profile, shared });
+  const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
+  if (!result) return goesOn;
+  if (result.action === 'import') return { media: result.media };
+  if (result.action !== 'failed') return { error: unexpected };
+  const next = planWait(waiting, result, observed.now);
+  if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };
+  plan.clear(importJobName(upload.metadata.name));
+  plan.requeue(new Date(next.nextTryAt));
+  return { waiting: next };
+}

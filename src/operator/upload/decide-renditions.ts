@@ -1,0 +1,126 @@
+/** Decides on the renditions of an upload that has been imported: those to make, to keep and to drop. Pure: no I/O, no clock. */
+
+import { kubeTime } from '../../lib/clock.ts';
+import { importJobName } from '../../resources/common/names.ts';
+import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } from '../../resources/upload/spec.ts';
+import { keptSource } from './decide-import.ts';
+import { getWorkKey, keepRenditionKey, type WantedJob, wantRendition } from './job.ts';
+import { complete, findPending, type Plan, type UploadObservation, unexpected } from './plan.ts';
+import { boundPart, showPart } from './playable.ts';
+import { noPreparedRoom, ROOM_MS } from './storage-grant.ts';
+
+/** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
+function rendition(
+  upload: Upload,
+  media: MediaInfo,
+  profile: string,
+  observed: UploadObservation,
+  plan: Plan,
+  edited: boolean,
+): RenditionStatus | undefined {
+  const current = findRendition(upload, profile);
+  const hadNoRoom = current?.error?.message === noPreparedRoom.message;
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
+    const { unwantedSince: _, ...wanted } = current;
+    return wanted;
+  }
+  const { urgent, jobs, settings } = observed;
+  const isHeld = (name: string) => observed.held.has(profile) && !plan.goesOn(name, observed.held.get(profile));
+  const made = isHeld(importJobName(upload.metadata.name)) ? undefined : plan.madeByImport(profile, media);
+  if (made) return made;
+  const from = keptSource(upload, media, observed);
+  // A stream may be on air with the part that is prepared, and waits for the rest.
+  const isUrgent = urgent.has(profile) || current?.playable === true;
+  const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
+  const content = { uid: upload.metadata.uid, sha256: media.sha256 };
+  const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), content);
+  if (isHeld(wantedJob.name)) return undefined;
+  if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
+    plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
+    return { profile, state: 'failed', error: noPreparedRoom };
+  }
+  const result = plan.follow(wantedJob);
+  const { task } = wantedJob;
+  if (!result) {
+    if (task.action === 'rendition') plan.help(wantedJob.name, { ...task, action: 'range' }, media);
+    return pending(wantedJob, profile, current, media, observed);
+  }
+  if (result.action === 'rendition' && task.action === 'rendition') {
+    return complete(profile, task.renditionKey, result.rendition);
+  }
+  return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
+}
+
+/** A rendition that is not complete. Streams may play its beginning; a preview is too short for that. */
+function pending(
+  { name, task }: WantedJob,
+  profile: string,
+  current: RenditionStatus | undefined,
+  media: MediaInfo,
+  { jobs, sameWork, progress, now }: UploadObservation,
+): RenditionStatus {
+  if (profile === PREVIEW_PROFILE) return { profile, state: 'pending' };
+  const key = getWorkKey(task);
+  const job = jobs.get(name) ?? sameWork.get(key);
+  const part = boundPart(job && progress.get(job.metadata.uid)?.prepared, media.durationSeconds);
+  const shown = findPending(current, key);
+  return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
+}
+
+/** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
+function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObservation, plan: Plan): RenditionStatus[] {
+  if (!Number.isFinite(keepUnusedMs)) return [made];
+  const unwantedSince = made.unwantedSince ?? kubeTime(now);
+  const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
+  if (until <= now) return [];
+  plan.requeue(until);
+  return [{ ...made, unwantedSince }];
+}
+
+/**
+ * The preview that a person asked for, where no rendition can be shown yet. Streams do not wait for it, so it does not count for
+ * whether the upload is prepared.
+ */
+function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
+  const until = getPreviewExpiry(upload, observed.now);
+  if (!until || getPreviewState(upload) === 'ready') return [];
+  plan.requeue(until);
+  const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
+  return shown ? [shown] : [];
+}
+
+/** Everything that has been made, wanted or not, and the state of everything that is wanted. */
+export function decideRenditions(
+  upload: Upload,
+  media: MediaInfo,
+  observed: UploadObservation,
+  plan: Plan,
+  edited: boolean,
+) {
+  const wanted = [...observed.profiles]
+    .sort()
+    .flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+  const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
+  const shown = preview(upload, media, observed, plan);
+  const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
+  const keptRenditions = (upload.status?.renditions ?? [])
+    .filter(
+      ({ profile, state }) =>
+        state === 'ready' && !now.includes(profile) && findRendition(upload, profile) !== undefined,
+    )
+    .flatMap((made) => keepUnwanted(made, observed, plan));
+  plan.removeUnwanted();
+  return {
+    wanted,
+    held,
+    all: [...wanted, ...shown, ...keptRenditions].sort((a, b) => a.profile.localeCompare(b.profile)),
+  };
+}
+
+/** The renditions of an upload that is still being imported, as far as something of them is prepared. */
+export const listArriving = ({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] =>
+  profiles
+    .flatMap((profile) => plan.madeByImport(profile, undefined) ?? [])
+    .filter(({ state, preparedSeconds }) => state === 'pending' && preparedSeconds !== undefined);
