@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
 import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
-import { quiet, room, serve } from '../kit/make/prepare.ts';
+import { quiet, room, serve, sinkTo } from '../kit/make/prepare.ts';
 
 /** An installation's limits, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };
@@ -16,7 +16,7 @@ async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   const { signal } = new AbortController();
   const common = { allowPrivateLinks: true, maxBytes: 1e6, signal, log: quiet };
   try {
-    return await fetchInto(place.storage, 'sources/x', link, { ...common, ...SHORT, ...options });
+    return await fetchInto(sinkTo(place.storage), link, { ...common, ...SHORT, ...options });
   } finally {
     expect(await place.storage.list('incoming/')[Symbol.asyncIterator]().next()).toMatchObject({ done: true });
   }

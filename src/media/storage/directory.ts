@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -30,6 +30,9 @@ const CODES: Record<string, StorageError['code']> = {
   EACCES: 'unavailable',
   EPERM: 'unavailable',
 };
+
+/** Codes for a file on another file system or mount, or on one without links. */
+const UNLINKABLE = new Set(['EXDEV', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 const MESSAGES: Record<StorageError['code'], string> = {
   not_found: 'The object does not exist.',
@@ -115,6 +118,30 @@ export class DirectoryStorage implements Storage {
   }
 
   async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+    await this.#place(key, async (temp) => {
+      await writeFile(temp, '', { flag: 'wx' });
+      await fill(temp);
+      return true;
+    });
+  }
+
+  adopt(key: string, path: string, approved: Promise<unknown>): Promise<boolean> {
+    // It may be refused before it is awaited.
+    approved.catch(() => undefined);
+    return this.#place(key, async (temp) => {
+      try {
+        await link(path, temp);
+      } catch (error) {
+        if (UNLINKABLE.has(systemCode(error) ?? '')) return false;
+        throw error;
+      }
+      await approved;
+      return true;
+    });
+  }
+
+  /** Runs `make` with the path of a temporary file to make, which becomes the object where that resolves with true. */
+  async #place(key: string, make: (temp: string) => Promise<boolean>): Promise<boolean> {
     const path = this.#path(key);
     const segments = keySegments(key);
     const directory = join(this.#root, ...segments.slice(0, Math.min(1, segments.length - 1)), TEMP_DIRECTORY);
@@ -123,9 +150,9 @@ export class DirectoryStorage implements Storage {
       await mkdir(directory, { recursive: true });
       this.#swept ??= this.#sweep();
       await this.#swept;
-      await writeFile(temp, '', { flag: 'wx' });
-      await fill(temp);
-      await this.#commit(temp, path);
+      const isMade = await make(temp);
+      if (isMade) await this.#commit(temp, path);
+      return isMade;
     } catch (error) {
       await rm(temp, { force: true });
       throw storageError(error);

@@ -64,6 +64,11 @@ export interface Storage {
   /** Writes an object whole: readers see the old one or the new one, never a part. */
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void>;
   /**
+   * Makes a local file the object without copying it, once it is `approved`. Resolves with false at once where that is not possible, and
+   * does nothing then. The file may grow until it is approved. Rejects with StorageError or as `approved` does; nothing stays behind then.
+   */
+  adopt?(key: string, path: string, approved: Promise<unknown>): Promise<boolean>;
+  /**
    * Runs `fill` with the path of an empty file on a local disk; its content becomes the object, atomically. Some
    * programs need a file to write to (ffmpeg). Nothing stays behind when `fill` throws.
    */

@@ -5,14 +5,14 @@ import { createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../../src/media/prepare/link/fetch.ts';
-import { halfWritten, quiet, room, serve } from './prepare.ts';
+import { halfWritten, quiet, room, serve, sinkTo } from './prepare.ts';
 
 /** Fetches a link; rejects as fetchInto() does, and then expects an empty storage. */
 export async function fetched(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { storage } = place;
   try {
-    const result = await fetchInto(storage, 'sources/x', link, {
+    const result = await fetchInto(sinkTo(storage), link, {
       allowPrivateLinks: true,
       maxBytes: 1e6,
       timeoutSeconds: 20,

@@ -1,14 +1,18 @@
 /** Provides a web server, a storage and tiny media for the tests of the prepare Job. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createLogger } from '../../../src/lib/log.ts';
+import type { Sink } from '../../../src/media/prepare/link/fetch.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
+import type { Storage } from '../../../src/media/storage/storage.ts';
 
 const run = promisify(execFile);
 
@@ -39,6 +43,23 @@ export async function room() {
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
 }
+
+/** Returns a sink for fetchInto() that writes an object. */
+export const sinkTo =
+  (storage: Storage, key = 'sources/x'): Sink =>
+  async (bytes, signal) => {
+    const hash = createHash('sha256');
+    let sizeBytes = 0;
+    const counted = async function* () {
+      for await (const piece of bytes) {
+        hash.update(piece);
+        sizeBytes += piece.length;
+        yield piece;
+      }
+    };
+    await storage.write(key, Readable.from(counted(), { objectMode: false }), signal);
+    return { sha256: hash.digest('hex'), sizeBytes };
+  };
 
 /** Lists partial writes in a storage's directory `media`, as paths below it. */
 export async function halfWritten(media: string): Promise<string[]> {

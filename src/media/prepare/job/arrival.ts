@@ -2,14 +2,15 @@
  * A source on its way to a local disk: it is written, and read from its beginning on while the rest arrives. The file is complete or not
  * at all what it says it is, so what readers made of it counts only once the import has succeeded.
  */
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Storage } from '../../storage/storage.ts';
+import type { Written } from '../link/fetch.ts';
+import { gather } from '../link/gather.ts';
 
-const BUFFER_BYTES = 2 ** 18;
+const BUFFER_BYTES = 2 ** 20;
 
-export class Arrival implements Pick<Storage, 'write'> {
+export class Arrival {
   readonly path: string;
   /** Size of the whole, where the sender states it. */
   totalBytes: number | undefined;
@@ -28,28 +29,43 @@ export class Arrival implements Pick<Storage, 'write'> {
     return this.#state === 'complete';
   }
 
+  get hasFailed(): boolean {
+    return this.#state === 'failed';
+  }
+
   /** Seconds until all is there, at the speed so far; NaN where the sender does not state the size. */
   get secondsLeft(): number {
     const elapsedSeconds = (performance.now() - this.#beganMs) / 1000;
     return (((this.totalBytes ?? Number.NaN) - this.#arrivedBytes) * elapsedSeconds) / this.#arrivedBytes;
   }
 
-  /** Writes the file; the key has no meaning. Presents it as something to write to like storage. */
-  async write(_key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {
+  /** Writes the file, and hashes it on the way. Rejects with the error of `bytes`, of the disk, or the signal's reason. */
+  async write(bytes: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Written> {
     const isFirst = this.#state === 'new';
     if (isFirst) this.#state = 'arriving';
     const file = await open(this.path, 'w');
     try {
-      const keep = async (pieces: AsyncIterable<Buffer>) => {
-        for await (const piece of pieces) {
-          // It writes where the last call ended, and continues a short write.
-          await file.writeFile(piece);
-          if (isFirst) this.#move(piece.length);
-        }
-      };
-      const source = Buffer.isBuffer(body) ? [body] : body;
-      await pipeline(source, keep, { ...(signal && { signal }) });
+      const hash = createHash('sha256');
+      let sizeBytes = 0;
+      await pipeline(
+        bytes,
+        async (pieces: AsyncIterable<Buffer>) => {
+          let written = Promise.resolve();
+          // A batch is hashed while it is written, and the next one is gathered meanwhile.
+          for await (const batch of gather(pieces)) {
+            await written;
+            // It writes where the last call ended, and continues a short write.
+            written = file.writeFile(batch).then(() => (isFirst ? this.#move(batch.length) : undefined));
+            written.catch(() => undefined);
+            hash.update(batch);
+            sizeBytes += batch.length;
+          }
+          await written;
+        },
+        { signal },
+      );
       if (isFirst) this.#settle('complete');
+      return { sha256: hash.digest('hex'), sizeBytes };
     } catch (error) {
       if (isFirst) this.#settle('failed', error);
       throw error;

@@ -57,7 +57,8 @@ export class ImportRendition {
       this.#isApproved = true;
       return await makeEarly(this.#target, outlined, arrival, this.#context);
     } catch (error) {
-      signal.throwIfAborted();
+      // A failed arrival may bring another file next time, so nothing of this one stays, whether the import goes on or not.
+      if (!arrival.hasFailed) signal.throwIfAborted();
       log.info({ err: error }, 'the rendition waits for the whole source');
       this.#isApproved = false;
       await deleteChunks(storage, this.#target.renditionKey);

@@ -1,11 +1,9 @@
 /**
  * Imports one source: fetches it from a link or joins its uploaded pieces, reads it to its end and describes it. Until then it
- * is a file on a local disk, and the program that reads it sees nothing else. Its copy in storage is written meanwhile, and
- * becomes visible once the file has proved playable.
+ * is a file on a local disk, and the program that reads it sees nothing else. It goes into storage while it arrives, and becomes visible
+ * there once it has proved playable.
  */
-import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { Readable } from 'node:stream';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
@@ -16,12 +14,13 @@ import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
-import { type Fetched, type FetchOptions, fetchInto } from '../link/fetch.ts';
+import { type Fetched, type FetchOptions, fetchInto, type Sink } from '../link/fetch.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
 import { Arrival } from './arrival.ts';
 import { ImportRendition } from './import-rendition.ts';
 import { hasSource, joinInto, listKeys } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
+import { SourceStore } from './source-store.ts';
 import type { PrepareTask } from './task.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
@@ -29,8 +28,6 @@ export type ImportLimits = Pick<
   FetchOptions,
   'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds' | 'minBytesPerSecond'
 >;
-
-const BUFFER_BYTES = 2 ** 20;
 
 export interface Imported {
   media: MediaInfo;
@@ -97,22 +94,21 @@ async function bringIn(
   limits: ImportLimits,
   aside: Aside,
 ): Promise<Imported> {
-  const { storage, signal } = context;
+  const { storage } = context;
   const { path } = arrival;
-  const fetched = await bring(task, arrival, context, limits);
-  const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, fetched.sizeBytes));
-  const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
-  const described = describe(task.type, file, context);
-  const body = isThere ? undefined : Readable.from(readHeldBack(path, described), { objectMode: false });
-  const stored = body && storage.write(task.sourceKey, body, signal);
-  // A refusal of the file makes its copy fail too, and is the reason to name.
-  const [description, copy] = await Promise.allSettled([described, stored]);
-  if (description.status === 'rejected') throw description.reason;
-  if (copy.status === 'rejected') throw copy.reason;
-  // A failure above may be retried, so the pieces stay until here; from here on they are useless.
-  if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
-  const { warnings, ...tracks } = description.value;
-  return { media: { ...fetched, ...tracks }, warnings };
+  const isThere = 'sent' in task && (await hasSource(storage, task.sourceKey, task.sent.sizeBytes));
+  const storing = isThere ? undefined : await SourceStore.begin(task.sourceKey, arrival, context);
+  try {
+    const fetched = await bring(task, arrival, context, limits);
+    const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
+    const { warnings, ...tracks } = await describe(task.type, file, context);
+    await storing?.commit();
+    // A failure above may be retried, so the pieces stay until here; from here on they are useless.
+    if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
+    return { media: { ...fetched, ...tracks }, warnings };
+  } finally {
+    await storing?.end();
+  }
 }
 
 /** Reads the file to its end. Rejects with PrepareError or the signal's reason. */
@@ -132,25 +128,15 @@ async function describe(type: ImportTask['type'], file: SourceFile, context: Job
   };
 }
 
-/** Yields the file, its last piece only after `approved`: an object in storage is not visible before its body has ended. */
-async function* readHeldBack(path: string, approved: Promise<unknown>): AsyncGenerator<Buffer> {
-  let last: Buffer | undefined;
-  for await (const piece of createReadStream(path, { highWaterMark: BUFFER_BYTES }) as AsyncIterable<Buffer>) {
-    if (last) yield last;
-    last = piece;
-  }
-  await approved;
-  if (last) yield last;
-}
-
 function bring(task: ImportTask, arrival: Arrival, context: JobContext, limits: ImportLimits): Promise<Fetched> {
   const { storage, signal, log, onProgress } = context;
+  const sink: Sink = (bytes, within) => arrival.write(bytes, within);
   if ('sent' in task) {
     arrival.totalBytes = task.sent.sizeBytes;
-    return joinInto(arrival, storage, task.sourceKey, task.sent, { signal, onProgress });
+    return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
   }
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);
-  return fetchInto(arrival, task.sourceKey, task.url, {
+  return fetchInto(sink, task.url, {
     ...limits,
     maxBytes,
     onSize: (bytes) => {

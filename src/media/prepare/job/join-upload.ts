@@ -1,12 +1,8 @@
-/** Joins the uploaded pieces in storage into the source, and hashes it on the way. */
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
+/** Joins the uploaded pieces in storage into the source. */
 import { arrivedBytes, joinedPieces } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
-import type { Fetched } from '../link/fetch.ts';
-
-const BUFFER_BYTES = 2 ** 20;
+import type { Sink, Written } from '../link/fetch.ts';
 
 /** Place of the pieces and their total bytes. */
 export interface Sent {
@@ -28,29 +24,16 @@ async function* joined(storage: Storage, keys: readonly string[], signal: AbortS
   for (const key of keys) yield* joinedPieces(storage, key, signal);
 }
 
-/**
- * Writes the uploaded bytes to `sink`. Rejects with PrepareError prepare_failed, StorageError or the signal's reason;
- * nothing is written then.
- */
+/** Writes the uploaded bytes to `sink`. Rejects with PrepareError prepare_failed, StorageError, the sink's error or the signal's reason. */
 export async function joinInto(
-  sink: Pick<Storage, 'write'>,
+  sink: Sink,
   storage: Storage,
   sourceKey: string,
   sent: Sent,
   { signal, onProgress }: { signal: AbortSignal; onProgress?: ((fraction: number) => void) | undefined },
-): Promise<Fetched> {
+): Promise<Written> {
   const { sizeBytes } = sent;
   const keys = listKeys(sent);
-  const hash = createHash('sha256');
-  let done = 0;
-  const hashed = async function* (bytes: AsyncIterable<Buffer>) {
-    for await (const chunk of bytes) {
-      hash.update(chunk);
-      done += chunk.length;
-      onProgress?.(done / sizeBytes);
-      yield chunk;
-    }
-  };
   // An earlier attempt may have stored the source and deleted the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
   if (!isThere && (await arrived(storage, keys)) !== sizeBytes) {
@@ -60,8 +43,19 @@ export async function joinInto(
     );
   }
   const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joined(storage, keys, signal);
-  await sink.write(sourceKey, Readable.from(hashed(bytes), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
-  return { sha256: hash.digest('hex'), sizeBytes: done };
+  return sink(
+    counted(bytes, (done) => onProgress?.(done / sizeBytes)),
+    signal,
+  );
+}
+
+async function* counted(bytes: AsyncIterable<Buffer>, onBytes: (done: number) => void): AsyncGenerator<Buffer> {
+  let done = 0;
+  for await (const chunk of bytes) {
+    done += chunk.length;
+    onBytes(done);
+    yield chunk;
+  }
 }
 
 /** True when the upload has become the source already. */

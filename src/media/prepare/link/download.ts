@@ -15,6 +15,7 @@ import { discard, first, follow, type LinkAnswer, type LinkResponse } from './ho
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
+import { RANGES, type RangeOptions, Ranges } from './ranges.ts';
 import { ServerSpeed, WINDOW_SECONDS } from './server-speed.ts';
 import { findBehindPage } from './share-links.ts';
 
@@ -29,6 +30,7 @@ export interface FetchOptions {
   openTimeoutMs?: number;
   signal: AbortSignal;
   log: Logger;
+  ranges?: Partial<RangeOptions>;
   /** First wait before a retry, doubled with each; tests make it short. */
   retryDelayMs?: number;
   lookup?: AddressLookup;
@@ -57,6 +59,8 @@ const OPEN_TIMEOUT_MS = 60_000;
 const PACKED_SLACK = 1.02;
 const PACKED_SLACK_BYTES = 2 ** 16;
 const ERROR_DOCUMENT_MS = 2_000;
+/** Several connections go on only where they are faster together than one by this factor. */
+const WORTH = 1.2;
 
 /** Advice about the final status of a server. */
 const ADVICE: Record<number, string> = {
@@ -86,6 +90,10 @@ export class Download {
   #codings: ReturnType<typeof readCodings> = [];
   #contentType = '';
   #url: URL | undefined;
+  /** Whether the server says that it sends ranges, and has not shown otherwise. */
+  #takesRanges = false;
+  /** Of the connection that is read. */
+  #measured = { bytes: 0, waitedMs: 0 };
   /** The server's name of the file. */
   name: string | undefined;
 
@@ -128,6 +136,7 @@ export class Download {
     this.#total = undefined;
     this.#validator = undefined;
     this.#codings = [];
+    this.#takesRanges = false;
   }
 
   async *#decoded(): AsyncGenerator<Buffer> {
@@ -145,7 +154,7 @@ export class Download {
       try {
         const response = await this.#open();
         this.#waitsSince ??= performance.now();
-        for await (const chunk of response.body as AsyncIterable<Buffer>) {
+        for await (const chunk of this.#read(response.body as AsyncIterable<Buffer>)) {
           this.#countSent(chunk);
           failures = 0;
           yield chunk;
@@ -157,6 +166,74 @@ export class Download {
         await this.#waitAfter(error, ++failures);
       }
     }
+  }
+
+  /** Yields a body; by several connections, where one is slow and the server sends ranges. */
+  async *#read(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    this.#measured = { bytes: 0, waitedMs: 0 };
+    let ranges: Ranges | undefined;
+    let before = { ...this.#measured };
+    try {
+      for await (const chunk of body) {
+        if (!ranges) {
+          ranges = this.#beginRanges();
+          if (ranges) before = { ...this.#measured };
+        }
+        const ahead = ranges ? ranges.start - this.#received : Number.POSITIVE_INFINITY;
+        yield chunk.length > ahead ? chunk.subarray(0, ahead) : chunk;
+        if (!ranges || chunk.length < ahead) continue;
+        if (this.#isWorth(ranges, before)) break;
+        ranges.close();
+        ranges = undefined;
+        this.#takesRanges = false;
+        if (chunk.length > ahead) yield chunk.subarray(ahead);
+      }
+      if (ranges) yield* ranges.bytes();
+    } catch (error) {
+      // One connection may succeed where a range has failed.
+      if (!ranges || this.#options.signal.aborted) throw error;
+      this.#options.log.info({ err: error, receivedBytes: this.#received }, 'going on with one connection');
+      this.#takesRanges = false;
+      ranges.close();
+      const { body: rest } = await this.#open();
+      yield* rest as AsyncIterable<Buffer>;
+    } finally {
+      ranges?.close();
+    }
+  }
+
+  /** Begins to fetch what comes later by other connections, where the rest takes long at the speed of this one. */
+  #beginRanges(): Ranges | undefined {
+    const options = { ...RANGES, ...this.#options.ranges };
+    const { rangeBytes, connections, measureMs, minSecondsLeft } = options;
+    const { bytes, waitedMs } = this.#measured;
+    if (!this.#takesRanges || this.#total === undefined || waitedMs < measureMs) return undefined;
+    const left = this.#total - this.#received;
+    if (left < connections * rangeBytes || (left / bytes) * (waitedMs / 1000) < minSecondsLeft) return undefined;
+    const start = this.#received + rangeBytes;
+    this.#options.log.info({ receivedBytes: this.#received, waitedMs }, 'fetching by several connections');
+    const open = (from: number, end: number, signal: AbortSignal) => this.#openRange(from, end, signal);
+    return new Ranges(start, this.#total, open, this.#options.signal, options);
+  }
+
+  /** Whether all connections together have been faster than the one before. */
+  #isWorth(ranges: Ranges, before: { bytes: number; waitedMs: number }): boolean {
+    const { bytes, waitedMs } = this.#measured;
+    const together = (bytes - before.bytes + ranges.received) / (waitedMs - before.waitedMs);
+    return ranges.isFine && together >= WORTH * (before.bytes / before.waitedMs);
+  }
+
+  /** Requests bytes [start, end) of the content that the first answer began. */
+  async #openRange(start: number, end: number, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
+    const { response, url } = await this.#followInTime(this.#url ?? this.#link, { start, end }, signal);
+    try {
+      if (url.origin !== this.#url?.origin) throw this.#brokenOff(' from the same host');
+      this.#checkPart(response, start, end);
+    } catch (error) {
+      discard(response);
+      throw error;
+    }
+    return response.body as AsyncIterable<Buffer>;
   }
 
   #countSent({ length }: Buffer): void {
@@ -213,7 +290,10 @@ export class Download {
     if (this.#waitsSince === undefined) return;
     const now = performance.now();
     const { minBytesPerSecond, windowSeconds = WINDOW_SECONDS } = this.#options;
-    const rate = this.#speed.add(bytes, waitedMs ?? Math.max(0, now - this.#waitsSince));
+    const waited = waitedMs ?? Math.max(0, now - this.#waitsSince);
+    this.#measured.bytes += bytes;
+    this.#measured.waitedMs += waited;
+    const rate = this.#speed.add(bytes, waited);
     if (waitedMs === undefined) this.#waitsSince = now;
     if (rate === undefined) return;
     throw new PrepareError(
@@ -234,12 +314,12 @@ export class Download {
 
   /** Requests the answer whose body begins at the first missing byte. */
   async #open(): Promise<LinkResponse> {
-    const { response, url } = await this.#followInTime();
+    const { response, url } = await this.#followInTime(this.#link, { start: this.#received }, this.#options.signal);
     const { statusCode, headers } = response;
     try {
       const passing = explainStatus(statusCode, readRetryAfter(headers, systemClock.now()));
       if (passing) throw passing;
-      if (this.#received > 0) this.#checkResumed(response);
+      if (this.#received > 0) this.#checkPart(response, this.#received);
       else await this.#begin(response, url);
       return response;
     } catch (error) {
@@ -264,6 +344,8 @@ export class Download {
     const etag = first(headers.etag) ?? '';
     // RFC 9110 13.1.5: If-Range takes no weak tag.
     this.#validator = etag && !etag.startsWith('W/') ? etag : first(headers['last-modified']);
+    const isWhole = this.#codings.length === 0 && this.#total !== undefined;
+    this.#takesRanges = isWhole && this.#validator !== undefined && first(headers['accept-ranges'])?.trim() === 'bytes';
   }
 
   /** Describes an answer without the file, in the server's own words where it has some. */
@@ -283,15 +365,18 @@ export class Download {
     }
   }
 
-  #checkResumed({ statusCode, headers }: LinkResponse): void {
-    const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
-    const size = range?.[2] === '*' ? this.#total : Number(range?.[2]);
-    const etag = first(headers.etag);
+  /** Throws BrokenOffError unless the answer is the content from `start` on, to its end or to `end`. */
+  #checkPart({ statusCode, headers }: LinkResponse, start: number, end = this.#total): void {
+    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
+    const size = range?.[3] === '*' ? this.#total : Number(range?.[3]);
+    const [etag, modified] = [first(headers.etag), first(headers['last-modified'])];
     const sameSize = this.#total === undefined || size === undefined || size === this.#total;
+    const isWhole = end === this.#total || Number(range?.[2]) + 1 === end;
     // Some servers know Range and not If-Range.
-    const sameTag = etag === undefined || !this.#validator?.startsWith('"') || etag === this.#validator;
+    const given = this.#validator?.startsWith('"') ? etag : modified;
+    const isSame = given === undefined || given === this.#validator;
     const sameCodings = String(readCodings(headers['content-encoding'])) === String(this.#codings);
-    if (statusCode === 206 && Number(range?.[1]) === this.#received && sameSize && sameTag && sameCodings) return;
+    if (statusCode === 206 && Number(range?.[1]) === start && isWhole && sameSize && isSame && sameCodings) return;
     throw this.#brokenOff(` (status ${statusCode})`);
   }
 
@@ -302,21 +387,25 @@ export class Download {
   }
 
   /** Each wait for a connection or for headers has a limit of its own, and a server may cause many of them. */
-  async #followInTime(): Promise<LinkAnswer> {
-    const { signal, openTimeoutMs = OPEN_TIMEOUT_MS, allowPrivateLinks, standIns } = this.#options;
+  async #followInTime(
+    link: string | URL,
+    { start, end }: { start: number; end?: number },
+    within: AbortSignal,
+  ): Promise<LinkAnswer> {
+    const { openTimeoutMs = OPEN_TIMEOUT_MS, allowPrivateLinks, standIns } = this.#options;
     const stop = new AbortController();
     const late = new PassingError('The server did not respond in time.');
     const timer = setTimeout(() => stop.abort(late), openTimeoutMs);
     try {
-      return await follow(this.#link, {
+      return await follow(link, {
         agent: this.#agent,
         cookies: this.#cookies,
         allowPrivateLinks,
         standIns,
-        signal: AbortSignal.any([signal, stop.signal]),
+        signal: AbortSignal.any([within, stop.signal]),
         headers: {
-          ...(this.#received > 0 && { range: `bytes=${this.#received}-` }),
-          ...(this.#received > 0 && this.#validator && { 'if-range': this.#validator }),
+          ...(start > 0 && { range: `bytes=${start}-${end === undefined ? '' : end - 1}` }),
+          ...(start > 0 && this.#validator && { 'if-range': this.#validator }),
         },
       });
     } finally {

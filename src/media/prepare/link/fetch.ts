@@ -1,10 +1,7 @@
 /**
- * Imports from a link: streams its content into storage while hashing it. A source that breaks off and cannot be
- * continued begins again.
+ * Imports from a link: streams its content to where it is kept. A source that breaks off and cannot be continued begins
+ * again.
  */
-import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { Download, type FetchOptions } from './download.ts';
 import { linkAgent } from './guard.ts';
@@ -14,33 +11,35 @@ export type { FetchOptions } from './download.ts';
 
 /** Number of times that a source begins that cannot be continued. */
 const MAX_BEGINNINGS = 3;
-const BUFFER_BYTES = 2 ** 20;
 
-export interface Fetched {
+export interface Written {
   sha256: string;
   sizeBytes: number;
+}
+
+/** Writes bytes from the first to the last; after a failure it may be called again, with the bytes from the first on. */
+export type Sink = (bytes: AsyncIterable<Buffer>, signal: AbortSignal) => Promise<Written>;
+
+export interface Fetched extends Written {
   /** The server's name of the file. */
   name?: string;
 }
 
 /**
- * Writes the content of `link` to `key`. Rejects with PrepareError (link_unreachable, link_forbidden, link_is_a_page,
- * link_too_slow, media_too_large, prepare_timeout), StorageError, or the signal's reason; the object is then not
- * written.
+ * Writes the content of `link` to `sink`. Rejects with PrepareError (link_unreachable, link_forbidden, link_is_a_page,
+ * link_too_slow, media_too_large, prepare_timeout), the sink's error, or the signal's reason; the sink has then failed too.
  */
-export async function fetchInto(
-  storage: Pick<Storage, 'write'>,
-  key: string,
-  link: string,
-  options: FetchOptions,
-): Promise<Fetched> {
+export async function fetchInto(sink: Sink, link: string, options: FetchOptions): Promise<Fetched> {
   const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
   const signal = AbortSignal.any([options.signal, deadline]);
   const agent = linkAgent(options.allowPrivateLinks, options.lookup);
   try {
     for (let beginnings = 1; ; beginnings++) {
       try {
-        return await writeOnce(storage, key, new Download(link, agent, { ...options, signal }), signal);
+        const download = new Download(link, agent, { ...options, signal });
+        const written = await sink(download.bytes(), signal);
+        const { name } = download;
+        return { ...written, ...(name !== undefined && { name }) };
       } catch (error) {
         if (!(error instanceof BrokenOffError)) throw error;
         // A server that breaks off each time may be in trouble, and well again later.
@@ -61,24 +60,4 @@ export async function fetchInto(
   } finally {
     await agent.destroy();
   }
-}
-
-async function writeOnce(
-  storage: Pick<Storage, 'write'>,
-  key: string,
-  source: Download,
-  signal: AbortSignal,
-): Promise<Fetched> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const hashed = async function* () {
-    for await (const chunk of source.bytes()) {
-      sizeBytes += chunk.length;
-      hash.update(chunk);
-      yield chunk;
-    }
-  };
-  await storage.write(key, Readable.from(hashed(), { objectMode: false, highWaterMark: BUFFER_BYTES }), signal);
-  const { name } = source;
-  return { sha256: hash.digest('hex'), sizeBytes, ...(name !== undefined && { name }) };
 }

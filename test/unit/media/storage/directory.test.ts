@@ -1,6 +1,7 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStorage } from '../../../../src/media/storage/open.ts';
@@ -49,6 +50,33 @@ describe('a directory', () => {
   test('a local file is the object itself, not a copy', async () => {
     await storage.write('a/b', Buffer.from('x'));
     expect(await storage.withLocalFile('a/b', async (path) => path)).toBe(join(root, 'a', 'b'));
+  });
+
+  test('takes a file over without a copy once it is approved, and leaves it where it was', async () => {
+    const path = join(root, 'arriving');
+    await writeFile(path, 'x');
+    const approved = Promise.withResolvers<void>();
+    const taken = storage.adopt?.('sources/a', path, approved.promise);
+    await appendFile(path, 'y');
+    expect(await storage.head('sources/a')).toBeUndefined();
+    approved.resolve();
+    expect(await taken).toBe(true);
+    expect((await stat(path)).ino).toBe((await stat(join(root, 'sources', 'a'))).ino);
+    await rm(path);
+    expect(await text(await storage.read('sources/a'))).toBe('xy');
+  });
+
+  test('leaves nothing of a file that is not approved', async () => {
+    const path = join(root, 'arriving');
+    await writeFile(path, 'x');
+    await expect(storage.adopt?.('sources/a', path, Promise.reject(new Error('bad')))).rejects.toThrow('bad');
+    expect(await storage.head('sources/a')).toBeUndefined();
+    expect(await temporaryFiles()).toEqual([]);
+  });
+
+  test('takes no file over from another file system', async () => {
+    expect(await storage.adopt?.('sources/a', '/proc/version', Promise.resolve())).toBe(false);
+    expect(await temporaryFiles()).toEqual([]);
   });
 
   test('old leftovers of a killed writer are swept, fresh ones of a living one stay', async () => {

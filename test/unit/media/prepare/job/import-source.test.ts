@@ -1,4 +1,5 @@
 /** Proves that a source is in storage whole, or not at all, though its copy is written while it is examined. */
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, truncate } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
@@ -31,30 +32,66 @@ async function list(storage: Storage): Promise<string[]> {
   return keys;
 }
 
-test('a file that plays is in storage, byte for byte', async () => {
+/** The storage with other methods in place of its own. */
+const withMethods = (storage: Storage, methods: { [Name in keyof Storage]?: Storage[Name] | undefined }): Storage =>
+  new Proxy(storage, {
+    get: (_, name: keyof Storage) => (name in methods ? methods[name] : storage[name]?.bind(storage)),
+  });
+
+/** A storage on another file system, as one in S3: it takes no file over. */
+const apart = (storage: Storage): Storage => withMethods(storage, { adopt: undefined });
+
+test.each([
+  ['taken over', (storage: Storage) => storage],
+  ['copied', apart],
+])('a file that plays is in storage, byte for byte: %s', async (_, reach) => {
   await using place = await room();
   const source = await media(place.path('in.mkv'), NOISY);
-  const { media: found } = await importFile(source, place.storage);
+  const { media: found } = await importFile(source, reach(place.storage));
   const bytes = await readFile(source);
   expect(bytes.length).toBeGreaterThan(2 ** 21);
-  expect(found).toMatchObject({ sizeBytes: bytes.length, video: { width: 640 } });
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  expect(found).toMatchObject({ sizeBytes: bytes.length, sha256, video: { width: 640 } });
   expect((await buffer(await place.storage.read('sources/x'))).equals(bytes)).toBe(true);
+  expect(await halfWritten(place.path('media'))).toEqual([]);
 });
 
-test('a file that is cut off leaves nothing behind', async () => {
+test('a storage that is away while the file arrives has it afterwards', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mkv'), NOISY);
+  const outages = [new StorageError('unavailable', 'The storage is away.')];
+  const away = withMethods(place.storage, {
+    adopt: undefined,
+    async write(...args: Parameters<Storage['write']>) {
+      const outage = outages.pop();
+      if (outage) throw outage;
+      await place.storage.write(...args);
+    },
+  });
+  await importFile(source, away);
+  expect((await buffer(await place.storage.read('sources/x'))).equals(await readFile(source))).toBe(true);
+});
+
+test.each([
+  ['taken over', (storage: Storage) => storage],
+  ['copied', apart],
+])('a file that is cut off leaves nothing behind: %s', async (_, reach) => {
   await using place = await room();
   const source = await media(place.path('in.mkv'), { ...NOISY, video: `${NOISY.video},tpad=stop_duration=20` });
   await truncate(source, 3 * 2 ** 20);
-  await expect(importFile(source, place.storage)).rejects.toMatchObject({ code: 'media_unreadable' });
+  await expect(importFile(source, reach(place.storage))).rejects.toMatchObject({ code: 'media_unreadable' });
   expect(await list(place.storage)).toEqual([]);
   expect(await halfWritten(place.path('media'))).toEqual([]);
 });
 
-test('a full storage is the reason to name, unless the file is refused itself', async () => {
+const refuse = () => Promise.reject(new StorageError('full', 'The storage directory is full.'));
+
+test.each([
+  ['one that takes files over', { adopt: refuse }],
+  ['one that copies', { adopt: undefined, write: refuse }],
+])('a full storage is the reason to name, unless the file is refused itself: %s', async (_, methods) => {
   await using place = await room();
-  const full: Storage = Object.assign(Object.create(place.storage), {
-    write: () => Promise.reject(new StorageError('full', 'The storage directory is full.')),
-  });
+  const full = withMethods(place.storage, methods);
   const good = await media(place.path('in.mp4'), { video: picture('64x64') });
   await expect(importFile(good, full)).rejects.toMatchObject({ code: 'full' });
   await truncate(good, 1000);
@@ -113,14 +150,13 @@ test('a rendition is made for a stream that waits only once the source has been 
   await using place = await room();
   const source = await media(place.path('in.mp4'), FITS);
   const asked = Promise.withResolvers<string>();
-  // The copy in storage is the last thing that an import does.
-  const { storage } = place;
-  const write: Storage['write'] = async (...args) => {
-    await storage.write(...args);
-    asked.resolve('720p30');
-  };
-  const slow = new Proxy(storage, {
-    get: (_, name: keyof Storage) => (name === 'write' ? write : storage[name]?.bind(storage)),
+  // An import takes the source into storage at its end.
+  const slow = withMethods(place.storage, {
+    async adopt(...args: Parameters<NonNullable<Storage['adopt']>>) {
+      const isTaken = (await place.storage.adopt?.(...args)) ?? false;
+      asked.resolve('720p30');
+      return isTaken;
+    },
   });
   const { rendition } = await importWithRendition(source, slow, { asked: asked.promise });
   expect(rendition).toMatchObject({ state: 'ready', key: KEY });

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../../../../src/media/prepare/link/fetch.ts';
-import { halfWritten, quiet, room, serve } from '../../../../kit/make/prepare.ts';
+import { halfWritten, quiet, room, serve, sinkTo } from '../../../../kit/make/prepare.ts';
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');
@@ -12,7 +12,7 @@ async function importLink(link: string, options: Partial<FetchOptions> = {}) {
   await using place = await room();
   const { storage } = place;
   try {
-    const result = await fetchInto(storage, 'sources/x', link, {
+    const result = await fetchInto(sinkTo(storage), link, {
       allowPrivateLinks: true,
       maxBytes: 1e6,
       timeoutSeconds: 20,

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { fetchInto } from '../../../../../src/media/prepare/link/fetch.ts';
-import { quiet, room } from '../../../../kit/make/prepare.ts';
+import { quiet, room, sinkTo } from '../../../../kit/make/prepare.ts';
 
 export const PUBLIC = '93.184.216.34';
 /** DNS answers by name: the first time, the second time and so on; the last answer repeats. */
@@ -86,7 +86,7 @@ async function tryLink(link: string, allowPrivateLinks: boolean): Promise<string
   const { signal } = new AbortController();
   const limits = { allowPrivateLinks, maxBytes: 1e6, timeoutSeconds: 20, minBytesPerSecond: 0, retryDelayMs: 1 };
   try {
-    await fetchInto(place.storage, 'sources/x', link, { ...limits, signal, log: quiet });
+    await fetchInto(sinkTo(place.storage), link, { ...limits, signal, log: quiet });
     return 'ok';
   } catch (error) {
     return String((error as { code?: string }).code ?? error);
