@@ -114,8 +114,7 @@ export class DirectoryStorage implements Storage {
     });
   }
 
-  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
-    const path = this.#path(key);
+  async publish(key: string, fill: (path: string) => Promise<void>, complete = () => key): Promise<void> {
     const segments = keySegments(key);
     const directory = join(this.#root, ...segments.slice(0, Math.min(1, segments.length - 1)), TEMP_DIRECTORY);
     const temp = join(directory, randomUUID());
@@ -125,7 +124,7 @@ export class DirectoryStorage implements Storage {
       await this.#swept;
       await writeFile(temp, '', { flag: 'wx' });
       await fill(temp);
-      await this.#commit(temp, path);
+      await this.#commit(temp, this.#path(complete()));
     } catch (error) {
       await rm(temp, { force: true });
       throw storageError(error);

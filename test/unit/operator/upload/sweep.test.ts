@@ -87,7 +87,7 @@ describe('a sweep', () => {
   it('may delete unlisted objects, and no others', () => {
     const deletes = mayDelete(planSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
-    const chunk = [chunkKey(KEY, 900), entryKey(KEY, 900)];
+    const chunk = [chunkKey(KEY, { firstFrame: 900, sha256: 'a'.repeat(64) }), entryKey(KEY, 900)];
     expect(chunk.map(deletes)).toEqual([false, false]);
     expect(chunk.map(mayDelete(planSweep(new Set(['sources/u1']), 60)))).toEqual([true, true]);
   });
