@@ -9,7 +9,7 @@ import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
 import { chunkKey, entryKey, indexKey, parseChunkKey, rankDeletion } from '../../rendition/format.ts';
 import { parseIndex, type RenditionIndex } from '../../rendition/index.ts';
-import type { Storage } from '../../storage/storage.ts';
+import { type Storage, StorageError } from '../../storage/storage.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
@@ -112,6 +112,21 @@ async function listSuspects(storage: Storage, task: SweepTask, signal: AbortSign
   return suspects.found;
 }
 
+/** Objects whose marks fit into one block of a disk. */
+const FEW_MARKS = 16;
+
+/** A full storage has no room to replace the marks. The room of the old ones takes a few, so that it does not stay full. */
+async function writeMarks(storage: Storage, key: string, marks: Marks): Promise<void> {
+  const write = (some: Marks) => storage.write(key, Buffer.from(JSON.stringify(some)));
+  const unlessFull = (error: unknown) => {
+    if (!(error instanceof StorageError && error.code === 'full')) throw error;
+    return error;
+  };
+  if (!(await write(marks).catch(unlessFull))) return;
+  await storage.delete(key);
+  if (await write(marks).catch(unlessFull)) await write(Object.fromEntries(Object.entries(marks).slice(0, FEW_MARKS)));
+}
+
 const isOlder = async (storage: Storage, key: string, than: Date): Promise<boolean> => {
   const object = await storage.head(key);
   return object === undefined || object.modifiedAt < than;
@@ -197,7 +212,7 @@ export async function sweep(
       kept[name] = now.toISOString();
     }
   }
-  await storage.write(marksKey, Buffer.from(JSON.stringify(kept)));
+  await writeMarks(storage, marksKey, kept);
   for await (const key of storage.list(MARKS_PREFIX)) {
     // Marks of another division of the keys.
     if (!key.startsWith(`${MARKS_PREFIX}${task.shards}-`)) await storage.delete(key);
