@@ -75,8 +75,9 @@ function listChunks(key: string, index: RenditionIndex | RenditionIndexV1): Prev
     const { video, audio, sizeBytes } = index;
     return [{ key, firstFrame: 0, frames: (video ?? audio)?.frames ?? 1, sizeBytes, keyframes: video?.keyframes }];
   }
-  return index.chunks.map(({ firstFrame, frames, sizeBytes, video }) => {
-    return { key: chunkKey(key, firstFrame), firstFrame, frames, sizeBytes, keyframes: video?.keyframes };
+  return index.chunks.map((chunk) => {
+    const { firstFrame, frames, sizeBytes, video } = chunk;
+    return { key: chunkKey(key, chunk, index.version), firstFrame, frames, sizeBytes, keyframes: video?.keyframes };
   });
 }
 

@@ -4,7 +4,7 @@
  * Pure: no I/O, no clock.
  */
 
-export const INDEX_VERSION = 2;
+export const INDEX_VERSION = 3;
 export const AUDIO_SAMPLE_RATE = 48_000;
 /** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
 export const SAMPLES_PER_FRAME = 1024;
@@ -17,17 +17,32 @@ export const CHUNK_SECONDS = 30;
 
 /** Digits that keep keys in the order of the frames: ten hours at 60 frames a second have seven. */
 const DIGITS = 9;
-/** Groups: the key of the rendition, the first frame of the chunk; behind them `.json` for its entry. */
-const CHUNK_KEY = /^(.+)\.(\d{9})(?:\.json)?$/;
+/** Digits of a chunk's hash in its key. */
+const HASH_DIGITS = 16;
+/** Groups: the key of the rendition, the first frame of the chunk; behind them its hash, or `.json` for its entry. */
+const CHUNK_KEY = /^(.+)\.(\d{9})(?:\.json|\.[0-9a-f]{16})?$/;
 
 export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;
 
-/** Returns the key of the chunk that begins with frame `firstFrame`. Its entry has the same key plus `.json`. */
-export const chunkKey = (renditionKey: string, firstFrame: number): string =>
+const frameKey = (renditionKey: string, firstFrame: number): string =>
   `${renditionKey}.${String(firstFrame).padStart(DIGITS, '0')}`;
 
+/**
+ * Returns the key of a chunk. It names the content, so an entry or an index never refers to another one. Until version 2 it had the
+ * first frame alone.
+ */
+export function chunkKey(
+  renditionKey: string,
+  { firstFrame, sha256 }: { firstFrame: number; sha256: string },
+  version: number = INDEX_VERSION,
+): string {
+  const key = frameKey(renditionKey, firstFrame);
+  return version < 3 ? key : `${key}.${sha256.slice(0, HASH_DIGITS)}`;
+}
+
+/** Returns the key of the entry of the chunk that begins with frame `firstFrame`. */
 export const entryKey = (renditionKey: string, firstFrame: number): string =>
-  `${chunkKey(renditionKey, firstFrame)}.json`;
+  `${frameKey(renditionKey, firstFrame)}.json`;
 
 /**
  * Ranks keys for deletion: an index says that a rendition is complete, and an entry that its chunk is there, so what others rely on

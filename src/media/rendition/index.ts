@@ -4,14 +4,15 @@
  *
  * | key                  | object                                                          |
  * | -------------------- | --------------------------------------------------------------- |
- * | K.000000000          | the chunk that begins with frame 0: the file's header and tags  |
+ * | K.000000000.<hash>   | the chunk that begins with frame 0: the file's header and tags  |
  * | K.000000000.json     | its ChunkEntry, written after the chunk                         |
- * | K.000000900 …        | the chunk that begins with frame 900, and so on                 |
+ * | K.000000900.<hash> … | the chunk that begins with frame 900, and so on                 |
  * | K.json               | the RenditionIndex, written last: the rendition is complete     |
  *
- * No object changes once it is written, so readers see a chunk whole or not at all, and no cache or listing can be out
- * of date about one. A chunk with an entry can be played before the rendition is complete: the key of the next chunk follows
- * from the frames of this one.
+ * No chunk changes once it is written, so readers see one whole or not at all, and no cache or listing can be out of date
+ * about one. Its key has the first digits of its SHA-256: two Jobs that make the same frames, which nothing can exclude
+ * where a node is lost, write two objects, and each entry and index refers to the one that it describes. A chunk with an
+ * entry can be played before the rendition is complete: the key of the next entry follows from the frames of this one.
  *
  * Frame i is decoded at i / framerate. Its composition time shows it a whole number of frames later: every slot of the frame
  * rate is filled once, GOPs are closed and at most MAX_GOP_SECONDS long. The composition time of a chunk's first frame is its
@@ -32,6 +33,8 @@ export {
   SAMPLES_PER_FRAME,
 } from './format.ts';
 
+/** A rendition of version 2 differs in the keys of its chunks alone (chunkKey). */
+const Version = Type.Union([Type.Literal(INDEX_VERSION), Type.Literal(2)]);
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Keyframes = Type.Array(
   Type.Object({ frame: Type.Integer({ minimum: 0 }), offset: Type.Integer({ minimum: 0 }) }),
@@ -68,7 +71,7 @@ const frameRate = { frameRateNum: Type.Integer({ minimum: 1 }), frameRateDen: Ty
 
 /** Describes one chunk, and as much of its rendition as is needed to play it. */
 export const ChunkEntry = Type.Object({
-  version: Type.Literal(INDEX_VERSION),
+  version: Version,
   profile: Type.String(),
   /** Frames that the whole rendition is expected to have, by its source. */
   expectedFrames: Type.Integer({ minimum: 1 }),
@@ -78,7 +81,7 @@ export const ChunkEntry = Type.Object({
 export type ChunkEntry = Static<typeof ChunkEntry>;
 
 export const RenditionIndex = Type.Object({
-  version: Type.Literal(INDEX_VERSION),
+  version: Version,
   profile: Type.String(),
   /** Size of all chunks. */
   sizeBytes: Type.Integer({ minimum: 13 }),

@@ -272,8 +272,8 @@ export class CachedStorage implements Storage {
     await this.#storage.write(key, body, signal).finally(() => this.#heads.forget(key));
   }
 
-  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
-    await this.#storage.publish(key, fill).finally(() => this.#heads.forget(key));
+  async publish(key: string, fill: (path: string) => Promise<void>, complete = () => key): Promise<void> {
+    await this.#storage.publish(key, fill, complete).finally(() => this.#heads.forget(complete()));
   }
 
   async delete(key: string): Promise<void> {

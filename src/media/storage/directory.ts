@@ -117,32 +117,35 @@ export class DirectoryStorage implements Storage {
     });
   }
 
-  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+  async publish(key: string, fill: (path: string) => Promise<void>, complete = () => key): Promise<void> {
     await this.#place(key, async (temp) => {
       await writeFile(temp, '', { flag: 'wx' });
       await fill(temp);
-      return true;
+      return complete();
     });
   }
 
-  adopt(key: string, path: string, approved: Promise<unknown>): Promise<boolean> {
+  async adopt(key: string, path: string, approved: Promise<unknown>): Promise<boolean> {
     // It may be refused before it is awaited.
     approved.catch(() => undefined);
-    return this.#place(key, async (temp) => {
+    const placed = await this.#place(key, async (temp) => {
       try {
         await link(path, temp);
       } catch (error) {
-        if (UNLINKABLE.has(systemCode(error) ?? '')) return false;
+        if (UNLINKABLE.has(systemCode(error) ?? '')) return undefined;
         throw error;
       }
       await approved;
-      return true;
+      return key;
     });
+    return placed !== undefined;
   }
 
-  /** Runs `make` with the path of a temporary file to make, which becomes the object where that resolves with true. */
-  async #place(key: string, make: (temp: string) => Promise<boolean>): Promise<boolean> {
-    const path = this.#path(key);
+  /**
+   * Runs `make` with the path of a temporary file to make, near the place of `key`. Where that resolves with a key, the file becomes its
+   * object; resolves with that key.
+   */
+  async #place(key: string, make: (temp: string) => Promise<string | undefined>): Promise<string | undefined> {
     const segments = keySegments(key);
     const directory = join(this.#root, ...segments.slice(0, Math.min(1, segments.length - 1)), TEMP_DIRECTORY);
     const temp = join(directory, randomUUID());
@@ -150,9 +153,9 @@ export class DirectoryStorage implements Storage {
       await mkdir(directory, { recursive: true });
       this.#swept ??= this.#sweep();
       await this.#swept;
-      const isMade = await make(temp);
-      if (isMade) await this.#commit(temp, path);
-      return isMade;
+      const made = await make(temp);
+      if (made !== undefined) await this.#commit(temp, this.#path(made));
+      return made;
     } catch (error) {
       await rm(temp, { force: true });
       throw storageError(error);

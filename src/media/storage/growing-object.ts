@@ -1,26 +1,31 @@
-/** Writes an object piece by piece, by a caller that learns only on the way where it ends. */
+/** Writes an object piece by piece, by a caller that learns only on the way where it ends and what its key is. */
 import { type FileHandle, open } from 'node:fs/promises';
 import type { Storage } from './storage.ts';
 
 export class GrowingObject {
   readonly #file: FileHandle;
-  readonly #filled: PromiseWithResolvers<void>;
+  readonly #filled: PromiseWithResolvers<string>;
   readonly #published: Promise<void>;
 
-  private constructor(file: FileHandle, filled: PromiseWithResolvers<void>, published: Promise<void>) {
+  private constructor(file: FileHandle, filled: PromiseWithResolvers<string>, published: Promise<void>) {
     this.#file = file;
     this.#filled = filled;
     this.#published = published;
   }
 
-  /** Begins an object, which is not visible before `commit`. Rejects with StorageError. */
+  /**
+   * Begins an object, which is not visible before `commit`. `key` has the first segment of the object's key. Rejects with
+   * StorageError.
+   */
   static async begin(storage: Pick<Storage, 'publish'>, key: string): Promise<GrowingObject> {
     const begun = Promise.withResolvers<FileHandle>();
-    const filled = Promise.withResolvers<void>();
-    const published = storage.publish(key, async (path) => {
+    const filled = Promise.withResolvers<string>();
+    let name = key;
+    const fill = async (path: string) => {
       begun.resolve(await open(path, 'w'));
-      await filled.promise;
-    });
+      name = await filled.promise;
+    };
+    const published = storage.publish(key, fill, () => name);
     published.catch(begun.reject);
     return new GrowingObject(await begun.promise, filled, published);
   }
@@ -36,9 +41,9 @@ export class GrowingObject {
     }
   }
 
-  /** Makes the object visible, whole. Rejects with StorageError. */
-  commit(): Promise<void> {
-    return this.#end(() => this.#filled.resolve());
+  /** Makes the object visible under `key`, whole. Rejects with StorageError. */
+  commit(key: string): Promise<void> {
+    return this.#end(() => this.#filled.resolve(key));
   }
 
   /** Drops the object. */

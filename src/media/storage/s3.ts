@@ -179,12 +179,12 @@ export class S3Storage implements Storage {
     }
   }
 
-  async publish(key: string, fill: (path: string) => Promise<void>): Promise<void> {
+  async publish(key: string, fill: (path: string) => Promise<void>, complete = () => key): Promise<void> {
     keySegments(key);
     await withScratchFile(this.#scratchDir, async (path) => {
       await writeFile(path, '', { flag: 'wx' });
       await fill(path);
-      await this.write(key, createReadStream(path, { highWaterMark: 2 ** 20 }));
+      await this.write(complete(), createReadStream(path, { highWaterMark: 2 ** 20 }));
     });
   }
 

@@ -70,9 +70,10 @@ export interface Storage {
   adopt?(key: string, path: string, approved: Promise<unknown>): Promise<boolean>;
   /**
    * Runs `fill` with the path of an empty file on a local disk; its content becomes the object, atomically. Some
-   * programs need a file to write to (ffmpeg). Nothing stays behind when `fill` throws.
+   * programs need a file to write to (ffmpeg). Nothing stays behind when `fill` throws. `complete` gives the object
+   * another key of the same first segment, once its content is known.
    */
-  publish(key: string, fill: (path: string) => Promise<void>): Promise<void>;
+  publish(key: string, fill: (path: string) => Promise<void>, complete?: () => string): Promise<void>;
   /** Runs `use` with the path of a local file that holds the object (ffmpeg needs to seek). */
   withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T>;
   delete(key: string): Promise<void>;

@@ -10,6 +10,7 @@ import {
   isVideoFrame,
   parseFlv,
 } from '../../../src/media/rendition/flv.ts';
+import { parseChunkKey } from '../../../src/media/rendition/format.ts';
 import {
   type Chunk,
   type ChunkEntry,
@@ -100,10 +101,20 @@ function describePictures(tags: readonly FlvTag[], from: number, to: number, fir
   };
 }
 
+/** Returns the keys of the chunks of a rendition that are there, those that begin with this frame, whatever their content. */
+export async function findChunkKeys(storage: Storage, key: string, firstFrame: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const name of storage.list(`${key}.`)) {
+    const chunk = parseChunkKey(name);
+    if (chunk?.renditionKey === key && chunk.firstFrame === firstFrame && !chunk.isEntry) found.push(name);
+  }
+  return found;
+}
+
 /** Writes chunk `at` and its entry. */
 export async function publishChunk(storage: Storage, key: string, cut: CutRendition, at: number): Promise<void> {
   const entry = cut.entries[at] as ChunkEntry;
-  await storage.write(chunkKey(key, entry.chunk.firstFrame), cut.bodies[at] as Buffer);
+  await storage.write(chunkKey(key, entry.chunk), cut.bodies[at] as Buffer);
   await storage.write(entryKey(key, entry.chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
 }
 

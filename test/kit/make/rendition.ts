@@ -72,7 +72,7 @@ export async function rendition(
 /** Joins the chunks to the FLV file that they are together; returns its path. */
 async function joinChunks({ dir }: Room, renditionKey: string, { chunks }: RenditionIndex): Promise<string> {
   const media = join(dir, 'media');
-  const parts = chunks.map(({ firstFrame }) => readFile(join(media, chunkKey(renditionKey, firstFrame))));
+  const parts = chunks.map((chunk) => readFile(join(media, chunkKey(renditionKey, chunk))));
   const file = join(dir, `${basename(renditionKey)}.joined.flv`);
   await writeFile(file, Buffer.concat(await Promise.all(parts)));
   return file;
@@ -83,7 +83,7 @@ async function proveChunks({ storage }: Room, renditionKey: string, index: Rendi
   let frame = 0;
   for (const chunk of index.chunks) {
     expect(chunk.firstFrame).toBe(frame);
-    const bytes = await buffer(await storage.read(chunkKey(renditionKey, frame)));
+    const bytes = await buffer(await storage.read(chunkKey(renditionKey, chunk)));
     expect(bytes.length).toBe(chunk.sizeBytes);
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(chunk.sha256);
     const entry: unknown = JSON.parse(await text(await storage.read(entryKey(renditionKey, frame))));

@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { PrepareResult, type PrepareTask } from '../../../src/media/prepare/job/task.ts';
 import { runPrepare } from '../../../src/media/prepare/main.ts';
-import { chunkKey, entryKey, indexKey } from '../../../src/media/rendition/index.ts';
+import { entryKey, indexKey } from '../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../src/media/settings.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
+import { findChunkKeys } from '../../kit/make/chunks.ts';
 import { ffmpeg, quiet, room, serve } from '../../kit/make/prepare.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 
@@ -53,7 +54,12 @@ test('a source goes to S3, and a rendition of it with its index', async () => {
   const task: PrepareTask = { action: 'rendition', type: 'video', sourceKey, profile: '720p30', renditionKey };
   expect(await run(task)).toMatchObject({ code: 0, result: { rendition: { state: 'ready', key: renditionKey } } });
   const storage = await openStorage(url('media'), { credentials: s3.credentials });
-  for (const key of [sourceKey, chunkKey(renditionKey, 0), entryKey(renditionKey, 0), indexKey(renditionKey)]) {
+  for (const key of [
+    sourceKey,
+    ...(await findChunkKeys(storage, renditionKey, 0)),
+    entryKey(renditionKey, 0),
+    indexKey(renditionKey),
+  ]) {
     expect((await storage.head(key))?.sizeBytes).toBeGreaterThan(0);
   }
 });

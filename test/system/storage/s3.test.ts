@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { Storage, StorageCredentials } from '../../../src/media/storage/storage.ts';
 import { describeKeeper, listKeys } from '../../kit/make/storage-suite.ts';
+import { buildFlv, followEntries, makeChunks, readAll } from '../../kit/make/tiny-rendition.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 
 const LARGE_BYTES = 20 * 2 ** 20;
@@ -93,6 +94,20 @@ describe('S3', () => {
       await Promise.all(names.slice(at, at + 50).map((name) => storage.write(name, Buffer.from('x'))));
     }
     expect(await listKeys(storage, 'many/')).toEqual(names);
+  });
+});
+
+describe('the chunks of a rendition', () => {
+  test('that two Jobs make at once are whole for whoever reads them, and for both indexes', async () => {
+    const jobs = Promise.all(['ff', 'ee'].map((mark) => makeChunks(storage, buildFlv(70, { mark }))));
+    let isOver = false;
+    const ended = jobs.finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await followEntries(storage);
+    for (const index of await ended) expect((await readAll(storage, index)).length).toBe(index.sizeBytes);
+    expect(await followEntries(storage)).toBe(1680);
+    expect(await leftovers()).toEqual([]);
   });
 });
 

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
-import { chunkKey } from '../../../src/media/rendition/index.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import { findChunkKeys } from '../../kit/make/chunks.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { quiet } from '../../kit/make/prepare.ts';
@@ -55,8 +55,8 @@ async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[str
       limits: DEFAULT_LIMITS,
     },
   );
-  const first = join(dir, chunkKey(rendition, 0));
-  const { stdout } = await run('ffprobe', ['-v', 'error', '-show_entries', 'stream=profile', first]);
+  const [first = ''] = await findChunkKeys(storage, rendition, 0);
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-show_entries', 'stream=profile', join(dir, first)]);
   // An encoded rendition is of High.
   expect(stdout).not.toContain('profile=High');
   return { id, name: id, rendition };

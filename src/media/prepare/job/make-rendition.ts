@@ -10,6 +10,7 @@ import { FlvError } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import {
   AUDIO_SAMPLE_RATE,
+  chunkKey,
   indexKey,
   parseIndex,
   type RenditionIndex,
@@ -24,7 +25,7 @@ import type { MediaTools } from '../inspect/probe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
-import { deleteChunks, listChunks } from '../transcode/chunk-writer.ts';
+import { listChunks } from '../transcode/chunk-writer.ts';
 import {
   assumedScan,
   isHdr,
@@ -123,9 +124,14 @@ async function readIndex(
   const index = parseIndex(json);
   if (index?.profile !== profile || (index.video !== undefined) !== (type === 'video')) return undefined;
   if (index.version === 1) return (await storage.head(renditionKey))?.sizeBytes === index.sizeBytes ? index : undefined;
-  const there = new Set<number>();
-  for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey)) if (!isEntry) there.add(firstFrame);
-  return index.chunks.every(({ firstFrame }) => there.has(firstFrame)) ? index : undefined;
+  const there = new Set<string>();
+  for await (const { key } of listChunks(storage, renditionKey)) there.add(key);
+  for (const chunk of index.chunks) {
+    const key = chunkKey(renditionKey, chunk, index.version);
+    // A listing may be old.
+    if (!there.has(key) && !(await storage.head(key))) return undefined;
+  }
+  return index;
 }
 
 /** The plan decides a preview's size, so its quality here has no meaning. */
@@ -327,8 +333,9 @@ async function makeBy(
     await output.stop();
     const judged = judgeFailure(error, plan);
     if (!(judged instanceof Retry)) throw judged;
+    // Chunks that can be played already are right, each by itself: where they fit, only the rest is encoded.
     log.info({ reason: judged.message }, 'the copy is not a valid rendition; encoding instead');
-    await deleteChunks(storage, task.renditionKey);
+    await output.dropUnlisted();
     throw judged;
   } finally {
     over.abort();

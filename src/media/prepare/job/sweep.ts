@@ -1,13 +1,16 @@
 /**
  * Deletes objects without references. A sweep only marks the unreferenced objects. A later one deletes those that were
- * marked for the whole grace time and never found referenced in between.
+ * marked for the whole grace time, never found referenced in between and not written since. The same holds for chunks of a rendition
+ * that is referenced, but to which its index does not refer.
  */
 import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
-import { rankDeletion } from '../../rendition/format.ts';
-import type { Storage } from '../../storage/storage.ts';
+import { chunkKey, entryKey, indexKey, parseChunkKey, rankDeletion } from '../../rendition/format.ts';
+import { parseIndex, type RenditionIndex } from '../../rendition/index.ts';
+import { type Storage, StorageError } from '../../storage/storage.ts';
+import { listChunks } from '../transcode/chunk-writer.ts';
 import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
 
@@ -19,9 +22,16 @@ const MARKS_PREFIX = 'sweep/';
 /** Limit of one sweep, so that memory and the marks stay small; the next sweep takes the rest. */
 const MAX_CANDIDATES = 50_000;
 
-/** Time (RFC 3339) since which a base has had no reference. */
+/** In front of a base of which only chunks may have to go. No key has a space. */
+const CHUNKS_MARK = 'chunks ';
+/** Time (RFC 3339) since which a base has had no reference, or unused chunks. */
 const Marks = Type.Record(Type.String(), Type.String());
 type Marks = Static<typeof Marks>;
+
+function readTime(text = ''): Date | undefined {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
 
 async function readMarks(storage: Storage, key: string): Promise<Marks> {
   if (!(await storage.head(key))) return {};
@@ -36,35 +46,141 @@ async function readMarks(storage: Storage, key: string): Promise<Marks> {
 }
 
 /**
- * Lists the bases of this part that are not on the list, and whether the object of that key is the only one. A long rendition has
- * thousands of objects, so they are listed again before they are deleted.
+ * The part of a base that may have to go: `all`, since it is not on the list; its `only` object, whose key is the base; or `chunks` of a
+ * rendition on the list to which its index may not refer.
  */
-async function listUnreferenced(storage: Storage, { keep, shard, shards }: SweepTask, signal: AbortSignal) {
-  const list = new KeepList(keep);
-  const found = new Map<string, { isAlone: boolean }>();
-  // Objects of a base come one behind the other.
-  let last = { base: '', isUnreferenced: false };
+type Suspect = 'all' | 'only' | 'chunks';
+
+/** Finds the suspects of a listing, in which the objects of a base come one behind the other. */
+class Suspects {
+  /** By their base. */
+  readonly found = new Map<string, Suspect>();
+  readonly #judge: (base: string) => 'deleted' | 'kept' | 'other';
+  #base = '';
+  #verdict: 'deleted' | 'kept' | 'other' = 'other';
+  /** The frame at which the last chunks and entries begin, and their numbers: one of each as a rule. */
+  #frame: { firstFrame: number; chunks: number; entries: number } | undefined;
+
+  constructor({ keep, shard, shards }: SweepTask) {
+    const list = new KeepList(keep);
+    this.#judge = (base) => (computeShard(base, shards) !== shard ? 'other' : list.has(base) ? 'kept' : 'deleted');
+  }
+
+  see(key: string): void {
+    const base = getBaseKey(key);
+    if (base !== this.#base) {
+      this.end();
+      this.#base = base;
+      this.#verdict = this.#judge(base);
+    }
+    if (this.#verdict === 'kept') this.#count(key);
+    if (this.#verdict !== 'deleted') return;
+    const isOnly = key === base && (this.found.get(base) ?? 'only') === 'only';
+    this.#add(isOnly ? 'only' : 'all');
+  }
+
+  #count(key: string): void {
+    const chunk = parseChunkKey(key);
+    if (chunk?.firstFrame !== this.#frame?.firstFrame) this.end();
+    if (!chunk) return;
+    this.#frame ??= { firstFrame: chunk.firstFrame, chunks: 0, entries: 0 };
+    if (chunk.isEntry) this.#frame.entries++;
+    else this.#frame.chunks++;
+  }
+
+  /** Nothing more of this base comes, or of the frame. */
+  end(): void {
+    if (this.#frame && (this.#frame.chunks !== 1 || this.#frame.entries !== 1)) this.#add('chunks');
+    this.#frame = undefined;
+  }
+
+  #add(suspect: Suspect): void {
+    if (this.found.has(this.#base) || this.found.size < MAX_CANDIDATES) this.found.set(this.#base, suspect);
+  }
+}
+
+/** A long rendition has thousands of objects, so they are listed again before they are deleted. */
+async function listSuspects(storage: Storage, task: SweepTask, signal: AbortSignal): Promise<Map<string, Suspect>> {
+  const suspects = new Suspects(task);
   for (const prefix of PREFIXES) {
     for await (const key of storage.list(prefix)) {
       signal.throwIfAborted();
-      const base = getBaseKey(key);
-      if (base !== last.base) last = { base, isUnreferenced: computeShard(base, shards) === shard && !list.has(base) };
-      if (!last.isUnreferenced || (!found.has(base) && found.size >= MAX_CANDIDATES)) continue;
-      found.set(base, { isAlone: key === base && (found.get(base)?.isAlone ?? true) });
+      suspects.see(key);
     }
   }
-  return found;
+  suspects.end();
+  return suspects.found;
 }
 
-/** Deletes all objects of a base. Interrupted, it leaves nothing that looks complete and is not. */
-async function deleteAll(storage: Storage, base: string, signal: AbortSignal): Promise<void> {
-  const keys: string[] = [];
-  const prefix = base.startsWith('incoming/') ? `${base}/` : base;
-  for await (const key of storage.list(prefix)) if (getBaseKey(key) === base) keys.push(key);
-  for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) {
+/** Objects whose marks fit into one block of a disk. */
+const FEW_MARKS = 16;
+
+/** A full storage has no room to replace the marks. The room of the old ones takes a few, so that it does not stay full. */
+async function writeMarks(storage: Storage, key: string, marks: Marks): Promise<void> {
+  const write = (some: Marks) => storage.write(key, Buffer.from(JSON.stringify(some)));
+  const unlessFull = (error: unknown) => {
+    if (!(error instanceof StorageError && error.code === 'full')) throw error;
+    return error;
+  };
+  if (!(await write(marks).catch(unlessFull))) return;
+  await storage.delete(key);
+  if (await write(marks).catch(unlessFull)) await write(Object.fromEntries(Object.entries(marks).slice(0, FEW_MARKS)));
+}
+
+const isOlder = async (storage: Storage, key: string, than: Date): Promise<boolean> => {
+  const object = await storage.head(key);
+  return object === undefined || object.modifiedAt < than;
+};
+
+/**
+ * Deletes all objects of a base. Interrupted, it leaves nothing that looks complete and is not. Resolves to false where it deletes
+ * nothing, since somebody has written there after `since`.
+ */
+async function deleteAll(
+  storage: Storage,
+  { base, isOnly, since }: { base: string; isOnly: boolean; since: Date },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const isSent = base.startsWith('incoming/');
+  // A listing may be old, and lack the index.
+  const keys = new Set(isSent || isOnly ? [] : [indexKey(base)]);
+  if (isOnly) keys.add(base);
+  else for await (const key of storage.list(isSent ? `${base}/` : base)) if (getBaseKey(key) === base) keys.add(key);
+  const sorted = [...keys].sort((a, b) => rankDeletion(a) - rankDeletion(b));
+  // An index is written last, and without one the last piece or chunk.
+  for (const key of [sorted[0], sorted.at(-1)]) if (key && !(await isOlder(storage, key, since))) return false;
+  for (const key of sorted) {
     signal.throwIfAborted();
     await storage.delete(key);
   }
+  return true;
+}
+
+/**
+ * Deletes the chunks and entries of a complete rendition to which its index does not refer: of a Job that was interrupted, of two at the
+ * same time or of the content before. An object that is newer than `since` may be of a Job at work.
+ */
+async function deleteUnused(storage: Storage, base: string, since: Date, signal: AbortSignal): Promise<number> {
+  const index = await readIndex(storage, base);
+  if (!index) return 0;
+  const { chunks, version } = index;
+  const used = new Set(chunks.flatMap((chunk) => [chunkKey(base, chunk, version), entryKey(base, chunk.firstFrame)]));
+  let deleted = 0;
+  for await (const { key } of listChunks(storage, base)) {
+    signal.throwIfAborted();
+    if (used.has(key) || !(await isOlder(storage, key, since))) continue;
+    await storage.delete(key);
+    deleted++;
+  }
+  return deleted;
+}
+
+/** Undefined without an index of chunks. */
+async function readIndex(storage: Storage, base: string): Promise<RenditionIndex | undefined> {
+  const key = indexKey(base);
+  if (!(await storage.head(key))) return undefined;
+  const index = parseIndex(await text(await storage.read(key)));
+  return index?.version === 1 ? undefined : index;
 }
 
 /** Rejects with StorageError or the signal's reason; all objects deleted until then were due. */
@@ -77,18 +193,26 @@ export async function sweep(
   const marks = await readMarks(storage, marksKey);
   const kept: Marks = {};
   let deleted = 0;
-  for (const [base, { isAlone }] of await listUnreferenced(storage, task, signal)) {
+  for (const [base, suspect] of await listSuspects(storage, task, signal)) {
     signal.throwIfAborted();
-    const since = Date.parse(marks[base] ?? '');
-    if (Number.isNaN(since) || now.getTime() - since < task.graceSeconds * 1000) {
-      kept[base] = Number.isNaN(since) ? now.toISOString() : (marks[base] ?? '');
-      continue;
+    const name = suspect === 'chunks' ? `${CHUNKS_MARK}${base}` : base;
+    const marked = readTime(marks[name]);
+    const since = marked ?? now;
+    kept[name] = since.toISOString();
+    if (!marked || now.getTime() - since.getTime() < task.graceSeconds * 1000) continue;
+    if (suspect === 'chunks') {
+      const objects = await deleteUnused(storage, base, since, signal);
+      delete kept[name];
+      log.info({ key: base, since, objects }, 'deleted unused chunks');
+    } else if (await deleteAll(storage, { base, isOnly: suspect === 'only', since }, signal)) {
+      delete kept[name];
+      log.info({ key: base, since }, 'deleted unreferenced objects');
+      deleted++;
+    } else {
+      kept[name] = now.toISOString();
     }
-    await (isAlone ? storage.delete(base) : deleteAll(storage, base, signal));
-    log.info({ key: base, since: marks[base] }, 'deleted unreferenced objects');
-    deleted++;
   }
-  await storage.write(marksKey, Buffer.from(JSON.stringify(kept)));
+  await writeMarks(storage, marksKey, kept);
   for await (const key of storage.list(MARKS_PREFIX)) {
     // Marks of another division of the keys.
     if (!key.startsWith(`${MARKS_PREFIX}${task.shards}-`)) await storage.delete(key);

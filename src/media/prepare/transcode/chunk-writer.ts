@@ -1,13 +1,14 @@
 /**
  * Writes a rendition into storage, chunk by chunk: a chunk, then its entry. Streams play what is there while the rest is being
- * made. A chunk that another Job has left stays as it is, since a stream may be playing it.
+ * made. A chunk that another Job has left stays as it is, since a stream may be playing it. Where two Jobs write at once, each of
+ * their entries and indexes refers to chunks that are there: which of them stays has no meaning.
  */
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
 import { parseChunkKey, rankDeletion } from '../../rendition/format.ts';
 import { type Chunk, ChunkEntry, chunkKey, entryKey, INDEX_VERSION } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
-import type { Storage } from '../../storage/storage.ts';
+import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { Cut } from './indexer.ts';
 
 export interface ChunkWriterOptions {
@@ -26,12 +27,11 @@ export interface ChunkWriterOptions {
 export class ChunkWriter {
   readonly #options: ChunkWriterOptions;
   #object: GrowingObject | undefined;
-  #nextFrame = 0;
   #appending: Promise<void> = Promise.resolve();
   #publishing: Promise<void> = Promise.resolve();
   readonly #chunks: Chunk[] = [];
   /** Chunks without an entry. */
-  #unlisted: Chunk[] = [];
+  readonly #unlisted: Chunk[] = [];
   #provisional: boolean;
   /** Frames from the beginning on that have an entry. */
   #prepared = 0;
@@ -65,7 +65,7 @@ export class ChunkWriter {
   async #fill(bytes: Buffer): Promise<void> {
     if (bytes.length === 0) return;
     const { storage, renditionKey } = this.#options;
-    this.#object ??= await GrowingObject.begin(storage, chunkKey(renditionKey, this.#nextFrame));
+    this.#object ??= await GrowingObject.begin(storage, renditionKey);
     await this.#object.append(bytes);
   }
 
@@ -74,7 +74,6 @@ export class ChunkWriter {
     const object = this.#object;
     if (!object) throw new Error('a chunk without bytes');
     this.#object = undefined;
-    this.#nextFrame = chunk.firstFrame + chunk.frames;
     await this.#publishing.catch(async (error: unknown) => {
       await object.discard();
       throw error;
@@ -84,42 +83,57 @@ export class ChunkWriter {
   }
 
   async #publish(object: GrowingObject, chunk: Chunk): Promise<void> {
-    const left = await this.#findLeft(chunk).catch(async (error: unknown) => {
+    let left: Chunk | undefined;
+    try {
+      left = await this.#findLeft(chunk);
+      // The same bytes under the same key need not be written again, under the hands of a reader.
+      if (left ?? (await this.#isThere(chunk))) {
+        await object.discard();
+      } else {
+        await object.commit(chunkKey(this.#options.renditionKey, chunk));
+      }
+    } catch (error) {
       await object.discard();
       throw error;
-    });
-    if (left) {
-      await object.discard();
-    } else {
-      await object.commit();
-      this.#unlisted.push(chunk);
     }
+    if (!left) this.#unlisted.push(chunk);
     this.#chunks.push(left ?? chunk);
     if (!this.#provisional) await this.#writeEntries();
   }
 
-  /** Returns the chunk that another Job has left in the place of `chunk`. A chunk that does not fit goes, with all that follow it. */
+  /**
+   * Returns the chunk that another Job has left in the place of `chunk`. Where it does not fit, its entry goes, with all that follow
+   * it. Their chunks stay: a stream may be reading one, or another Job may be about to refer to it.
+   */
   async #findLeft(chunk: Chunk): Promise<Chunk | undefined> {
     const { storage, renditionKey } = this.#options;
-    const key = entryKey(renditionKey, chunk.firstFrame);
-    if (!(await storage.head(key))) return undefined;
-    const entry = parseAs(ChunkEntry, await text(await storage.read(key)));
-    const object = await storage.head(chunkKey(renditionKey, chunk.firstFrame));
-    if (entry && this.#fits(entry, chunk) && object?.sizeBytes === entry.chunk.sizeBytes) return entry.chunk;
-    await deleteChunks(storage, renditionKey, chunk.firstFrame);
-    return undefined;
+    const entry = await readEntry(storage, renditionKey, chunk.firstFrame);
+    if (entry === undefined) return undefined;
+    if (entry === 'unreadable' || !this.#fits(entry, chunk)) {
+      await deleteEntries(storage, renditionKey, chunk.firstFrame);
+      return undefined;
+    }
+    return (await this.#isThere(entry.chunk)) ? entry.chunk : undefined;
   }
 
-  #fits(entry: ChunkEntry, { firstFrame, frames, sha256 }: Chunk): boolean {
+  async #isThere(chunk: Chunk): Promise<boolean> {
+    const { storage, renditionKey } = this.#options;
+    return (await storage.head(chunkKey(renditionKey, chunk)))?.sizeBytes === chunk.sizeBytes;
+  }
+
+  #fits(entry: ChunkEntry, { firstFrame, frames, sha256, video: pictures }: Chunk): boolean {
     const { about, keepsSameOnly } = this.#options;
     const { profile, video } = about;
     return (
+      entry.version === INDEX_VERSION &&
       (!keepsSameOnly || entry.chunk.sha256 === sha256) &&
       entry.profile === profile &&
       entry.video?.frameRateNum === video?.frameRateNum &&
       entry.video?.frameRateDen === video?.frameRateDen &&
       entry.chunk.firstFrame === firstFrame &&
-      entry.chunk.frames === frames
+      entry.chunk.frames === frames &&
+      // The sound lies at the times of the pictures that are shown: with another delay, some of it would be lost or doubled at the border.
+      entry.chunk.video?.delayFrames === pictures?.delayFrames
     );
   }
 
@@ -159,6 +173,12 @@ export class ChunkWriter {
     await this.#object?.discard();
     this.#object = undefined;
   }
+
+  /** Deletes the chunks without an entry, which this Job has found to be wrong. Rejects with StorageError. */
+  async dropUnlisted(): Promise<void> {
+    const { storage, renditionKey } = this.#options;
+    for (const chunk of this.#unlisted.splice(0)) await storage.delete(chunkKey(renditionKey, chunk));
+  }
 }
 
 /** Lists the chunks of a rendition that is complete or not, and their entries. */
@@ -169,17 +189,58 @@ export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: 
   }
 }
 
+/** Reads the entry of the chunk that begins with a frame; undefined without one. Rejects with StorageError. */
+async function readEntry(
+  storage: Pick<Storage, 'read'>,
+  renditionKey: string,
+  firstFrame: number,
+): Promise<ChunkEntry | 'unreadable' | undefined> {
+  try {
+    const json = await text(await storage.read(entryKey(renditionKey, firstFrame)));
+    return parseAs(ChunkEntry, json) ?? 'unreadable';
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+/** Lists the keys of a rendition's chunks and entries from this frame on, those to delete first in front. Rejects with StorageError. */
+async function listFrom(
+  storage: Pick<Storage, 'list' | 'read'>,
+  renditionKey: string,
+  fromFrame: number,
+): Promise<string[]> {
+  const keys = new Set<string>();
+  let next = fromFrame;
+  for await (const { key, firstFrame, isEntry } of listChunks(storage, renditionKey)) {
+    if (firstFrame < fromFrame) continue;
+    keys.add(key);
+    if (isEntry) next = Math.max(next, firstFrame);
+  }
+  // A listing may be old. The entries that it lacks follow the last one that it has.
+  for (;;) {
+    const entry = await readEntry(storage, renditionKey, next);
+    if (entry === undefined) break;
+    keys.add(entryKey(renditionKey, next));
+    if (entry === 'unreadable') break;
+    keys.add(chunkKey(renditionKey, entry.chunk, entry.version));
+    next += entry.chunk.frames;
+  }
+  return [...keys].sort((a, b) => rankDeletion(a) - rankDeletion(b));
+}
+
+/** Deletes the entries of a rendition from this frame on. Rejects with StorageError. */
+async function deleteEntries(storage: Storage, renditionKey: string, fromFrame: number): Promise<void> {
+  for (const key of await listFrom(storage, renditionKey, fromFrame))
+    if (parseChunkKey(key)?.isEntry) await storage.delete(key);
+}
+
 /**
- * Deletes the chunks of a rendition from this frame on, first the entries, without which nobody begins to read a chunk. Rejects with
- * StorageError.
+ * Deletes the chunks of a rendition, first the entries, without which nobody begins to read a chunk. Rejects with StorageError.
  */
 export async function deleteChunks(
-  storage: Pick<Storage, 'list' | 'delete'>,
+  storage: Pick<Storage, 'list' | 'read' | 'delete'>,
   renditionKey: string,
-  fromFrame = 0,
 ): Promise<void> {
-  const keys: string[] = [];
-  for await (const { key, firstFrame } of listChunks(storage, renditionKey))
-    if (firstFrame >= fromFrame) keys.push(key);
-  for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) await storage.delete(key);
+  for (const key of await listFrom(storage, renditionKey, 0)) await storage.delete(key);
 }

@@ -80,4 +80,9 @@ export class RenditionOutput {
   stop(): Promise<void> {
     return this.#writer.stop();
   }
+
+  /** Deletes provisional chunks, after `stop`. Rejects with StorageError. */
+  dropUnlisted(): Promise<void> {
+    return this.#writer.dropUnlisted();
+  }
 }

@@ -40,6 +40,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const isDateTime: Check = (value) =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
+const isVersion: Check = (value) => value === INDEX_VERSION || value === 2;
 const sha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isPositive: Check = (value) => isNumber(value) && value > 0;
 const isNotNegative: Check = (value) => isNumber(value) && value >= 0;
@@ -58,7 +59,7 @@ const chunk = object(
 );
 
 const entry = object(
-  { version: (value) => value === INDEX_VERSION, profile: isString, expectedFrames: atLeast(1), chunk },
+  { version: isVersion, profile: isString, expectedFrames: atLeast(1), chunk },
   { video: object(frameRate) },
 );
 
@@ -71,7 +72,7 @@ const about = {
 
 const index = object(
   {
-    version: (value) => value === INDEX_VERSION,
+    version: isVersion,
     ...about,
     audio: object({ frames: atLeast(1) }),
     chunks: oneOrMore(chunk),

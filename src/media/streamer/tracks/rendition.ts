@@ -44,9 +44,9 @@ function pictureTicks(rate: FrameRate | undefined): number | undefined {
   return ticks;
 }
 
-const addKey = (renditionKey: string, chunk: Chunk): KeyedChunk => ({
+const addKey = (renditionKey: string, version: number, chunk: Chunk): KeyedChunk => ({
   ...chunk,
-  key: chunkKey(renditionKey, chunk.firstFrame),
+  key: chunkKey(renditionKey, chunk, version),
 });
 
 /** Describes a complete rendition. Throws ItemError when its numbers do not fit each other. */
@@ -56,7 +56,7 @@ export function readIndex(renditionKey: string, index: RenditionIndex): Renditio
     frameTicks: pictureTicks(video),
     frames: video?.frames ?? audio.frames,
     audioFrames: audio.frames,
-    chunks: index.chunks.map((chunk) => addKey(renditionKey, chunk)),
+    chunks: index.chunks.map((chunk) => addKey(renditionKey, index.version, chunk)),
     complete: true,
   };
   checkSense(rendition);
@@ -93,13 +93,13 @@ export function readIndexV1(renditionKey: string, index: RenditionIndexV1, delay
 }
 
 /** Describes a rendition that is still being prepared, by the entry of one chunk. Throws ItemError as readIndex does. */
-export function readEntry(renditionKey: string, { video, expectedFrames, chunk }: ChunkEntry): Rendition {
+export function readEntry(renditionKey: string, { version, video, expectedFrames, chunk }: ChunkEntry): Rendition {
   const ticks = pictureTicks(video);
   const rendition: Rendition = {
     frameTicks: ticks,
     frames: expectedFrames,
     audioFrames: ticks === undefined ? expectedFrames : audioFramesFor(expectedFrames, TICKS_PER_SECOND / ticks),
-    chunks: [addKey(renditionKey, chunk)],
+    chunks: [addKey(renditionKey, version, chunk)],
     complete: false,
   };
   checkSense(rendition);

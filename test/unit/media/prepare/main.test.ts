@@ -9,8 +9,8 @@ import { describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import { PrepareProgress, PrepareResult, type PrepareTask } from '../../../../src/media/prepare/job/task.ts';
 import { runPrepare } from '../../../../src/media/prepare/main.ts';
-import { chunkKey } from '../../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
+import { findChunkKeys } from '../../../kit/make/chunks.ts';
 import { ffmpeg, halfWritten, media, quiet, room, serve } from '../../../kit/make/prepare.ts';
 import { freePort, until } from '../../../kit/wait.ts';
 
@@ -214,7 +214,7 @@ describe('a rendition', () => {
     await place.storage.write('sources/x', await readFile(file));
     const { result } = await runJob(place, task);
     expect(result.action).toBe('failed');
-    expect(await place.storage.head(chunkKey(task.renditionKey, 0))).toBeUndefined();
+    expect(await findChunkKeys(place.storage, task.renditionKey, 0)).toEqual([]);
   });
 });
 

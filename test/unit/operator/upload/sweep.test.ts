@@ -75,7 +75,8 @@ describe('the sweep’s list of used objects', () => {
     const wanted = { name: 'helpers', task: { ...task, action: 'range' as const }, ranges: 9, left: 9 };
     const job = makeHelpersJob(upload('film'), { ...wanted, deadlineSeconds: 60, urgent: true });
     const deletes = (jobs: Job[]) => mayDelete(planSweep(listReferredKeys({ ...nothing, jobs }), 60));
-    const chunk = [chunkKey(task.renditionKey, 900), entryKey(task.renditionKey, 900), task.sourceKey];
+    const first = chunkKey(task.renditionKey, { firstFrame: 900, sha256: 'a'.repeat(64) });
+    const chunk = [first, entryKey(task.renditionKey, 900), task.sourceKey];
     expect(chunk.map(deletes([job]))).toEqual([false, false, false]);
     expect(chunk.map(deletes([]))).toEqual([true, true, true]);
   });
@@ -108,7 +109,7 @@ describe('a sweep', () => {
   it('may delete unlisted objects, and no others', () => {
     const deletes = mayDelete(planSweep(new Set([KEY]), 60));
     expect([KEY, `${KEY}.json`, 'sources/other'].map(deletes)).toEqual([false, false, true]);
-    const chunk = [chunkKey(KEY, 900), entryKey(KEY, 900)];
+    const chunk = [chunkKey(KEY, { firstFrame: 900, sha256: 'a'.repeat(64) }), entryKey(KEY, 900)];
     expect(chunk.map(deletes)).toEqual([false, false]);
     expect(chunk.map(mayDelete(planSweep(new Set(['sources/u1']), 60)))).toEqual([true, true]);
   });

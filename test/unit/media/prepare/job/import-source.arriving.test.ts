@@ -113,7 +113,7 @@ describe('the rendition of a source that arrives', () => {
       expect(events).toContain('imported');
       expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
       expect(await list(place.storage)).toEqual(
-        expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000900`]),
+        expect.arrayContaining(['sources/x', indexKey(KEY), entryKey(KEY, 900)]),
       );
     },
     180_000,

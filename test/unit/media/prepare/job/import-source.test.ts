@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, truncate } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
 import type { JobContext } from '../../../../../src/media/prepare/job/make-rendition.ts';
-import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { chunkKey, entryKey, indexKey, parseIndex } from '../../../../../src/media/rendition/index.ts';
 import { type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
+import { findChunkKeys } from '../../../../kit/make/chunks.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
 import { picture, TONE, tools } from '../../../../kit/make/rendition.ts';
 
@@ -134,7 +135,7 @@ test.each([
   expect(rendition?.durationSeconds).toBeCloseTo(found.durationSeconds, 1);
   // Nothing is played of a file that has not been read to its end.
   expect([...new Set(events)]).toEqual([`imported ${found.video?.width}`, 'prepared true']);
-  expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), `${KEY}.000000000`]));
+  expect(await list(place.storage)).toEqual(expect.arrayContaining(['sources/x', indexKey(KEY), entryKey(KEY, 0)]));
 });
 
 test('a file that is refused leaves no chunk behind', async () => {
@@ -185,11 +186,14 @@ test('another file from the same link replaces the chunks of the one before', as
   await using place = await room();
   const before = await media(place.path('before.mp4'), FITS);
   await importWithRendition(before, place.storage);
-  const chunk = `${KEY}.000000000`;
-  const bytes = await buffer(await place.storage.read(chunk));
+  const chunks = await findChunkKeys(place.storage, KEY, 0);
   await importWithRendition(before, place.storage);
-  expect((await buffer(await place.storage.read(chunk))).equals(bytes)).toBe(true);
+  expect(await findChunkKeys(place.storage, KEY, 0)).toEqual(chunks);
   const after = await media(place.path('after.mp4'), { ...FITS, video: `${FITS.video},negate` });
   await importWithRendition(after, place.storage);
-  expect((await buffer(await place.storage.read(chunk))).equals(bytes)).toBe(false);
+  const index = parseIndex(await text(await place.storage.read(indexKey(KEY))));
+  if (index?.version === 1) throw new Error('not an index');
+  const [replaced] = index?.chunks ?? [];
+  expect(replaced && chunks.includes(chunkKey(KEY, replaced))).toBe(false);
+  expect(JSON.parse(await text(await place.storage.read(entryKey(KEY, 0))))).toMatchObject({ chunk: replaced });
 });

@@ -1,12 +1,31 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
-import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
+import {
+  type Chunk,
+  chunkKey,
+  entryKey,
+  indexKey,
+  parseIndex,
+  type RenditionIndex,
+} from '../../../../../src/media/rendition/index.ts';
+import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { FRAMERATES, formatProfile } from '../../../../../src/resources/stream/profile.ts';
-import { ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
-import { createContext, picture, pictureIn, played, rendition, TONE, taskFor } from '../../../../kit/make/rendition.ts';
+import { findChunkKeys } from '../../../../kit/make/chunks.ts';
+import { encodeFitting, FITTING_PICTURE, ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
+import {
+  createContext,
+  picture,
+  pictureIn,
+  played,
+  rendition,
+  TONE,
+  taskFor,
+  tools,
+} from '../../../../kit/make/rendition.ts';
 
 const DEMO = fileURLToPath(new URL('../../../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
@@ -23,6 +42,9 @@ function expectFrames({ videoTimes, video }: Awaited<ReturnType<typeof rendition
   expect(Math.abs(videoTimes.length - frames)).toBeLessThanOrEqual(1);
   expect(video.profile).toBe('High');
 }
+
+const readIndex = async (storage: Storage, key: string) =>
+  parseIndex(await text(await storage.read(indexKey(key)))) as RenditionIndex;
 
 describe('any source becomes a rendition that keeps its promises', () => {
   const sources: [string, { video: string; audio?: string; output?: string[]; name?: string }][] = [
@@ -228,7 +250,8 @@ describe('a rendition is made once', () => {
     };
     await expect(makeRendition(task, { ...createContext(place, stop.signal), onPrepared })).rejects.toThrow('SIGTERM');
     expect(prepared[0]).toBe(30);
-    const first = await place.storage.head(chunkKey(task.renditionKey, 0));
+    const [chunk = ''] = await findChunkKeys(place.storage, task.renditionKey, 0);
+    const first = await place.storage.head(chunk);
     const entry = await place.storage.head(entryKey(task.renditionKey, 0));
     expect(first?.sizeBytes).toBeGreaterThan(0);
     expect(entry).toBeDefined();
@@ -236,11 +259,41 @@ describe('a rendition is made once', () => {
     expect(await halfWritten(place.path('media'))).toEqual([]);
 
     const made = await rendition(place, source);
-    expect(await place.storage.head(chunkKey(task.renditionKey, 0))).toEqual(first);
+    expect(await findChunkKeys(place.storage, task.renditionKey, 0)).toEqual([chunk]);
+    expect(await place.storage.head(chunk)).toEqual(first);
     expect(await place.storage.head(entryKey(task.renditionKey, 0))).toEqual(entry);
     expect(made.index.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 900, 1800]);
     await using another = await room();
     expect((await rendition(another, source)).index).toEqual(made.index);
+  });
+
+  test('a copy that breaks behind its first chunk leaves that to streams, and only the rest is encoded', async () => {
+    await using place = await room();
+    const path = place.path('in.mkv');
+    const output = [...encodeFitting(60), '-b:v', '3M', '-c:a', 'aac', '-ac', '2'];
+    const [video, audio] = [FITTING_PICTURE.replace('d=8', 'd=40'), 'sine=440:r=48000:d=40'];
+    await media(path, { video, audio, output });
+    // A copy of less than all of it fails; encoding works.
+    const part = Math.floor((await stat(path)).size * 0.9);
+    const breaks = place.path('breaks');
+    const script = `#!/bin/sh\ncase "$*" in *'-c:v copy'*) ffmpeg "$@" | head -c ${part}; exit 1;; esac\nexec ffmpeg "$@"\n`;
+    await writeFile(breaks, script, { mode: 0o755 });
+    const task = taskFor('video', '720p30');
+    await mkdir(place.path('media/sources'), { recursive: true });
+    await copyFile(path, place.path('media/sources/x'));
+    const parts: number[] = [];
+    const first = Promise.withResolvers<string[]>();
+    const onPrepared = ({ seconds }: { seconds: number }) => {
+      parts.push(Math.round(seconds));
+      if (parts.length === 1) first.resolve(findChunkKeys(place.storage, task.renditionKey, 0));
+    };
+    await makeRendition(task, { ...createContext(place), tools: { ...tools, ffmpeg: breaks }, onPrepared });
+    const index = await readIndex(place.storage, task.renditionKey);
+    expect(parts).toEqual([30, 30, 40]);
+    expect(index.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 900]);
+    expect(await first.promise).toEqual([chunkKey(task.renditionKey, index.chunks[0] as Chunk)]);
+    expect(index.chunks[0]?.video?.header).not.toBe(index.chunks[1]?.video?.header);
+    expect(index.video?.frames).toBe(1200);
   });
 
   test('stopping it in the middle leaves nothing', async () => {
@@ -258,6 +311,6 @@ describe('a rendition is made once', () => {
     await expect(makeRendition(task, { ...createContext(place, stop.signal), onProgress })).rejects.toThrow('SIGTERM');
     expect(shares[0]).toBeLessThan(1);
     expect(await halfWritten(place.path('media'))).toEqual([]);
-    expect(await place.storage.head(chunkKey(task.renditionKey, 0))).toBeUndefined();
+    expect(await findChunkKeys(place.storage, task.renditionKey, 0)).toEqual([]);
   });
 });

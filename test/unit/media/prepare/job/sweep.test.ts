@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   computeShard,
   getBaseKey,
@@ -12,7 +12,9 @@ import {
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
+import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { quiet, room } from '../../../../kit/make/prepare.ts';
+import { buildFlv, FPS, override } from '../../../../kit/make/tiny-rendition.ts';
 
 const HOUR = 3600;
 const at = (hours: number) => new Date(Date.UTC(2026, 5, 1) + hours * HOUR * 1000);
@@ -21,8 +23,12 @@ const all = (storage: Storage, prefix: string): Promise<string[]> => Readable.fr
 type Room = Awaited<ReturnType<typeof room>>;
 
 const FILES = ['sources/u1', 'sources/u2', 'renditions/aa/video-720p30.flv', 'renditions/aa/video-720p30.flv.json'];
-const put = async ({ storage }: Room, keys = FILES) => {
-  for (const key of keys) await storage.write(key, Buffer.from(key));
+/** Writes files, as of this hour. */
+const put = async ({ storage, path }: Room, keys = FILES, hour = -1) => {
+  for (const key of keys) {
+    await storage.write(key, Buffer.from(key));
+    await utimes(path(`media/${key}`), at(hour), at(hour));
+  }
 };
 const keysIn = async ({ storage }: Room) => (await all(storage, '')).filter((key) => !key.startsWith('sweep/'));
 
@@ -50,8 +56,8 @@ test('an unused file is deleted with its index when its grace time is over; the 
 });
 
 const RENDITION = 'renditions/aa/video-720p30.flv';
-const chunks = (...frames: number[]) =>
-  frames.flatMap((frame) => [chunkKey(RENDITION, frame), entryKey(RENDITION, frame)]);
+const chunkAt = (firstFrame: number) => chunkKey(RENDITION, { firstFrame, sha256: 'a'.repeat(64) });
+const chunks = (...frames: number[]) => frames.flatMap((frame) => [chunkAt(frame), entryKey(RENDITION, frame)]);
 
 test('the chunks and entries of a rendition stay and go with it', async () => {
   await using place = await room();
@@ -82,7 +88,80 @@ test('a sweep that is interrupted leaves no index without its chunks, and no ent
   await swept({ ...place, storage }, [], at(24));
   expect(deleted[0]).toBe(indexKey(RENDITION));
   expect(deleted.slice(1, 3).sort()).toEqual([0, 900].map((frame) => entryKey(RENDITION, frame)));
-  expect(deleted.slice(3).sort()).toEqual([0, 900].map((frame) => chunkKey(RENDITION, frame)));
+  expect(deleted.slice(3).sort()).toEqual([0, 900].map(chunkAt));
+});
+
+test('a file that was written again in between keeps its grace time', async () => {
+  await using place = await room();
+  const rewritten = [
+    ...chunks(0, 900),
+    indexKey(RENDITION),
+    'sources/u1',
+    'incoming/u/0000000000000000-0000000000000005',
+  ];
+  await put(place, rewritten);
+  expect(await swept(place, [], at(0))).toMatchObject({ marked: 3 });
+  await put(place, rewritten, 20);
+  expect(await swept(place, [], at(30))).toMatchObject({ deleted: 0, marked: 3 });
+  expect(await keysIn(place)).toEqual(rewritten.toSorted());
+  expect(await swept(place, [], at(54))).toMatchObject({ deleted: 3, marked: 0 });
+  expect(await keysIn(place)).toEqual([]);
+});
+
+test('with an old listing, a sweep leaves no index without its chunks, and deletes no newer ones', async () => {
+  await using place = await room();
+  await put(place, [...chunks(0, 900), indexKey(RENDITION)]);
+  await swept(place, [], at(0));
+  const old = await all(place.storage, '');
+  const storage = override(place.storage, {
+    list: async function* (prefix) {
+      for (const key of old) if (key.startsWith(prefix) && key !== indexKey(RENDITION)) yield key;
+    },
+  });
+  await put(place, chunks(1800), 20);
+  expect(await swept({ ...place, storage }, [], at(24))).toMatchObject({ deleted: 1 });
+  expect(await keysIn(place)).toEqual(chunks(1800));
+});
+
+describe('a chunk to which the index of its rendition does not refer', () => {
+  const index = cutRendition(buildFlv(70), { fps: FPS, frames: 720 });
+  const others = [
+    chunkKey(RENDITION, { firstFrame: 0, sha256: 'b'.repeat(64) }),
+    chunkKey(RENDITION, { firstFrame: 768, sha256: 'b'.repeat(64) }),
+    entryKey(RENDITION, 768),
+  ];
+  const whole = async (place: Room) => {
+    for (const number of index.entries.keys()) await publishChunk(place.storage, RENDITION, index, number);
+    await publishIndex(place.storage, RENDITION, index);
+    return keysIn(place);
+  };
+
+  test('goes when its grace time is over, and the rendition stays', async () => {
+    await using place = await room();
+    const kept = await whole(place);
+    await put(place, others);
+    expect(await swept(place, [RENDITION], at(0))).toEqual({ action: 'swept', deleted: 0, marked: 1 });
+    expect(await swept(place, [RENDITION], at(23))).toEqual({ action: 'swept', deleted: 0, marked: 1 });
+    expect(await keysIn(place)).toHaveLength(kept.length + others.length);
+    expect(await swept(place, [RENDITION], at(24))).toEqual({ action: 'swept', deleted: 0, marked: 0 });
+    expect(await keysIn(place)).toEqual(kept);
+    expect(await swept(place, [RENDITION], at(25))).toMatchObject({ marked: 0 });
+  });
+
+  test('stays while it may be of a Job at work: it is new, or there is no index yet', async () => {
+    await using place = await room();
+    const kept = await whole(place);
+    await put(place, others.slice(0, 1));
+    await swept(place, [RENDITION], at(0));
+    await put(place, others, 20);
+    await swept(place, [RENDITION], at(24));
+    expect(await keysIn(place)).toEqual([...kept, ...others].sort());
+    await place.storage.delete(indexKey(RENDITION));
+    await put(place, others);
+    await swept(place, [RENDITION], at(25));
+    await swept(place, [RENDITION], at(49));
+    expect(await keysIn(place)).toEqual([...kept, ...others].filter((key) => key !== indexKey(RENDITION)).sort());
+  });
 });
 
 test('pieces of a deleted upload vanish all together, those of an unfinished one stay', async () => {

@@ -141,7 +141,7 @@ function damageChunk(below: (n: number) => number): Objects {
   });
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
   const told = (document: unknown) => encode(below(4) === 0 ? damageJson(document, below) : document);
-  const objects = chunks.map(({ firstFrame }, at) => [chunkKey(item.rendition, firstFrame), bodies[at] as Buffer]);
+  const objects = chunks.map((chunk, at) => [chunkKey(item.rendition, chunk), bodies[at] as Buffer]);
   const entries = chunks.map((chunk, at) => [
     entryKey(item.rendition, chunk.firstFrame),
     told({ ...cut.entries[at], chunk }),

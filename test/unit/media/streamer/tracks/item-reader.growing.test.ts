@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
+import { type Chunk, chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { StorageError } from '../../../../../src/media/storage/storage.ts';
 import { AUDIO_FRAME_TICKS } from '../../../../../src/media/streamer/timeline/ticks.ts';
 import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
@@ -229,7 +229,7 @@ test.each([
 ])('a chunk %s ends the item with an error, and is dropped from the cache', async (_, damage, message) => {
   const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
   await publish(storage, cut, 3, true);
-  const name = chunkKey(key, 100);
+  const name = chunkKey(key, cut.index.chunks[1] as Chunk);
   await storage.write(name, damage(cut.bodies[1] as Buffer));
   const reader = await open();
   const { pictures } = await play(reader);
@@ -257,7 +257,8 @@ test('an index that does not fit the chunks before it ends the item', async () =
   await publish(storage, cut, 1);
   const reader = await open();
   const other = cutRendition(buildMedia(), { fps: FPS, frames: 150 });
-  for (let at = 0; at < 2; at++) await storage.write(chunkKey(key, at * 150), other.bodies[at] as Buffer);
+  for (const [at, chunk] of other.index.chunks.entries())
+    await storage.write(chunkKey(key, chunk), other.bodies[at] as Buffer);
   await publishIndex(storage, key, other);
   expect((await play(reader)).pictures).toEqual(count(0, 100));
   expect(reader.error).toMatchObject({ code: 'item_invalid' });
