@@ -1,7 +1,7 @@
 /** Reads a source to its end, and decides which of its tracks are played. */
 import { PrepareError } from '../failure.ts';
-import { type MediaTools, type ScanOptions, scanPackets } from './probe.ts';
-import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source } from './source.ts';
+import { type MediaTools, probeFirstFrame, type ScanOptions, scanPackets } from './probe.ts';
+import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source, type StreamScan } from './source.ts';
 import { holdStill } from './stills.ts';
 
 export interface Examined {
@@ -34,7 +34,33 @@ export async function examine(
     scan = isRead ? only(scan, source) : await scanPackets(path, source, tools, signal, options);
   }
   if (options.seconds === undefined) checkComplete(source, scan);
+  if (!options.isOutline) scan = { ...scan, video: await startShown(path, source, scan, tools, signal) };
   return { source, scan: holdStill(source, scan) };
+}
+
+/** A picture that waits for a keyframe leaves the decoder within as many packets. */
+const REORDERED_PACKETS = 32;
+/** A decoder that shows nothing until a keyframe is not asked about more than this. */
+const MAX_LEADING_PACKETS = 1000;
+
+/** Lets the pictures begin with the first one that comes out of the decoder. */
+async function startShown(
+  path: string,
+  source: Source,
+  { video }: Scan,
+  tools: MediaTools,
+  signal: AbortSignal,
+): Promise<StreamScan | undefined> {
+  if (!source.video || video?.packetsBeforeKey === undefined) return video;
+  const { index } = source.video;
+  const packets = Math.min(video.packetsBeforeKey, MAX_LEADING_PACKETS) + REORDERED_PACKETS;
+  const { seconds } = await probeFirstFrame(path, tools, signal, { index, packets }).catch((error: unknown) => {
+    // The rendition reports pictures that cannot be decoded.
+    if (error instanceof PrepareError) return { seconds: Number.NaN };
+    throw error;
+  });
+  const isInside = seconds > video.startSeconds && seconds < video.endSeconds;
+  return isInside ? { ...video, startSeconds: seconds } : video;
 }
 
 const absentOrSame = (before: unknown, after: unknown): boolean => after === undefined || after === before;

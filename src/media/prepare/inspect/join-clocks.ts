@@ -54,7 +54,10 @@ export interface Shift {
 export interface PacketTimes {
   /** In seconds; NaN where the container stores no decoding times. */
   dts: number;
+  /** The decoding time where `isStamped` is false: the container stores no other one. */
   pts: number;
+  isStamped: boolean;
+  /** As the container says. */
   duration: number;
   byte: number | undefined;
   /** False for a packet that is only decoded. */
@@ -65,6 +68,7 @@ export interface PacketTimes {
 
 /** Cuts one track into pieces with a regular clock. */
 export class PacketClock {
+  readonly #kind: 'pictures' | 'sound';
   readonly #explicit: boolean;
   readonly #aheadSeconds: number;
   readonly pieces: ClockPiece[] = [];
@@ -74,14 +78,18 @@ export class PacketClock {
   #lastReordered = false;
   /** Seconds of all pieces but the last. */
   #before = 0;
+  #ending = new Ending();
+  #longestSeconds = 0;
 
-  constructor(format: string) {
+  constructor(format: string, kind: 'pictures' | 'sound') {
+    this.#kind = kind;
     this.#explicit = EXPLICIT.test(format);
     this.#aheadSeconds = LIVE.test(format) ? AHEAD_SECONDS.live : AHEAD_SECONDS.other;
   }
 
   /** Throws PrepareError media_too_complex. */
-  add({ dts, pts, duration, byte, shown, ordinal }: PacketTimes): void {
+  add({ byte, shown, ordinal, ...packet }: PacketTimes): void {
+    const { dts, pts } = packet;
     const at = Number.isNaN(dts) ? pts : dts;
     // Matroska stores no decoding times; ffmpeg finds them from the third packet or so on, behind the first presentation times.
     const reordered = Number.isNaN(dts) || this.#lastReordered;
@@ -89,17 +97,25 @@ export class PacketClock {
     const piece = this.#pieceAt(at, reordered ? REORDERED_SECONDS : BACK_SECONDS, ordinal);
     if (piece.packets > 0) {
       piece.largestStepSeconds = Math.max(piece.largestStepSeconds, at - this.#last);
+      this.#longestSeconds = Math.max(this.#longestSeconds, Math.min(at, this.#next) - this.#last);
       if (at - this.#next > NOTICED_SECONDS) piece.pauseSeconds += at - this.#next;
     }
+    const duration = this.#measureDuration(piece, packet.duration);
     piece.packets++;
     piece.fromByte ??= byte;
     piece.lastPacket = ordinal;
     if (shown) {
       piece.startSeconds = Math.min(piece.startSeconds, pts);
-      piece.endSeconds = Math.max(piece.endSeconds, pts + duration);
+      piece.endSeconds = this.#ending.add({ ...packet, duration });
     }
     this.#last = at;
     this.#next = at + duration;
+  }
+
+  /** A frame of sound has the samples that the codec gives it, so no packet lasts longer than all those before it. */
+  #measureDuration({ packets }: ClockPiece, claimed: number): number {
+    const isProven = this.#kind === 'sound' && packets >= MIN_PACKETS && this.#longestSeconds > 0;
+    return isProven ? Math.min(claimed, this.#longestSeconds) : claimed;
   }
 
   /** Seconds of all pieces, without the time between them. */
@@ -112,6 +128,7 @@ export class PacketClock {
     const begins = current ? this.#breakAt(at, backSeconds, current) : 'first';
     if (current && !begins) return current;
     this.#before += measureLength(current);
+    this.#ending = new Ending();
     const piece: ClockPiece = {
       fromByte: undefined,
       startSeconds: Number.POSITIVE_INFINITY,
@@ -138,6 +155,27 @@ export class PacketClock {
     }
     const ahead = Math.max(this.#aheadSeconds, AHEAD_FACTOR * current.largestStepSeconds);
     return step > ahead && current.packets >= MIN_PACKETS && this.pieces.length < MAX_PIECES && 'ahead';
+  }
+}
+
+/** Finds the end of a piece: a frame is shown until the next one is, and the last one for its own duration. */
+class Ending {
+  /** The frame that is shown last. */
+  #last = { seconds: Number.NEGATIVE_INFINITY, endSeconds: Number.NEGATIVE_INFINITY };
+  /** From decoding the first frame to showing it. */
+  #delaySeconds: number | undefined;
+  #misses = false;
+
+  /** Adds a frame that is shown, and returns the end so far. */
+  add({ dts, pts, isStamped, duration }: Pick<PacketTimes, 'dts' | 'pts' | 'isStamped' | 'duration'>): number {
+    if (!isStamped) this.#misses = true;
+    else if (!Number.isNaN(dts)) this.#delaySeconds ??= pts - dts;
+    const { seconds, endSeconds } = this.#last;
+    if (pts > seconds) this.#last = { seconds: pts, endSeconds: pts + duration };
+    else if (pts === seconds) this.#last.endSeconds = Math.max(endSeconds, pts + duration);
+    if (!this.#misses || Number.isNaN(dts)) return this.#last.endSeconds;
+    // A frame without a time of its own may be the last one that is shown. All are, this long after they are decoded.
+    return Math.max(this.#last.endSeconds, dts + duration + (this.#delaySeconds ?? 0));
   }
 }
 

@@ -9,6 +9,7 @@ import { PrepareError } from '../failure.ts';
 import { eachLine } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkHeader, checkPicture } from './check-limits.ts';
+import { readDeclaredBytes } from './matroska.ts';
 import { checkPlayable } from './playable.ts';
 import { type MediaTools, probe, probeFirstFrame } from './probe.ts';
 import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
@@ -37,7 +38,8 @@ export async function openSource(path: string, type: MediaType, options: OpenOpt
     throw (refused && (await nameRefusal(path, error, type, limits))) || error;
   }
   checkHeader(source, type, limits);
-  return type === 'video' && source.video && isPictureFile(source) ? turnUpright(path, source, options) : source;
+  if (type === 'video' && source.video && isPictureFile(source)) return turnUpright(path, source, options);
+  return { ...source, declaredBytes: readDeclaredBytes(await readHead(path)) };
 }
 
 const isPictureFile = ({ format }: Source): boolean => format.endsWith('_pipe');

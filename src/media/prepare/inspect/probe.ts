@@ -1,15 +1,15 @@
 /** Asks ffprobe about a file: once by its header, once by every packet in it. */
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
-import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
 import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
-import { type JoinedTrack, joinTracks, PacketClock } from './join-clocks.ts';
+import { joinTracks } from './join-clocks.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
+import { Tally } from './tally.ts';
 
 export interface MediaTools {
   ffmpeg: MediaTool;
@@ -49,25 +49,40 @@ export async function probe(path: string, tools: MediaTools, signal: AbortSignal
   return parseSource(JSON.parse(lines.join('\n')));
 }
 
+export interface FirstFrame {
+  /** Exif's number, 1 by default. */
+  orientation: number;
+  /** Its time as stored; NaN where it has none. */
+  seconds: number;
+}
+
 /**
- * Decodes the first picture. `orientation` is Exif's number, 1 by default. Rejects with PrepareError media_unreadable
- * when there is no picture, or with the signal's reason.
+ * Decodes the first packets of a track, and returns the first picture that comes out of them. Rejects with PrepareError
+ * media_unreadable when none does, or with the signal's reason.
  */
 export async function probeFirstFrame(
   path: string,
   tools: MediaTools,
   signal: AbortSignal,
-): Promise<{ orientation: number }> {
+  { index, packets = 1 }: { index?: number; packets?: number } = {},
+): Promise<FirstFrame> {
   const lines: string[] = [];
-  const args = ['-read_intervals', '%+#1', '-show_entries', 'frame=media_type:frame_tags=Orientation', '-of', 'json'];
+  const args = [
+    ...(index === undefined ? [] : ['-select_streams', String(index)]),
+    ...['-read_intervals', `%+#${packets}`, '-of', 'json'],
+    ...['-show_entries', 'frame=media_type,best_effort_timestamp_time:frame_tags=Orientation'],
+  ];
   const deadline = AbortSignal.timeout(HEADER_TIMEOUT_MS);
   await readLines(tools, [...args, '-i', inputPath(path)], { signal, deadline }, (line) => lines.push(line));
   const { frames = [] } = JSON.parse(lines.join('\n'));
-  const [frame] = frames as { tags?: { Orientation?: string } }[];
+  const [frame] = frames as { best_effort_timestamp_time?: string; tags?: { Orientation?: string } }[];
   if (!frame)
     throw new PrepareError('media_unreadable', 'Its picture cannot be decoded. Export it again as JPEG or PNG.');
   const orientation = Number(frame.tags?.Orientation ?? 1);
-  return { orientation: orientation >= 1 && orientation <= 8 ? orientation : 1 };
+  return {
+    orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
+    seconds: Number(frame.best_effort_timestamp_time ?? Number.NaN),
+  };
 }
 
 /** Runs ffprobe. The process has ended when this rejects, also with an error of `onLine`. */
@@ -175,101 +190,6 @@ const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }:
 
 const fields = (line: string): Record<string, string> =>
   Object.fromEntries(line.split('|').map((pair) => pair.split('=', 2) as [string, string]));
-
-/** A regular stream has `rate` packets a second. All of them are keyframes, or they are in the order of pictures. */
-interface TallyOptions {
-  rate: number;
-  order?: PictureOrder;
-  /** Duration of a packet that does not state one. */
-  frameSeconds: number;
-}
-
-/** Adds up the packets of one stream. */
-class Tally {
-  readonly clock: PacketClock;
-  readonly #options: TallyOptions;
-  #packets = 0;
-  #hidden = 0;
-  #bytes = 0;
-  #regular = true;
-  #last: number | undefined;
-  #largestStepSeconds = 0;
-  /** Time of the first packet: an edit list may hide it and others. */
-  #origin = Number.POSITIVE_INFINITY;
-
-  constructor(format: string, options: TallyOptions) {
-    this.clock = new PacketClock(format);
-    this.#options = options;
-  }
-
-  add(packet: Record<string, string>, ordinal: number): void {
-    const { frameSeconds } = this.#options;
-    const duration = Number(packet.duration_time) || frameSeconds;
-    const dts = Number(packet.dts_time);
-    // A stream without timestamps of its own (raw, some AVI) has decoding timestamps.
-    const pts = Number.isNaN(Number(packet.pts_time)) ? dts : Number(packet.pts_time);
-    this.#bytes += Number(packet.size ?? 0);
-    const isKey = packet.flags?.includes('K') === true;
-    const number = this.#packets++;
-    if (Number.isNaN(pts)) {
-      this.#regular = false;
-      return;
-    }
-    this.#origin = Math.min(this.#origin, pts);
-    // Packets that are only decoded do not count for the source's length.
-    const shown = packet.flags?.includes('D') !== true;
-    if (!shown) this.#hidden++;
-    const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
-    const pieces = this.clock.pieces.length;
-    this.clock.add({ dts, pts, duration, byte, shown, ordinal });
-    if (this.#last !== undefined && pieces === this.clock.pieces.length)
-      this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
-    this.#last = pts;
-    this.#regular &&= this.#isRegular(number, pts - this.#origin, isKey);
-  }
-
-  #isRegular(number: number, seconds: number, isKey: boolean): boolean {
-    const { rate, order } = this.#options;
-    const slot = order ? Math.round(seconds * rate) : number;
-    // Containers store times in milliseconds at worst.
-    if (Math.abs(seconds - slot / rate) >= 0.0015) return false;
-    return order ? isOrdered(() => order.add(slot, isKey)) : isKey;
-  }
-
-  /** Returns the counts for checkTrack(). */
-  seen() {
-    return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
-  }
-
-  result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {
-    const { order, frameSeconds } = this.#options;
-    const regular = this.#regular && (!order || isOrdered(() => order.end()));
-    return {
-      packets: this.#packets,
-      hidden: this.#hidden,
-      startSeconds,
-      // Without timestamps the decoder shows one packet after the other.
-      endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * frameSeconds,
-      largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
-      bytes: this.#bytes,
-      regular,
-      ...(regular && order && { reorderedFrames: order.delayFrames }),
-      ...(pauseSeconds > 0 && { pauseSeconds }),
-      ...(breaks > 0 && { breaks }),
-      ...(shifts.length > 0 && { shifts }),
-    };
-  }
-}
-
-function isOrdered(prove: () => unknown): boolean {
-  try {
-    prove();
-    return true;
-  } catch (error) {
-    if (error instanceof BrokenPromiseError) return false;
-    throw error;
-  }
-}
 
 /** A program that was killed or could not be started says nothing about the file. */
 function unreadable(error: unknown, signal: AbortSignal): unknown {

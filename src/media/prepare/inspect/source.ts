@@ -48,6 +48,8 @@ export interface AudioStream {
   channels: number;
   declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
+  /** As for a VideoStream. */
+  frames?: number | undefined;
 }
 
 /** A declared track of this kind without content. */
@@ -61,6 +63,8 @@ export interface Source {
   /** Duration of the file by its header. */
   declaredEndSeconds: number | undefined;
   sizeBytes: number;
+  /** Bytes that it has by its header; undefined where that states none. */
+  declaredBytes?: number | undefined;
   /** Streams of any kind, also unused ones. */
   tracks: number;
   /** True when the container declares its tracks encrypted. */
@@ -92,6 +96,8 @@ export interface StreamScan {
   breaks?: number;
   /** Seconds of its pauses. */
   pauseSeconds?: number;
+  /** Packets before the first keyframe, where the decoder may drop pictures at the beginning. */
+  packetsBeforeKey?: number;
   /** True for one picture without a length (stills.ts); the times above are those of its clip. */
   isStill?: boolean;
 }
@@ -184,6 +190,7 @@ const audioStream = (stream: Json): AudioStream => ({
   channels: number(stream.channels) ?? 0,
   declaredStartSeconds: number(stream.start_time),
   declaredEndSeconds: computeEnd(stream),
+  frames: number(stream.nb_frames),
 });
 
 /** Chooses as a player would: the default track, else the first. */
@@ -234,21 +241,17 @@ export function checkType(source: Source, type: MediaType): void {
 }
 
 /**
- * Containers whose headers state the duration as a fact. Elsewhere (MP3, MPEG-TS) it is an estimate and proves nothing.
- */
-const DECLARES_DURATION = /\b(mov|matroska)\b/;
-
-/**
- * Throws PrepareError media_unreadable when nothing can be read, or when the packets end well before the header's
- * duration: the file was cut off. A broken last frame, or a second of rounding in a long file, is no reason to refuse
- * it.
+ * Throws PrepareError media_unreadable when nothing can be read or nothing is shown, or when the file was cut off: it
+ * lacks content that its header describes, and ends well before its time. A wrong time alone proves nothing, since players
+ * go by the content. A broken last frame, or a second of rounding in a long file, is no reason to refuse it.
  */
 export function checkComplete(source: Source, scan: Scan): void {
   const scanned = [scan.video, scan.audio].filter((stream) => stream !== undefined);
-  if (scanned.length === 0 || scanned.some((stream) => stream.packets === 0)) {
+  if (scanned.length === 0 || scanned.some((stream) => stream.packets === 0))
     throw new PrepareError('media_unreadable', 'It contains no video or audio that can be read.');
-  }
-  if (!DECLARES_DURATION.test(source.format)) return;
+  if (scanned.some((stream) => stream.packets === stream.hidden))
+    throw new PrepareError('media_unreadable', 'Its edit list hides all of a track. Export it again.');
+  if (!lacksContent(source, scan)) return;
   const isMatroska = source.format.includes('matroska');
   const longest = scanned.reduce((a, b) => (a.endSeconds > b.endSeconds ? a : b));
   // Matroska declares one end for the whole file, which any track may reach.
@@ -267,6 +270,13 @@ export function checkComplete(source: Source, scan: Scan): void {
     if (!stream || declared === undefined) continue;
     if (!endsAsDeclared(declared, stream.endSeconds, stream)) throw cutOff(declared, stream.endSeconds);
   }
+}
+
+/** MP4 counts its frames, and Matroska its bytes. Other containers, and fragments of MP4, describe no more than they hold. */
+function lacksContent({ video, audio, sizeBytes, declaredBytes = 0 }: Source, scan: Scan): boolean {
+  const lacks = (declared: number | undefined, stream: StreamScan | undefined) =>
+    declared !== undefined && stream !== undefined && stream.packets < declared;
+  return declaredBytes > sizeBytes || lacks(video?.frames, scan.video) || lacks(audio?.frames, scan.audio);
 }
 
 const endsAsDeclared = (declared: number, found: number, { largestStepSeconds }: StreamScan): boolean =>

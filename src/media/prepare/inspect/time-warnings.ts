@@ -50,8 +50,8 @@ const trackEmpty: TimeRule = ({ empty = [] }) => {
   return warn('track_empty', `The ${tracks} ${empty.length === 1 ? 'is' : 'are'} empty.`);
 };
 
-/** Containers with one index, or one chain of tags: another file behind it is not found. */
-const ENDS_EARLY = /\b(mov|flv)\b/;
+/** Containers with one index, or one chain of elements: what follows a break of it, or another file, is not found. */
+const ENDS_EARLY = /\b(mov|flv|matroska)\b/;
 /** Notes of cameras take far less, and an index has its size for each packet. */
 const UNREAD_SHARE = 0.4;
 const INDEX_BYTES = { file: 16_384, packet: 64 };
@@ -62,7 +62,7 @@ const fileShortened: TimeRule = ({ format, sizeBytes }, { fileEndByte, packets }
   const unread = sizeBytes - fileEndByte - INDEX_BYTES.file - INDEX_BYTES.packet * all;
   if (unread < UNREAD_SHARE * sizeBytes) return undefined;
   const percent = Math.round((100 * unread) / sizeBytes);
-  return warn('file_shortened', `About ${percent} % of its bytes are behind the end that its header declares.`);
+  return warn('file_shortened', `About ${percent} % of its bytes are behind the last frame that can be read.`);
 };
 
 export const TIME_RULES: readonly TimeRule[] = [

@@ -1,0 +1,114 @@
+/** Adds up the packets of one stream: how long it is shown, and whether it is regular. Pure: no I/O, no clock. */
+import { BrokenPromiseError } from '../../rendition/frame-times.ts';
+import type { PictureOrder } from '../../rendition/picture-order.ts';
+import { type JoinedTrack, PacketClock } from './join-clocks.ts';
+import type { StreamScan } from './source.ts';
+
+interface TallyOptions {
+  /** A regular stream has this many packets a second. */
+  rate: number;
+  /** Pictures are regular in this order; the packets of sound all are keyframes. */
+  order?: PictureOrder;
+  /** Duration of a packet that does not state one. */
+  frameSeconds: number;
+}
+
+export class Tally {
+  readonly clock: PacketClock;
+  readonly #options: TallyOptions;
+  #packets = 0;
+  #hidden = 0;
+  #bytes = 0;
+  #regular = true;
+  #last: number | undefined;
+  #largestStepSeconds = 0;
+  /** Time of the first packet: an edit list may hide it and others. */
+  #origin = Number.POSITIVE_INFINITY;
+  /** Packets before the first keyframe. */
+  #beforeKey = 0;
+  #keySeconds: number | undefined;
+  #startsBroken = false;
+
+  constructor(format: string, options: TallyOptions) {
+    this.clock = new PacketClock(format, options.order ? 'pictures' : 'sound');
+    this.#options = options;
+  }
+
+  /** Takes the next packet, with the fields that ffprobe gives it. Throws PrepareError media_too_complex. */
+  add(packet: Record<string, string>, ordinal: number): void {
+    const duration = Number(packet.duration_time) || this.#options.frameSeconds;
+    const dts = Number(packet.dts_time);
+    const isStamped = !Number.isNaN(Number(packet.pts_time));
+    // A stream without timestamps of its own (raw, some AVI) has decoding timestamps.
+    const pts = isStamped ? Number(packet.pts_time) : dts;
+    this.#bytes += Number(packet.size ?? 0);
+    const isKey = packet.flags?.includes('K') === true;
+    const number = this.#packets++;
+    if (Number.isNaN(pts)) {
+      this.#regular = false;
+      return;
+    }
+    this.#origin = Math.min(this.#origin, pts);
+    // Packets that are only decoded do not count for the source's length.
+    const shown = packet.flags?.includes('D') !== true;
+    if (!shown) this.#hidden++;
+    const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
+    const pieces = this.clock.pieces.length;
+    this.clock.add({ dts, pts, isStamped, duration, byte, shown, ordinal });
+    if (this.#last !== undefined && pieces === this.clock.pieces.length)
+      this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
+    this.#last = pts;
+    if (this.clock.pieces.length === 1) this.#watchStart(pts, isKey, shown);
+    this.#regular &&= this.#isRegular(number, pts - this.#origin, isKey);
+  }
+
+  /** Pictures that refer to others before the first keyframe may not come out of the decoder. */
+  #watchStart(pts: number, isKey: boolean, shown: boolean): void {
+    if (isKey) this.#keySeconds ??= pts;
+    if (this.#keySeconds === undefined) this.#beforeKey++;
+    this.#startsBroken ||= shown && (this.#keySeconds === undefined || pts < this.#keySeconds);
+  }
+
+  #isRegular(number: number, seconds: number, isKey: boolean): boolean {
+    const { rate, order } = this.#options;
+    const slot = order ? Math.round(seconds * rate) : number;
+    // Containers store times in milliseconds at worst.
+    if (Math.abs(seconds - slot / rate) >= 0.0015) return false;
+    return order ? isOrdered(() => order.add(slot, isKey)) : isKey;
+  }
+
+  /** Returns the counts for checkTrack(). */
+  seen() {
+    return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
+  }
+
+  result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {
+    const { order, frameSeconds } = this.#options;
+    const regular = this.#regular && (!order || isOrdered(() => order.end()));
+    return {
+      packets: this.#packets,
+      hidden: this.#hidden,
+      startSeconds,
+      // Without timestamps the decoder shows one packet after the other.
+      endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * frameSeconds,
+      largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
+      bytes: this.#bytes,
+      regular,
+      ...(regular && order && { reorderedFrames: order.delayFrames }),
+      ...(order && this.#startsBroken && { packetsBeforeKey: this.#beforeKey }),
+      ...(pauseSeconds > 0 && { pauseSeconds }),
+      ...(breaks > 0 && { breaks }),
+      ...(shifts.length > 0 && { shifts }),
+    };
+  }
+}
+
+function isOrdered(prove: () => unknown): boolean {
+  try {
+    prove();
+    return true;
+  } catch (error) {
+    if (error instanceof BrokenPromiseError) return false;
+    throw error;
+  }
+}
