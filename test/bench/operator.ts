@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCluster } from './operator/cluster.ts';
+import { measureHelpers } from './operator/helpers.ts';
 import { measureLatency, measureSchedules, measureTakeover } from './operator/moments.ts';
 import { prepareDestinations, prepareMedia } from './operator/objects.ts';
 import { startOperator } from './operator/process.ts';
@@ -13,7 +14,7 @@ import { measureScale, removeStreams } from './operator/scale.ts';
 import { measureSteady } from './operator/steady.ts';
 import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['latency', 'schedules', 'scale', 'steady', 'takeover'];
+const PARTS = ['helpers', 'latency', 'schedules', 'scale', 'steady', 'takeover'];
 const HELP = `Usage: node test/bench/operator.ts [options]
 
   --streams N[,M]  streams that go on air at once, from few to many (2000,10000)
@@ -43,13 +44,15 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
   const counts = values.streams.split(',').map(whole);
   const largest = Math.max(...counts);
   const schedules = whole(values.schedules);
+  const { rows, take } = collect(parts, say);
+  await take('helpers', () => measureHelpers(say));
+  if (parts.every((part) => part === 'helpers')) return rows;
   const cluster = await startCluster(say);
   try {
     await prepareMedia(cluster.kube);
     let operator = await startOperator(cluster);
     say('making destinations');
     await prepareDestinations(cluster.kube, Math.max(largest, schedules));
-    const { rows, take } = collect(parts, say);
     await take('latency', async () => [await measureLatency(cluster, 200)]);
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
     for (const [index, count] of counts.entries()) {

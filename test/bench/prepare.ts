@@ -11,6 +11,7 @@ import { environment } from '../../src/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { encodeRows } from './prepare/encode.ts';
+import { fairRows, HOUR_BYTES } from './prepare/fair.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
 import { importRows } from './prepare/import.ts';
 import { exportRows, filmRows, lineRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
@@ -18,7 +19,7 @@ import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'import'];
+const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'fair', 'fair-encoded', 'import'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
@@ -27,6 +28,7 @@ const HELP = `Usage: node test/bench/prepare.ts [options]
   --encode-seconds S  length of the source of the part encode (180)
   --upload-mb N     size of the file that is sent by tus (2000)
   --import-mb N     size of the file that is imported (10000)
+  --fair-hours N    hours of media that another account sends (50)
   --minutes M       the longest time of the whole run (40)
   --only PARTS      some of ${PARTS.join(',')}
   --no-record       print the table, leave RESULTS.md as it is
@@ -43,6 +45,7 @@ const { values } = parseArgs({
     'encode-seconds': { type: 'string', default: '180' },
     'upload-mb': { type: 'string', default: '2000' },
     'import-mb': { type: 'string', default: '10000' },
+    'fair-hours': { type: 'string', default: '50' },
     minutes: { type: 'string', default: '40' },
     only: { type: 'string', default: PARTS.join(',') },
     'no-record': { type: 'boolean', default: false },
@@ -72,7 +75,8 @@ async function expectSpace(parts: readonly string[]): Promise<void> {
   const upload = parts.includes('tus') ? 4 * whole(values['upload-mb']) * MB : 0;
   const imported = parts.includes('import') ? 3 * whole(values['import-mb']) * MB : 0;
   const film = parts.includes('film') ? 5 * whole(values['film-seconds']) * MB : 0;
-  const needed = Math.max(upload, imported, film) + SPARE_BYTES;
+  const fair = parts.some((part) => part.startsWith('fair')) ? 2 * whole(values['fair-hours']) * HOUR_BYTES : 0;
+  const needed = Math.max(upload, imported, film, fair) + SPARE_BYTES;
   const { bavail, bsize } = await statfs(tmpdir());
   const gb = (bytes: number) => `${(bytes / 1000 / MB).toFixed(0)} GB`;
   if (bavail * bsize < needed)
@@ -92,7 +96,7 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   await take('rendition', () => renditionRows(base, seconds ?? 0));
   await take('encode', () => encodeRows(base, whole(values['encode-seconds'])));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
-  if (!parts.some((part) => ['export', 'line', 'film', 'tus'].includes(part))) return rows;
+  if (!parts.some((part) => ['export', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part))) return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));
   await take('line', async () => [
@@ -101,6 +105,8 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   ]);
   await take('film', () => filmRows(stage, whole(values['film-seconds'])));
   await take('tus', () => uploadRows(stage, computeSeconds((uploadMb ?? 0) * MB), `${uploadMb} MB`));
+  await take('fair', () => fairRows(stage, whole(values['fair-hours']), { fits: true }));
+  await take('fair-encoded', () => fairRows(stage, whole(values['fair-hours']), { fits: false }));
   return rows;
 }
 

@@ -57,6 +57,13 @@ export function shareHelpers({ free, most, running }: HelperPlaces, helps: reado
   return pods;
 }
 
+/**
+ * The parallelism of the helpers' Job, which has `current` now and is to have so many pods. A Job never has more pods than ranges are
+ * left, so the last ones need no write each.
+ */
+export const chooseParallelism = (current: number, pods: number, left: number): number =>
+  pods >= left ? Math.max(current, pods) : pods;
+
 const CPU = /^(\d+(?:\.\d+)?)(m?)$/;
 
 /** Processors of a quantity such as `4` or `3920m`; 0 when it is none. */

@@ -6,7 +6,7 @@
  */
 import { mediaLimitsEnv } from '../../media/limits.ts';
 import type { PrepareTask } from '../../media/prepare/job/task.ts';
-import { PREPARE_PORT } from '../../resources/common/names.ts';
+import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
 import {
   CONTAINER_SECURITY,
   commonEnv,
@@ -62,6 +62,21 @@ const decoderResources = (priority: Priority) => ({
 });
 /** A sweep lists millions of objects. */
 const SWEEP_RESOURCES = { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '4', memory: '4Gi' } };
+
+/**
+ * Spreads the pods over the nodes: each goes where the fewest are, since what they request says little of the processors that they use.
+ * It is a wish, so one node is enough.
+ */
+const SPREAD = {
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: { [COMPONENT_LABEL]: 'prepare' } },
+    },
+  ],
+};
 
 /** A cloud's webhook that gives pods an identity is not to give the decoder one. */
 const ANNOTATIONS = { 'eks.amazonaws.com/skip-containers': DECODER_CONTAINER };
@@ -133,6 +148,7 @@ export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: 
       ...POD_SECURITY,
       restartPolicy: 'Never',
       terminationGracePeriodSeconds: 10,
+      ...SPREAD,
       ...placement(settings.jobPlacement),
       ...(decodes && { initContainers: [decoder(task, settings, priority)] }),
       containers: [keeper(task, settings, priority, volumes)],

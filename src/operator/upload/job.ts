@@ -6,7 +6,6 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import { PrepareTask } from '../../media/prepare/job/task.ts';
 import {
   ACCOUNT_LABEL,
-  COMPONENT_LABEL,
   GENERATION_ANNOTATION,
   importJobName,
   RETRY_ANNOTATION,
@@ -200,18 +199,6 @@ export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSett
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
 }
 
-/** Spreads helpers over the nodes, away from those where media is prepared already. It is a wish: one node is enough. */
-const SPREAD = {
-  topologySpreadConstraints: [
-    {
-      maxSkew: 1,
-      topologyKey: 'kubernetes.io/hostname',
-      whenUnsatisfiable: 'ScheduleAnyway',
-      labelSelector: { matchLabels: { [COMPONENT_LABEL]: 'prepare' } },
-    },
-  ],
-};
-
 /**
  * Builds the Job of a rendition's helpers. Its pods begin in the order of their ranges, so that what is played next comes first. A
  * range that fails for good leaves the others alone, and `pods` may change while the Job runs.
@@ -219,8 +206,7 @@ const SPREAD = {
 export function buildHelpersJob(upload: Upload, helpers: WantedHelpers, pods: number, settings: PodSettings): BuiltJob {
   const { name, task, ranges, deadlineSeconds } = helpers;
   const metadata = buildMetadata(upload, name);
-  const { annotations, spec } = buildJobPod(task, settings, 'helper');
-  const pod = { annotations, spec: { ...spec, ...SPREAD } };
+  const pod = buildJobPod(task, settings, 'helper');
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -10,6 +10,7 @@ import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus 
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
+import { chooseParallelism } from './helpers.ts';
 import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
 import type { UploadDecision } from './plan.ts';
@@ -109,7 +110,7 @@ async function adjustHelpers(
   for (const helpers of wanted) {
     const pods = granted.get(helpers.name) ?? 0;
     const job = caches.jobs.get(namespace, helpers.name);
-    if (job) refusal = (await setParallelism(deps, job, pods)) ?? refusal;
+    if (job) refusal = (await setPods(deps, job, pods, helpers.left)) ?? refusal;
     else if (pods > 0)
       refusal = (await createJob(deps, upload, buildHelpersJob(upload, helpers, pods, settings))) ?? refusal;
   }
@@ -117,12 +118,14 @@ async function adjustHelpers(
 }
 
 /** Lets a Job have so many pods at once. The Job controller ends the youngest of those that are too many. */
-async function setParallelism(
+async function setPods(
   { caches, kube }: ControllerDeps,
   { metadata, spec }: Job,
-  parallelism: number,
+  pods: number,
+  left: number,
 ): Promise<string | undefined> {
   const { namespace = '', name, uid } = metadata;
+  const parallelism = chooseParallelism(Number(spec.parallelism), pods, left);
   if (spec.parallelism === parallelism) return undefined;
   try {
     caches.jobs.upsert(await kube.mergePatch(JOBS, namespace, name, { metadata: { uid }, spec: { parallelism } }));

@@ -23,7 +23,12 @@ const KWOK = {
   moduleDir: join(import.meta.dirname, 'kwok'),
   programs: { kwok: { goPackage: 'sigs.k8s.io/kwok/cmd/kwok' } },
 };
-const NODE_COUNT = 10;
+
+interface Nodes {
+  count: number;
+  cpu: string;
+}
+const LARGE: Nodes = { count: 10, cpu: '100k' };
 const UNLIMITED = ['--kube-api-qps=5000', '--kube-api-burst=10000'];
 /** The namespace of the peers' objects; ours are where manifests/rbac.yaml lets the operator work. */
 export const PEERS = 'peers';
@@ -41,7 +46,7 @@ export interface BenchCluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(say: (text: string) => void): Promise<BenchCluster> {
+export async function startCluster(say: (text: string) => void, nodes = LARGE): Promise<BenchCluster> {
   const { kwok: kwokPath } = await ensureGoModule(KWOK, say);
   const dir = await mkdtemp(join(tmpdir(), 'bench-operator-'));
   const audit = createAudit(dir, [serviceAccountUser('loopstream-operator')]);
@@ -65,7 +70,7 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
   try {
     await Promise.all([applyCrds(kube), applyRights(kube)]);
     await kube.create(NAMESPACES, '', { metadata: { name: PEERS }, spec: {} });
-    await createNodes(kube);
+    await createNodes(kube, nodes);
     kwok = await spawnChild({
       name: 'kwok',
       command: kwokPath,
@@ -82,7 +87,7 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
     });
     await until(
       'kwok looks after the nodes',
-      async () => (await kube.list(LEASES, { namespace: 'kube-node-lease' })).length === NODE_COUNT,
+      async () => (await kube.list(LEASES, { namespace: 'kube-node-lease' })).length === nodes.count,
       60_000,
     );
   } catch (error) {
@@ -95,10 +100,10 @@ export async function startCluster(say: (text: string) => void): Promise<BenchCl
   return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, clients, stop };
 }
 
-/** Creates large nodes that are ready. */
-async function createNodes(kube: Kube): Promise<void> {
-  const room = { cpu: '100k', memory: '100Ti', pods: '100k', 'ephemeral-storage': '1000Ti' };
-  for (let n = 0; n < NODE_COUNT; n++) {
+/** Creates nodes that are ready, with room for everything but the processors. */
+async function createNodes(kube: Kube, { count, cpu }: Nodes): Promise<void> {
+  const room = { cpu, memory: '100Ti', pods: '100k', 'ephemeral-storage': '1000Ti' };
+  for (let n = 0; n < count; n++) {
     const now = new Date().toISOString();
     const condition = { type: 'Ready', status: 'True', reason: 'KubeletReady', message: 'ready' };
     await kube.create(NODES, '', {

@@ -4,12 +4,12 @@ import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { API_VERSION } from '../../../src/resources/common/names.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { renditionKey } from '../../../src/resources/upload/spec.ts';
+import { renditionKey, type UploadStatus } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { PEERS } from './cluster.ts';
@@ -35,18 +35,27 @@ const own = (kind: string, name: string, spec: unknown) => ({
 });
 
 /** Makes one ready upload. It exists before the operator runs, which would otherwise fetch it. */
-export async function prepareMedia(kube: Kube): Promise<void> {
-  const source = { url: 'https://media.example/film.mp4' };
-  await kube.create(UPLOADS, NAMESPACE, own('Upload', UPLOAD, { type: 'video', source }) as never);
-  const key = renditionKey(SHA256, 'video', '720p30');
-  const status = {
-    state: 'ready',
-    observedGeneration: 1,
-    sourceKey: 'sources/film',
+export const prepareMedia = (kube: Kube): Promise<void> =>
+  createImported(kube, UPLOAD, {
     media: { sha256: SHA256, sizeBytes: 1000, durationSeconds: 10 },
-    renditions: [{ profile: '720p30', state: 'ready', key, durationSeconds: 10 }],
-  };
-  const identity = { apiVersion: API_VERSION, kind: 'Upload', metadata: { name: UPLOAD, namespace: NAMESPACE } };
+    renditions: [
+      { profile: '720p30', state: 'ready', key: renditionKey(SHA256, 'video', '720p30'), durationSeconds: 10 },
+    ],
+  });
+
+/** Makes an upload that has been imported, of an account or of none. */
+export async function createImported(
+  kube: Kube,
+  name: string,
+  made: Pick<UploadStatus, 'media' | 'renditions'>,
+  account?: string,
+): Promise<void> {
+  const labels = account === undefined ? {} : { [ACCOUNT_LABEL]: account };
+  const source = { url: 'https://media.example/film.mp4' };
+  const object = { ...own('Upload', name, { type: 'video', source }), metadata: { name, labels } };
+  await kube.create(UPLOADS, NAMESPACE, object as never);
+  const status = { state: 'ready', observedGeneration: 1, sourceKey: `sources/${name}`, ...made };
+  const identity = { apiVersion: API_VERSION, kind: 'Upload', metadata: { name, namespace: NAMESPACE } };
   const manager = { fieldManager: 'bench', subresource: 'status' as const };
   await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
 }
@@ -64,17 +73,11 @@ export async function prepareDestinations(kube: Kube, count: number): Promise<vo
   watched.stop();
 }
 
-export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}) =>
-  kube.create(
-    LOOPSTREAMS,
-    NAMESPACE,
-    own('LoopStream', `stream-${n}`, {
-      quality: '720p',
-      uploadRef: UPLOAD,
-      destinationRefs: [`tv-${n}`],
-      ...spec,
-    }) as never,
-  );
+export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}, account?: string) =>
+  kube.create(LOOPSTREAMS, NAMESPACE, {
+    ...own('LoopStream', `stream-${n}`, { quality: '720p', uploadRef: UPLOAD, destinationRefs: [`tv-${n}`], ...spec }),
+    metadata: { name: `stream-${n}`, ...(account !== undefined && { labels: { [ACCOUNT_LABEL]: account } }) },
+  } as never);
 
 export const createBarePod = (kube: Kube, n: number) =>
   kube.create(PODS, PEERS, {

@@ -21,7 +21,7 @@ export interface OperatorProcess {
 
 export async function startOperator(
   { operatorKubeconfig, dir, clients }: BenchCluster,
-  { leaderElection = false } = {},
+  { leaderElection = false, env = {} }: { leaderElection?: boolean; env?: Record<string, string> } = {},
 ): Promise<OperatorProcess> {
   const port = await freePort();
   const name = `operator-${++serial}`;
@@ -45,6 +45,7 @@ export async function startOperator(
       LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
       LOOPSTREAM_OPS_PORT: String(port),
+      ...env,
     },
     logFile: join(dir, `${name}.log`),
     stateDir: dir,

@@ -57,7 +57,7 @@ export async function setStage(base: Omit<Stage, 'system' | 'rtmp' | 'timeline'>
   return stage;
 }
 
-interface Start {
+export interface Start {
   /** From the request, or from the begin of the sending, to the first media at the receiver. */
   seconds: number;
   /** The changes of the objects, by the watches. */
@@ -118,7 +118,7 @@ async function goLive(stage: Stage, from: number, upload: string, rtmpKey: strin
 }
 
 /** Polls until the object cannot be read any more. */
-async function gone(read: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+export async function gone(read: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await read().then(Boolean, () => false))) await sleep(200);
 }
 
@@ -128,7 +128,7 @@ async function makeDestination({ system, rtmp }: Stage): Promise<[rtmpKey: strin
   return [rtmpKey, id];
 }
 
-async function goLiveFromLink(stage: Stage, file: string, query = ''): Promise<Start> {
+export async function goLiveFromLink(stage: Stage, file: string, query = ''): Promise<Start> {
   const destination = await makeDestination(stage);
   const from = performance.now();
   const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}${query}`;
@@ -199,7 +199,7 @@ function stepRows(starts: readonly Start[]): Row[] {
   }));
 }
 
-const judge = (seconds: number, bar: number): string =>
+export const judge = (seconds: number, bar: number): string =>
   `${formatSeconds(seconds)} more: ${seconds <= bar ? 'holds' : 'misses'}`;
 
 /** Measures from the link of an export to the first media, taking turns with curl and ffmpeg. */

@@ -11,7 +11,13 @@ import type { Observation } from '../../../src/operator/stream/observation.ts';
 import { buildPod } from '../../../src/operator/stream/pod.ts';
 import { buildProgram, type Playhead } from '../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../src/operator/stream/status.ts';
-import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from '../../../src/operator/upload/job.ts';
+import {
+  buildHelpersJob,
+  buildJob,
+  type WantedHelpers,
+  type WantedJob,
+  wantRendition,
+} from '../../../src/operator/upload/job.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
 import type { Program } from '../../../src/resources/stream/program.ts';
@@ -226,6 +232,20 @@ export const makeJob = (
     status: { conditions, completionTime: kubeTime(NOW) },
   };
 };
+
+/** Returns the helpers of a rendition of an upload. */
+export function wantHelpers(upload: Upload, media: MediaInfo, profile: string): WantedHelpers {
+  const { name, task, deadlineSeconds } = wantRendition(upload, media, profile);
+  if (task.action !== 'rendition') throw new Error('this is no rendition');
+  return {
+    name: `helpers-${name}`,
+    task: { ...task, action: 'range' },
+    ranges: 119,
+    left: 119,
+    deadlineSeconds,
+    urgent: false,
+  };
+}
 
 /** Returns the Job that the operator would make for helpers. */
 export const makeHelpersJob = (upload: Upload, wanted: WantedHelpers, pods = 3): Job => {

@@ -5,12 +5,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { openAuth } from '../../../src/auth/open.ts';
-import { createClient } from '../../../src/client/index.ts';
 import { putOnAir } from '../../../tools/local/demo.ts';
-import { giveCredit } from '../make/ledger.ts';
+import { addAccount } from './add-account.ts';
 import { ROOT, type Shared, type System } from './system.ts';
-import { readSetting } from './traces.ts';
 
 /** The system outlives its users. */
 export type SharedSystem = Pick<System, keyof Shared | 'client'>;
@@ -22,23 +19,9 @@ export type SharedSystem = Pick<System, keyof Shared | 'client'>;
 export async function shareSystem({ credit = true } = {}): Promise<SharedSystem> {
   const shared = inject('system');
   const { facts, stateDir } = shared;
-  const [databaseUrl = '', authSecret = ''] = ['DATABASE_URL', 'AUTH_SECRET'].map((name) =>
-    readSetting(shared, 'api', `LOOPSTREAM_${name}`),
-  );
-  const id = randomBytes(9).toString('base64url').toLowerCase();
-  const [email, password] = [`${id}@example.com`, randomBytes(12).toString('base64url')];
-  const { service, close } = openAuth({ databaseUrl, authSecret });
-  try {
-    const userId = await service.ensureUser({ email, firstName: 'Ada' });
-    await service.setPassword(userId, password);
-    if (credit) await giveCredit(databaseUrl, userId);
-    const { key: apiKey } = await service.createApiKey(userId, 'tests');
-    const own = { ...facts, apiKey, email, password, pageUrl: new URL(`#key=${apiKey}`, facts.pageUrl).href };
-    const client = createClient({ baseUrl: facts.apiUrl, apiKey, maxRetries: 0 });
-    return { facts: own, stateDir, client };
-  } finally {
-    await close();
-  }
+  const { client, ...account } = await addAccount(shared, { credit });
+  const own = { ...facts, ...account, pageUrl: new URL(`#key=${account.apiKey}`, facts.pageUrl).href };
+  return { facts: own, stateDir, client };
 }
 
 /** Returns the same, with that account's demo on air until `close`. */

@@ -1,6 +1,7 @@
 /** Tests the helpers of a long preparation on a real control plane: the real Job controller makes and ends their pods. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { JOBS, type Job, NODES, PODS, type Pod } from '../../../src/kube/core.ts';
+import { EVENTS, JOBS, type Job, NODES, PODS, type Pod } from '../../../src/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/kube/types.ts';
 import { ACCOUNT_LABEL, helpersJobName } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
@@ -36,6 +37,17 @@ beforeAll(async () => {
   await kube.create(NODES, '', { metadata: { name: PROCESSORS }, spec: {}, status });
 });
 afterAll(() => kube.delete(NODES, '', PROCESSORS));
+
+interface QuotaStatus {
+  used?: Record<string, string>;
+}
+const QUOTAS: Resource<KubeObject<unknown, QuotaStatus>> = {
+  group: '',
+  version: 'v1',
+  kind: 'ResourceQuota',
+  plural: 'resourcequotas',
+  namespaced: true,
+};
 
 const readJob = (name: string) => kube.get(JOBS, NS, name).catch(() => undefined) as Promise<Job | undefined>;
 const listPods = async (job: string): Promise<Pod[]> => {
@@ -141,6 +153,33 @@ it('helpers that fail change nothing, and leave with the rendition that is compl
     await endSurplus(helpers);
     return (await readJob(helpers)) === undefined && (await listPods(helpers)).length === 0;
   });
+});
+
+it('a quota that refuses pods of helpers is waited for, and holds up nothing else', async () => {
+  await using pod = await workingPod();
+  pod.at(0.001, part(0));
+  await createDestination();
+  await createUpload();
+  await createStream();
+  const { helpers } = await beginLong(pod.ip);
+  const quota = { metadata: { name: 'pods' }, spec: { hard: { 'count/pods': '2' } } };
+  await kube.create(QUOTAS, NS, quota as never);
+  await until(
+    'the quota counts',
+    async () => (await kube.get(QUOTAS, NS, 'pods')).status?.used?.['count/pods'] !== undefined,
+  );
+  pod.at(0.002, part(30));
+  // The pod of the stream that is on air with the beginning takes the other place, before or after one of a helper.
+  await until('pods are refused', async () => (await readJob(helpers)) && (await listPods(helpers)).length < 3);
+  await until('it is said', async () =>
+    (await kube.list(EVENTS, { namespace: NS })).some(
+      ({ involvedObject, reason }) => involvedObject.name === helpers && reason === 'FailedCreate',
+    ),
+  );
+  await waitUntilIdle();
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'preparing' });
+  await kube.delete(QUOTAS, NS, 'pods');
+  await indexesAre(helpers, 0, 1, 2);
 });
 
 it('an edit of the quality ends the work on the old one, and its deletion leaves no Job', async () => {

@@ -5,10 +5,10 @@
 import { expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { Admission } from '../../../../src/operator/upload/admission.ts';
-import { type WantedHelpers, wantRendition } from '../../../../src/operator/upload/job.ts';
+import { wantRendition } from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { MEDIA, makeHelpersJob, makeJob, NAMESPACE, upload } from '../../../kit/make/operator.ts';
+import { MEDIA, makeHelpersJob, makeJob, NAMESPACE, upload, wantHelpers } from '../../../kit/make/operator.ts';
 
 const PROFILE = '1080p30';
 const CHUNK_SECONDS = 30;
@@ -104,19 +104,8 @@ class Cluster {
     }
     this.#admission.settle(key);
     const left = Math.floor(seconds / 300) - 1;
-    const isHelped = film.playableAt !== undefined && left > 0 && wanted.task.action === 'rendition';
-    const helpers: WantedHelpers[] = isHelped
-      ? [
-          {
-            name: `helpers-${wanted.name}`,
-            task: { ...wanted.task, action: 'range' } as WantedHelpers['task'],
-            ranges: left,
-            left,
-            deadlineSeconds: 60,
-            urgent,
-          },
-        ]
-      : [];
+    const isHelped = film.playableAt !== undefined && left > 0;
+    const helpers = isHelped ? [{ ...wantHelpers(film.upload, media, PROFILE), ranges: left, left, urgent }] : [];
     for (const [name, pods] of this.#admission.lend(asker, helpers)) {
       const [one] = helpers;
       for (let n = 0; one && n < pods; n++)

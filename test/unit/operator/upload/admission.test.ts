@@ -4,7 +4,7 @@ import { Admission } from '../../../../src/operator/upload/admission.ts';
 import { type WantedHelpers, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { MEDIA, makeJob, NAMESPACE, upload } from '../../../kit/make/operator.ts';
+import { MEDIA, makeJob, NAMESPACE, upload, wantHelpers } from '../../../kit/make/operator.ts';
 
 const key = (name: string) => `${NAMESPACE}/${name}`;
 const asker = (name: string) => ({ key: key(name), since: name, account: undefined });
@@ -19,12 +19,9 @@ const ownedBy = (account: string | undefined, upload: Upload): Upload =>
 
 /** Helpers of the rendition of an upload. */
 const helping = (name: string, left = 119): WantedHelpers => ({
+  ...wantHelpers(upload(name), MEDIA, '720p30'),
   name: `helpers-${name}`,
-  task: { action: 'range', type: 'video', sourceKey: 'sources/x', profile: '720p30', renditionKey: 'renditions/x' },
-  ranges: 119,
   left,
-  deadlineSeconds: 60,
-  urgent: false,
 });
 
 /** An admission, and the Jobs of its caller. */

@@ -1,7 +1,7 @@
 /** Tests how many pods help to make a rendition. */
 import { describe, expect, it } from 'vitest';
 import type { Node, NodeSpec } from '../../../../src/kube/core.ts';
-import { countWorkers, type Help, shareHelpers } from '../../../../src/operator/upload/helpers.ts';
+import { chooseParallelism, countWorkers, type Help, shareHelpers } from '../../../../src/operator/upload/helpers.ts';
 
 const help = (name: string, more: Partial<Help> = {}): Help => ({
   name,
@@ -42,6 +42,17 @@ describe('helpers', () => {
     expect(share(3, [help('a'), help('b', older)])).toEqual({ a: 1, b: 2 });
   });
 });
+
+it.each([
+  ['more places are free', 3, 5, 40, 5],
+  ['places are given back', 5, 3, 40, 3],
+  ['all are given back', 5, 0, 40, 0],
+  ['fewer ranges are left than pods', 5, 2, 2, 5],
+  ['places are given back while few ranges are left', 5, 1, 2, 1],
+  ['the last ranges find more places', 1, 2, 2, 2],
+])('the Job has the right parallelism when %s', (_, current, pods, left, parallelism) =>
+  expect(chooseParallelism(current, pods, left)).toBe(parallelism),
+);
 
 describe('the pods that nodes have processors for', () => {
   const node = (

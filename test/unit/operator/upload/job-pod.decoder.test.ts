@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { decoderConfig, prepareConfig } from '../../../../src/media/settings.ts';
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
-import { buildJob, buildSweepJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
-import { MEDIA, S3_SETTINGS, SETTINGS, upload } from '../../../kit/make/operator.ts';
+import {
+  buildHelpersJob,
+  buildJob,
+  buildSweepJob,
+  wantImport,
+  wantRendition,
+} from '../../../../src/operator/upload/job.ts';
+import { MEDIA, S3_SETTINGS, SETTINGS, upload, wantHelpers } from '../../../kit/make/operator.ts';
 
 interface Container {
   name: string;
@@ -28,6 +34,8 @@ const film = upload('film', {});
 const JOBS = {
   import: (settings: PodSettings) => buildTemplate(buildJob(film, wantImport(film), settings)),
   rendition: (settings: PodSettings) => buildTemplate(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings)),
+  range: (settings: PodSettings) =>
+    buildTemplate(buildHelpersJob(film, wantHelpers(film, MEDIA, '720p30'), 3, settings)),
 };
 const getEnv = ({ env }: Container) => Object.fromEntries(env.map(({ name, value }) => [name, value ?? '10.0.0.1']));
 
@@ -65,7 +73,7 @@ describe.each(CASES)(
       const expected = [
         { name: 'cage', mountPath: '/run/loopstream', readOnly: true },
         { name: 'tmp', mountPath: '/var/lib/loopstream/input', subPath: 'input', readOnly: true },
-        ...(kind === 'rendition' && where !== 'S3'
+        ...(kind !== 'import' && where !== 'S3'
           ? [{ name: 'storage', mountPath: `/media/${source}`, subPath: source, readOnly: true }]
           : []),
       ];
@@ -96,13 +104,16 @@ describe('the keeper', () => {
   const getMounts = (template: Template) =>
     template.spec.containers[0]?.volumeMounts.filter(({ name }) => name === 'storage');
 
-  it('of a rendition sees the renditions and the one source, which it can only read', () => {
-    const source = `sources/${film.metadata.uid}`;
-    expect(getMounts(JOBS.rendition(SETTINGS))).toEqual([
-      { name: 'storage', mountPath: '/media/renditions', subPath: 'renditions' },
-      { name: 'storage', mountPath: `/media/${source}`, subPath: source, readOnly: true },
-    ]);
-  });
+  it.each(['rendition', 'range'] as const)(
+    'of a %s sees the renditions and the one source, which it can only read',
+    (kind) => {
+      const source = `sources/${film.metadata.uid}`;
+      expect(getMounts(JOBS[kind](SETTINGS))).toEqual([
+        { name: 'storage', mountPath: '/media/renditions', subPath: 'renditions' },
+        { name: 'storage', mountPath: `/media/${source}`, subPath: source, readOnly: true },
+      ]);
+    },
+  );
 
   it('of a sweep works alone: it opens no media', () => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;

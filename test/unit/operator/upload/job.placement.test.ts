@@ -3,7 +3,13 @@ import { buildTestPod } from '../../../../src/operator/destination/test-pod.ts';
 import { type PodSettings, parseBytes } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
-import { buildJob, buildSweepJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
+import {
+  buildHelpersJob,
+  buildJob,
+  buildSweepJob,
+  wantImport,
+  wantRendition,
+} from '../../../../src/operator/upload/job.ts';
 import {
   destination,
   MEDIA,
@@ -12,6 +18,7 @@ import {
   SETTINGS,
   stream,
   upload,
+  wantHelpers,
   world,
 } from '../../../kit/make/operator.ts';
 
@@ -37,6 +44,7 @@ const PODS: Record<string, (settings: PodSettings) => Spec & Record<string, unkn
   test: (settings) => plain(buildTestPod(destination(), '1', settings).spec),
   import: (settings) => plain(buildTemplate(buildJob(film, wantImport(film), settings))),
   rendition: (settings) => plain(buildTemplate(buildJob(film, wantRendition(film, MEDIA, '720p30'), settings))),
+  range: (settings) => plain(buildTemplate(buildHelpersJob(film, wantHelpers(film, MEDIA, '720p30'), 3, settings))),
   sweep: (settings) => {
     const task = { action: 'sweep', keep: '', shard: 0, shards: 1, graceSeconds: 1 } as const;
     return plain(buildTemplate(buildSweepJob(task, settings)));
@@ -77,7 +85,7 @@ const PLACEMENT = {
   tolerations: [{ key: 'untrusted', operator: 'Exists' as const }],
 };
 
-test.each(['test', 'import', 'rendition', 'sweep'])('the pod of a %s runs where the settings say', (kind) => {
+test.each(['test', 'import', 'rendition', 'range', 'sweep'])('the pod of a %s runs where the settings say', (kind) => {
   expect(PODS[kind]?.({ ...SETTINGS, jobPlacement: PLACEMENT })).toMatchObject(PLACEMENT);
   expect(Object.keys(PODS[kind]?.(SETTINGS) ?? {})).not.toContain('runtimeClassName');
 });
@@ -121,7 +129,8 @@ describe('a streamer', () => {
     const both = { ...S3_SETTINGS, storageReadSecret: 's3-read' };
     expect(listSecrets('stream', both)).toEqual(['s3-read']);
     expect(listSecrets('stream', S3_SETTINGS)).toEqual(['s3-credentials']);
-    for (const kind of ['import', 'rendition', 'sweep']) expect(listSecrets(kind, both)).toEqual(['s3-credentials']);
+    for (const kind of ['import', 'rendition', 'range', 'sweep'])
+      expect(listSecrets(kind, both)).toEqual(['s3-credentials']);
     expect(listSecrets('test', both)).toEqual([]);
   });
 });

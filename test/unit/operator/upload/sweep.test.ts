@@ -13,6 +13,7 @@ import {
   step,
   stream,
   upload,
+  wantHelpers,
   world,
 } from '../../../kit/make/operator.ts';
 
@@ -70,10 +71,9 @@ describe('the sweep’s list of used objects', () => {
   });
 
   it('contains a rendition that helpers make, and nothing of it once its upload and all Jobs are deleted', () => {
-    const { task } = wantRendition(upload('film'), MEDIA, '1080p60');
-    if (task.action !== 'rendition') throw new Error('no rendition');
-    const wanted = { name: 'helpers', task: { ...task, action: 'range' as const }, ranges: 9, left: 9 };
-    const job = makeHelpersJob(upload('film'), { ...wanted, deadlineSeconds: 60, urgent: true });
+    const wanted = wantHelpers(upload('film'), MEDIA, '1080p60');
+    const job = makeHelpersJob(upload('film'), wanted);
+    const { task } = wanted;
     const deletes = (jobs: Job[]) => mayDelete(planSweep(listReferredKeys({ ...nothing, jobs }), 60));
     const first = chunkKey(task.renditionKey, { firstFrame: 900, sha256: 'a'.repeat(64) });
     const chunk = [first, entryKey(task.renditionKey, 900), task.sourceKey];
