@@ -153,6 +153,19 @@ class Plan {
     }
   }
 
+  /**
+   * Whether the import has begun while the client was sending, and has not failed. A failure so early may be the client's, or pass, so another
+   * Job tries it again and says why.
+   */
+  hasBegunEarly(): boolean {
+    const { jobs, pods, now } = this.#observed;
+    const job = jobs.get(importJobName(this.#upload.metadata.name));
+    const task = readImportTask(this.#upload, jobs);
+    if (!job || !task || !('sent' in task) || task.sent.isArriving !== true) return false;
+    const outcome = readOutcome(job, pods.get(job.metadata.uid) ?? [], now);
+    return outcome.kind !== 'done' || outcome.result.action !== 'failed';
+  }
+
   /** The result of an import whose Job has stored the source and still makes a rendition. */
   foundBy(wantedJob: WantedJob): Found | undefined {
     const { imported } = this.progress(wantedJob.name) ?? {};
@@ -265,6 +278,18 @@ const unexpected: UploadError = {
   message: 'Preparing the file failed: the Job returned an unexpected result. Import the file again.',
 };
 
+/**
+ * Imports what a client still sends, where a stream waits for it: the Job is then done when the last byte is there, and a stream may play what
+ * it prepares on the way. Without such a stream the Job would hold a place for nothing. A client that pauses ends it, and when more has come it
+ * begins again.
+ */
+function importArriving(upload: Upload, observed: UploadObservation, plan: Plan): void {
+  const { sizeBytes, receivedBytes = 0, isPart = false } = upload.spec.source.sent ?? {};
+  const profile = chooseProfile(upload, observed);
+  if (sizeBytes === undefined || receivedBytes === 0 || isPart || observed.urgent.size === 0 || !profile) return;
+  plan.follow(wantImport(upload, true, { profile, shared: observed.settings.shareRenditions, isArriving: true }));
+}
+
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
 function imported(
   upload: Upload,
@@ -274,7 +299,10 @@ function imported(
 ): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
-  if (isArriving(upload.spec)) return {};
+  if (isArriving(upload.spec)) {
+    importArriving(upload, observed, plan);
+    return {};
+  }
   if (error && !edited) return { error };
   const waiting = edited ? undefined : upload.status?.waiting;
   if (isWaiting(waiting, observed.now)) {
@@ -292,7 +320,12 @@ function imported(
   }
   const { shareRenditions: shared } = observed.settings;
   const profile = chooseProfile(upload, observed);
-  const wantedJob = wantImport(upload, observed.urgent.size > 0, { granted: grant.maxBytes, profile, shared });
+  const wantedJob = wantImport(upload, observed.urgent.size > 0, {
+    granted: grant.maxBytes,
+    profile,
+    shared,
+    isArriving: plan.hasBegunEarly(),
+  });
   const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };

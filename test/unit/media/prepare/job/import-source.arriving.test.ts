@@ -1,11 +1,13 @@
 /** Proves that a rendition begins while its source arrives, and that nothing of it stays of a source that is not what it said. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
 import { entryKey, indexKey, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
+import { appendPieces } from '../../../../../src/media/storage/pieces.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import {
   encodeFitting,
@@ -129,6 +131,33 @@ describe('the rendition of a source that arrives', () => {
     expect(await halfWritten(place.path('media'))).toEqual([]);
   }, 180_000);
 });
+
+test('the rendition of an upload can be played before its client has sent the rest', async () => {
+  await using place = await room();
+  const bytes = film.fits;
+  const key = 'incoming/x';
+  const send = (start: number, part: Buffer) =>
+    appendPieces(place.storage, key, start, Readable.from([part]), async () => undefined);
+  await send(0, bytes.subarray(0, cut(bytes)));
+  const sent = { key, sizeBytes: bytes.length, isArriving: true };
+  const events: string[] = [];
+  const imported = importSource(
+    { action: 'import', type: 'video', sent, sourceKey: 'sources/x', renditions: { content: 'upload-x' } },
+    {
+      asked: Promise.resolve('720p30'),
+      ...{ storage: place.storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+      onPrepared({ seconds }) {
+        if (events.push(`prepared ${Math.round(seconds)}`) > 1) return;
+        events.push('the rest is sent');
+        void send(cut(bytes), bytes.subarray(cut(bytes)));
+      },
+    },
+    LIMITS,
+  );
+  expect(await imported).toMatchObject({ media: { sizeBytes: bytes.length }, rendition: { state: 'ready', key: KEY } });
+  expect(events.slice(0, 2)).toEqual(['prepared 30', 'the rest is sent']);
+  expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
+}, 180_000);
 
 test('a source that its server declares shorter than its media is refused when it has arrived, and never played', async () => {
   await using place = await room();
