@@ -153,6 +153,18 @@ class Plan {
     }
   }
 
+  /** The part of an upload's rendition that stays while no Job goes on with it: what a client has sent does not change, so the next one keeps it. */
+  keepPart(profile: string): RenditionStatus | undefined {
+    const shown = findRendition(this.#upload, profile);
+    if (!this.#upload.spec.source.sent || shown?.state !== 'pending' || shown.key === undefined) return undefined;
+    const { now } = this.#observed;
+    return {
+      profile,
+      state: 'pending',
+      ...showPart({ shown, part: undefined, isWorkedOn: false, key: shown.key, now }),
+    };
+  }
+
   /**
    * Whether the import has begun while the client was sending, and has not failed. A failure so early may be the client's, or pass, so another
    * Job tries it again and says why.
@@ -436,10 +448,15 @@ function renditions(upload: Upload, media: MediaInfo, observed: UploadObservatio
 }
 
 /** The renditions of an upload that is still being imported, as far as something of them is prepared. */
-const listArriving = ({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] =>
-  profiles
-    .flatMap((profile) => plan.madeByImport(profile, undefined) ?? [])
-    .filter(({ state, preparedSeconds }) => state === 'pending' && preparedSeconds !== undefined);
+function listArriving({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] {
+  const shown = (profile: string) => {
+    const made = plan.madeByImport(profile, undefined);
+    return made?.state === 'pending' ? made : plan.keepPart(profile);
+  };
+  return profiles
+    .flatMap((profile) => shown(profile) ?? [])
+    .filter(({ preparedSeconds }) => preparedSeconds !== undefined);
+}
 
 function verdicts(
   { spec }: Upload,

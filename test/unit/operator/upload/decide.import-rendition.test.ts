@@ -191,6 +191,16 @@ describe('an upload that a client still sends', () => {
     expect(see(sending(40), { job: earlier, own }).remove).toMatchObject([{ metadata: { name: EARLY.metadata.name } }]);
   });
 
+  it('keeps what can be played of it while its client pauses, and until the next Job has more', () => {
+    const { status } = see(sending(60), { job: EARLY, report });
+    const { estimatedReadyAt: _, ...kept } = status.renditions?.[0] ?? {};
+    const owner = (receivedBytes: number) => ({ ...sending(receivedBytes), status });
+    for (const seen of [{ job: EARLY, own }, {}, { job: EARLY }])
+      expect(see(owner(60), seen).status.renditions).toMatchObject([kept]);
+    expect(see(owner(MEDIA.sizeBytes), { job: EARLY, own }).status.renditions).toEqual([kept]);
+    expect(see({ ...fresh(), status }, {}).status.renditions).toBeUndefined();
+  });
+
   it('is imported by another Job when all has come after a failure', () => {
     const { remove, status } = see(sending(MEDIA.sizeBytes), { job: EARLY, own });
     expect(remove).toMatchObject([{ metadata: { name: EARLY.metadata.name } }]);

@@ -159,6 +159,43 @@ test('the rendition of an upload can be played before its client has sent the re
   expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
 }, 180_000);
 
+test('the chunks of an upload stay when its client pauses, and the next Job goes on with them', async () => {
+  await using place = await room();
+  const bytes = film.fits;
+  const key = 'incoming/x';
+  const send = (start: number, part: Buffer) =>
+    appendPieces(place.storage, key, start, Readable.from([part]), async () => undefined);
+  const playable = Promise.withResolvers<void>();
+  let listings = 0;
+  // The Job does not notice the pause before a part can be played.
+  const list: Storage['list'] = async function* (prefix) {
+    if (prefix.startsWith(key) && listings++ > 0) await playable.promise;
+    yield* place.storage.list(prefix);
+  };
+  const storage = new Proxy(place.storage, {
+    get: (target, name: keyof Storage) => (name === 'list' ? list : target[name]?.bind(target)),
+  });
+  const run = (isArriving: boolean) => {
+    const sent = { key, sizeBytes: bytes.length, ...(isArriving && { isArriving }) };
+    return importSource(
+      { action: 'import', type: 'video', sent, sourceKey: 'sources/x', renditions: { content: 'upload-x' } },
+      {
+        asked: Promise.resolve('720p30'),
+        ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+        onPrepared: () => playable.resolve(),
+      },
+      { ...LIMITS, windowSeconds: 0.5 },
+    );
+  };
+  await send(0, bytes.subarray(0, cut(bytes)));
+  await expect(run(true)).rejects.toMatchObject({ code: 'prepare_failed', retryAfterSeconds: 0 });
+  const before = await place.storage.head(`${KEY}.000000000`);
+  expect(before).toBeDefined();
+  await send(cut(bytes), bytes.subarray(cut(bytes)));
+  expect(await run(false)).toMatchObject({ rendition: { state: 'ready', key: KEY } });
+  expect(await place.storage.head(`${KEY}.000000000`)).toEqual(before);
+}, 180_000);
+
 test('a source that its server declares shorter than its media is refused when it has arrived, and never played', async () => {
   await using place = await room();
   const path = files.path('short.mov');
