@@ -13,13 +13,13 @@ import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { encodeRows } from './prepare/encode.ts';
 import { fairRows, HOUR_BYTES } from './prepare/fair.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
-import { importRows } from './prepare/import.ts';
+import { importRows, limitedRows } from './prepare/import.ts';
 import { exportRows, filmRows, lineRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
 import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'fair', 'fair-encoded', 'import'];
+const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'fair', 'fair-encoded', 'import', 'limited'];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
@@ -96,6 +96,7 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   await take('rendition', () => renditionRows(base, seconds ?? 0));
   await take('encode', () => encodeRows(base, whole(values['encode-seconds'])));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
+  await take('limited', () => limitedRows(base));
   if (!parts.some((part) => ['export', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part))) return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));

@@ -1,4 +1,4 @@
-/** Tests that a stream is on air while the file of its link still arrives, on real parts, with an independent receiver. */
+/** Tests that a stream is on air while its file still arrives, from a link or a client, on real parts, with an independent receiver. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -53,23 +53,27 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Starts a stream that waits for the film, and resolves when it is on air. */
-async function goLive(name: string) {
+async function importFilm(): Promise<string> {
   goOn = Promise.withResolvers();
-  const { destinations, streams, uploads } = system.client;
   const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mov`;
-  const { objectID } = await uploads.fromLink({ type: 'VIDEO', url });
+  return (await system.client.uploads.fromLink({ type: 'VIDEO', url })).objectID;
+}
+
+/** Starts a stream that waits for an upload, and resolves when it is on air. */
+async function goLive(name: string, objectID: string) {
+  const { destinations, streams } = system.client;
   const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
   const wish = { quality: '720p' as const, framerate: 30 as const, destinationID, videoUploadObjectID: objectID };
   const { id } = await streams.create({ name, ...wish });
   await streams.start(id, { whenReady: true });
   await until('it is on air', async () => (await streams.get(id)).status === 'live', 120_000);
-  return { objectID, id };
+  return id;
 }
 
 test('a stream plays a film whose last part has not arrived, and goes on when all of it has', async () => {
   const { streams, uploads } = system.client;
-  const { objectID, id } = await goLive('arriving');
+  const objectID = await importFilm();
+  const id = await goLive('arriving', objectID);
   expect(await uploads.get(objectID)).toMatchObject({ state: 'importing', durationSeconds: null });
   await until('the receiver has pictures', async () => {
     const [path] = await receiver.recordings('arriving');
@@ -86,7 +90,8 @@ test('a stream plays a film whose last part has not arrived, and goes on when al
 
 test('a stream says why it cannot go on when the rest does not arrive', async () => {
   const { streams, uploads } = system.client;
-  const { objectID, id } = await goLive('broken');
+  const objectID = await importFilm();
+  const id = await goLive('broken', objectID);
   goOn.resolve('break');
   const failed = await until(
     'the link is given up or waited for',
@@ -105,4 +110,35 @@ test('a stream says why it cannot go on when the rest does not arrive', async ()
     },
     60_000,
   );
+}, 300_000);
+
+/** Sends a part of a resumable upload; returns its URL. */
+async function sendPart(method: 'POST' | 'PATCH', url: string, headers: Record<string, string>, body: Buffer) {
+  const response = await fetch(url, {
+    method,
+    body: new Uint8Array(body),
+    headers: {
+      'x-api-key': system.facts.apiKey,
+      'tus-resumable': '1.0.0',
+      'content-type': 'application/offset+octet-stream',
+      ...headers,
+    },
+  });
+  expect(response.ok).toBe(true);
+  return new URL(response.headers.get('location') ?? url, url).href;
+}
+
+test('a stream plays a film that its client still sends, and goes on when all of it is there', async () => {
+  const { streams, uploads } = system.client;
+  const at = Math.floor(film.length * SENT);
+  const type = `type ${Buffer.from('VIDEO').toString('base64')}`;
+  const declared = { 'upload-length': String(film.length), 'upload-metadata': type };
+  const url = await sendPart('POST', `${system.facts.apiUrl}/uploads/resumable`, declared, film.subarray(0, at));
+  const objectID = url.split('/').at(-1) ?? '';
+  const id = await goLive('sending', objectID);
+  expect(await uploads.get(objectID)).toMatchObject({ state: 'importing', durationSeconds: null });
+  await sendPart('PATCH', url, { 'upload-offset': String(at) }, film.subarray(at));
+  await until('the upload is ready', async () => (await uploads.get(objectID)).state === 'ready', 120_000);
+  expect((await uploads.get(objectID)).durationSeconds).toBeCloseTo(SECONDS, 0);
+  expect(await streams.liveStats(id)).toMatchObject({ live: true });
 }, 300_000);

@@ -18,7 +18,7 @@ import { UPLOAD_METADATA_ANNOTATION } from '../../resources/common/names.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { computeCountedBytes } from '../../resources/upload/size.ts';
-import { incomingKey, isArriving } from '../../resources/upload/spec.ts';
+import { incomingKey, isArriving, sourceKey } from '../../resources/upload/spec.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import { memoryRefusal, type UploadAdmission } from './admission.ts';
 import { type Checksum, verifyBody } from './checksum.ts';
@@ -85,6 +85,15 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
   };
   const recordProgress = (upload: Resource, receivedBytes: number) =>
     uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } });
+
+  /** An import that began while the client was sending may have joined and deleted the pieces before the last progress is recorded. */
+  async function countReceived({ metadata, spec }: Resource): Promise<number> {
+    const bytes = await dropUnverified(storage, incomingKey(metadata.uid));
+    const { sizeBytes } = spec.source.sent ?? {};
+    if (bytes > 0 || sizeBytes === undefined) return bytes;
+    const source = await storage.head(sourceKey(metadata.uid));
+    return source?.sizeBytes === sizeBytes ? sizeBytes : bytes;
+  }
 
   type Sent = NonNullable<Resource['spec']['source']['sent']>;
   async function make(
@@ -158,12 +167,12 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
     async find(accountId: string, id: string): Promise<Progress> {
       // Another server may have recorded the size a moment ago, under the same lock.
       if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.load(id);
-      const { upload, sent, key } = findSent(accountId, id);
+      const { upload, sent } = findSent(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
       // The pieces of a complete upload may have been joined and deleted.
       if (!isArriving(upload.spec)) return { ...shown, receivedBytes: sent.receivedBytes };
-      const receivedBytes = await dropUnverified(storage, key);
+      const receivedBytes = await countReceived(upload);
       // The server that received the last piece may have died before it recorded it.
       if (receivedBytes === sent.sizeBytes && sent.receivedBytes < receivedBytes)
         await recordProgress(upload, receivedBytes);

@@ -189,6 +189,30 @@ export async function* joinedPieces(storage: Storage, prefix: string, signal: Ab
   }
 }
 
+/**
+ * Reads the pieces in order as they come, to `sizeBytes`. Before it lists them once more, it calls `wait`. Rejects with StorageError, the
+ * error of `wait`, or the signal's reason.
+ */
+export async function* arrivingPieces(
+  storage: Storage,
+  prefix: string,
+  sizeBytes: number,
+  signal: AbortSignal,
+  wait: () => Promise<void>,
+): AsyncGenerator<Buffer> {
+  for (let at = 0; at < sizeBytes; ) {
+    for (const { key, start, end } of await listVerified(storage, prefix)) {
+      if (end <= at) continue;
+      // Pieces follow each other, so the first one with more holds the next byte.
+      for await (const chunk of await storage.read(key, { start: at - start }, signal)) {
+        at += (chunk as Buffer).length;
+        yield chunk as Buffer;
+      }
+    }
+    if (at < sizeBytes) await wait();
+  }
+}
+
 /** Rejects with StorageError; deleted pieces stay deleted. */
 export async function deletePieces(storage: Storage, prefix: string): Promise<void> {
   const keys: string[] = [];

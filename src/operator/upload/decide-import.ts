@@ -22,6 +22,18 @@ export const keptSource = (
   { sameSource }: UploadObservation,
 ): string => status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
 
+/**
+ * Imports what a client still sends, where a stream waits for it: the Job is then done when the last byte is there, and a stream may play what
+ * it prepares on the way. Without such a stream the Job would hold a place for nothing. A client that pauses ends it, and when more has come it
+ * begins again.
+ */
+function importArriving(upload: Upload, observed: UploadObservation, plan: Plan): void {
+  const { sizeBytes, receivedBytes = 0, isPart = false } = upload.spec.source.sent ?? {};
+  const profile = chooseProfile(upload, observed);
+  if (sizeBytes === undefined || receivedBytes === 0 || isPart || observed.urgent.size === 0 || !profile) return;
+  plan.follow(wantImport(upload, true, { profile, shared: observed.settings.shareRenditions, isArriving: true }));
+}
+
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
 export function decideImport(
   upload: Upload,
@@ -31,7 +43,10 @@ export function decideImport(
 ): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
-  if (isArriving(upload.spec)) return {};
+  if (isArriving(upload.spec)) {
+    importArriving(upload, observed, plan);
+    return {};
+  }
   if (error && !edited) return { error };
   const waiting = edited ? undefined : upload.status?.waiting;
   if (isWaiting(waiting, observed.now)) {
@@ -49,7 +64,12 @@ export function decideImport(
   }
   const { shareRenditions: shared } = observed.settings;
   const profile = chooseProfile(upload, observed);
-  const wantedJob = wantImport(upload, observed.urgent.size > 0, { granted: grant.maxBytes, profile, shared });
+  const wantedJob = wantImport(upload, observed.urgent.size > 0, {
+    granted: grant.maxBytes,
+    profile,
+    shared,
+    isArriving: plan.hasBegunEarly(),
+  });
   const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;
   if (result.action === 'import') return { media: result.media };

@@ -120,7 +120,12 @@ export function decideRenditions(
 }
 
 /** The renditions of an upload that is still being imported, as far as something of them is prepared. */
-export const listArriving = ({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] =>
-  profiles
-    .flatMap((profile) => plan.madeByImport(profile, undefined) ?? [])
-    .filter(({ state, preparedSeconds }) => state === 'pending' && preparedSeconds !== undefined);
+export function listArriving({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] {
+  const shown = (profile: string) => {
+    const made = plan.madeByImport(profile, undefined);
+    return made?.state === 'pending' ? made : plan.keepPart(profile);
+  };
+  return profiles
+    .flatMap((profile) => shown(profile) ?? [])
+    .filter(({ preparedSeconds }) => preparedSeconds !== undefined);
+}

@@ -75,13 +75,13 @@ const SECONDS_PER_SECOND = 8;
 const RENDITION_BASE_SECONDS = 1800;
 
 /** The source of an import: the link, or the pieces that a client has sent. */
-function describeSource(upload: Upload, maxBytes: number | undefined) {
+function describeSource(upload: Upload, maxBytes: number | undefined, isArriving: boolean) {
   const { metadata, spec } = upload;
   const { source, maxDurationSeconds } = spec;
   const { url = '', sent } = source;
   const most = maxDurationSeconds === undefined ? {} : { maxDurationSeconds };
   if (sent?.sizeBytes !== undefined) {
-    const object = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes };
+    const object = { key: incomingKey(metadata.uid), sizeBytes: sent.sizeBytes, ...(isArriving && { isArriving }) };
     return { sent: { ...object, ...(sent.parts && { keys: incomingKeys(upload) }) }, ...most };
   }
   return { url, ...(maxBytes !== undefined && { maxBytes }), ...most };
@@ -94,17 +94,19 @@ interface ImportOptions {
   profile?: string | undefined;
   /** All accounts share what is made. */
   shared?: boolean;
+  /** The client may still be sending. */
+  isArriving?: boolean;
 }
 
 export const wantImport = (
   upload: Upload,
   urgent = false,
-  { granted = upload.spec.maxSizeBytes, profile, shared = false }: ImportOptions = {},
+  { granted = upload.spec.maxSizeBytes, profile, shared = false, isArriving = false }: ImportOptions = {},
 ): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
     action: 'import',
-    ...describeSource(upload, granted),
+    ...describeSource(upload, granted, isArriving),
     type: upload.spec.type,
     sourceKey: sourceKey(upload.metadata.uid),
     renditions: { content: importContent(upload.metadata.uid), ...(!shared && { scope: findScope(upload) }) },

@@ -179,6 +179,31 @@ export class Plan {
     });
   }
 
+  /** The part of an upload's rendition that stays while no Job goes on with it: what a client has sent does not change, so the next one keeps it. */
+  keepPart(profile: string): RenditionStatus | undefined {
+    const shown = findRendition(this.#upload, profile);
+    if (!this.#upload.spec.source.sent || shown?.state !== 'pending' || shown.key === undefined) return undefined;
+    const { now } = this.#observed;
+    return {
+      profile,
+      state: 'pending',
+      ...showPart({ shown, part: undefined, isWorkedOn: false, key: shown.key, now }),
+    };
+  }
+
+  /**
+   * Whether the import has begun while the client was sending, and has not failed. A failure so early may be the client's, or pass, so another
+   * Job tries it again and says why.
+   */
+  hasBegunEarly(): boolean {
+    const { jobs, pods, now } = this.#observed;
+    const job = jobs.get(importJobName(this.#upload.metadata.name));
+    const task = readImportTask(this.#upload, jobs);
+    if (!job || !task || !('sent' in task) || task.sent.isArriving !== true) return false;
+    const outcome = readOutcome(job, pods.get(job.metadata.uid) ?? [], now);
+    return outcome.kind !== 'done' || outcome.result.action !== 'failed';
+  }
+
   /** The result of an import whose Job has stored the source and still makes a rendition. */
   foundBy(wantedJob: WantedJob): Found | undefined {
     const { imported } = this.progress(wantedJob.name) ?? {};

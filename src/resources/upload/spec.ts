@@ -159,7 +159,8 @@ export const UploadSpec = Type.Object({
             receivedBytes: Type.Integer({
               default: 0,
               minimum: 0,
-              description: 'Bytes received so far. The import begins when it equals sizeBytes. Defaults to 0.',
+              description:
+                'Bytes received so far. The import begins when it equals sizeBytes, or before if a stream waits. Defaults to 0.',
             }),
             roomBytes: Type.Optional(
               Type.Integer({

@@ -13,6 +13,10 @@ import { during, formatRange, formatSeconds, run, say, timed } from './run.ts';
 const BAR = 1.3;
 const SAMPLE_MS = 100;
 const SMALL_SECONDS = 60;
+/** A server that limits each connection, as many do. */
+const CONNECTION_MBPS = 100;
+const LIMITED_SECONDS = 450;
+const LIMITED_BAR = 0.5;
 
 /** Returns the largest resident set of a process so far, in MiB (proc(5), VmHWM); 0 after its end. */
 function peakMib(pid: number): number {
@@ -117,6 +121,33 @@ export async function importRows(options: ImportOptions, seconds: number, size: 
       beside: `the same of ${SMALL_SECONDS} s`,
       result: `${((memory ?? 0) / (memoryOfSmall ?? 1)).toFixed(2)}×`,
       bar: 'flat',
+    },
+  ];
+}
+
+/** Takes turns with curl on a server that limits the speed of each connection. */
+export async function limitedRows({ dir, server, clip, times, signal }: ImportOptions): Promise<Row[]> {
+  const path = join(dir, 'limited.mp4');
+  await makeExport(clip, path, { seconds: LIMITED_SECONDS, fast: false }, signal);
+  const copy = join(dir, 'by-curl.mp4');
+  const url = `${server.url}/limited.mp4?mbps=${CONNECTION_MBPS}`;
+  const byCurl: number[] = [];
+  const ours: number[] = [];
+  for (let n = 0; n < times; n++) {
+    const fetch = () => run('curl', ['-sS', '-f', '-o', copy, url], signal);
+    byCurl.push(await during('curl fetches', () => timed(fetch)));
+    ours.push((await during('the Job imports', () => importOnce(dir, url, signal))).seconds);
+  }
+  await Promise.all([rm(path), rm(copy)]);
+  const ratio = median(ours) / median(byCurl);
+  return [
+    {
+      what: `import of ${LIMITED_SECONDS} s from a server that sends ${CONNECTION_MBPS} Mbit/s by each connection, median of ${times}`,
+      ours: formatRange(ours),
+      peer: formatRange(byCurl),
+      beside: 'curl -o, taking turns',
+      result: `${ratio.toFixed(2)}×: ${ratio <= LIMITED_BAR ? 'holds' : 'misses'}`,
+      bar: `≤ ${LIMITED_BAR}×`,
     },
   ];
 }

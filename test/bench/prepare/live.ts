@@ -80,8 +80,18 @@ async function readWay({ system, timeline }: Stage, upload: string): Promise<str
   return ways.at(-1) ?? 'unknown';
 }
 
-/** Creates a stream that waits for an upload, resolves at its first media, and deletes everything. */
-async function goLive(stage: Stage, from: number, upload: string, rtmpKey: string, destinationID: string) {
+interface Waiting {
+  stage: Stage;
+  /** The time of the first request, by performance.now(). */
+  from: number;
+  upload: string;
+  destination: readonly [rtmpKey: string, destinationID: string];
+  /** Everything is needed until this resolves, though the stream is live. */
+  after?: () => Promise<unknown>;
+}
+
+/** Creates a stream that waits for an upload, measures until its first media, and deletes everything. */
+async function goLive({ stage, from, upload, destination: [rtmpKey, destinationID], after }: Waiting) {
   const { system, rtmp, timeline, signal } = stage;
   const { client } = system;
   const { id } = await client.streams.create({
@@ -106,6 +116,7 @@ async function goLive(stage: Stage, from: number, upload: string, rtmpKey: strin
     );
     const seconds = (performance.now() - from) / 1000;
     signal.throwIfAborted();
+    await after?.();
     const way = await readWay(stage, upload);
     return { seconds, marks: timeline.since(from, [upload, id]), from, upload, stream: id, way } satisfies Start;
   } finally {
@@ -133,7 +144,7 @@ export async function goLiveFromLink(stage: Stage, file: string, query = ''): Pr
   const from = performance.now();
   const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}${query}`;
   const { objectID } = await stage.system.client.uploads.fromLink({ type: 'VIDEO', url });
-  return goLive(stage, from, objectID, ...destination);
+  return goLive({ stage, from, upload: objectID, destination });
 }
 
 /** Downloads by curl, sends by ffmpeg; returns seconds to the first media. */
@@ -316,6 +327,8 @@ async function readUpload(memory: string, signal: AbortSignal): Promise<string> 
 interface Sent {
   start: Start;
   sendingSeconds: number;
+  /** From the begin of the sending until the upload is prepared in whole. */
+  readySeconds: number;
 }
 
 /** Sends a file by a stock tus client, with a stream that waits for it. */
@@ -345,11 +358,20 @@ async function goLiveFromUpload(stage: Stage, file: string): Promise<Sent> {
   ended.catch(() => undefined);
   try {
     const upload = await readUpload(memory, signal);
-    const [sendingSeconds, start] = await Promise.all([
-      ended,
-      goLive({ ...stage, signal }, from, upload, ...destination),
-    ]);
-    return { start, sendingSeconds };
+    let readySeconds = Number.NaN;
+    const after = async () => {
+      await ended;
+      const isReady = () =>
+        stage.timeline
+          .since(from, [upload])
+          .some(({ object, state }) => object === `Upload ${upload}` && /^ready/.test(state));
+      await during('the upload is ready', async () => {
+        while (!isReady()) await sleep(50, undefined, { signal });
+      });
+      readySeconds = (performance.now() - from) / 1000;
+    };
+    const start = await goLive({ stage: { ...stage, signal }, from, upload, destination, after });
+    return { start, sendingSeconds: await ended, readySeconds };
   } finally {
     over.abort(new Error('over'));
     await ended.catch(() => undefined);
@@ -366,8 +388,11 @@ export async function uploadRows(stage: Stage, seconds: number, size: string): P
     await makeDistinct(file);
     const sent = await goLiveFromUpload(stage, file);
     all.push(sent);
-    const { start, sendingSeconds } = sent;
-    say(`  upload ${n + 1} of ${stage.times}: live ${formatSeconds(start.seconds - sendingSeconds)} after the sending`);
+    const { start, sendingSeconds, readySeconds } = sent;
+    say(
+      `  upload ${n + 1} of ${stage.times}: live ${formatSeconds(start.seconds - sendingSeconds)}, ready ` +
+        `${formatSeconds(readySeconds - sendingSeconds)} after the sending`,
+    );
     explain(start);
   }
   await rm(file);
@@ -380,6 +405,11 @@ export async function uploadRows(stage: Stage, seconds: number, size: string): P
       beside: 'the sending itself',
       result: judge(more, UPLOAD_BAR_SECONDS),
       bar: `≤ ${UPLOAD_BAR_SECONDS} s more`,
+    },
+    {
+      ...STATED,
+      what: '… until all of it is prepared, after the sending',
+      ours: formatRange(all.map(({ readySeconds, sendingSeconds }) => readySeconds - sendingSeconds)),
     },
     ...stepRows(all.map(({ start }) => start)),
   ];

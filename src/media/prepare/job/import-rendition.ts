@@ -57,8 +57,13 @@ export class ImportRendition {
       this.#isApproved = true;
       return await makeEarly(this.#target, outlined, arrival, this.#context);
     } catch (error) {
-      // A failed arrival may bring another file next time, so nothing of this one stays, whether the import goes on or not.
-      if (!arrival.hasFailed) signal.throwIfAborted();
+      // A link that has failed may bring another file next time, so nothing of this one stays, whether the import goes on or not. The pieces
+      // of an upload stay what they are.
+      const mayChange = arrival.hasFailed && this.#target.keepsSameOnly === true;
+      if (!mayChange) {
+        signal.throwIfAborted();
+        if (arrival.hasFailed) throw error;
+      }
       log.info({ err: error }, 'the rendition waits for the whole source');
       this.#isApproved = false;
       await deleteChunks(storage, this.#target.renditionKey);

@@ -26,7 +26,7 @@ import type { PrepareTask } from './task.ts';
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
 export type ImportLimits = Pick<
   FetchOptions,
-  'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds' | 'minBytesPerSecond'
+  'allowPrivateLinks' | 'maxBytes' | 'timeoutSeconds' | 'minBytesPerSecond' | 'windowSeconds'
 >;
 
 export interface Imported {
@@ -133,7 +133,9 @@ function bring(task: ImportTask, arrival: Arrival, context: JobContext, limits: 
   const sink: Sink = (bytes, within) => arrival.write(bytes, within);
   if ('sent' in task) {
     arrival.totalBytes = task.sent.sizeBytes;
-    return joinInto(sink, storage, task.sourceKey, task.sent, { signal, onProgress });
+    return joinInto(sink, storage, task.sourceKey, task.sent, {
+      ...{ signal, onProgress, minBytesPerSecond: limits.minBytesPerSecond, windowSeconds: limits.windowSeconds },
+    });
   }
   const maxBytes = Math.min(limits.maxBytes, task.maxBytes ?? limits.maxBytes);
   return fetchInto(sink, task.url, {

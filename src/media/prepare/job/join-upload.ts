@@ -1,8 +1,10 @@
-/** Joins the uploaded pieces in storage into the source. */
-import { arrivedBytes, joinedPieces } from '../../storage/pieces.ts';
+/** Joins the uploaded pieces in storage into the source, also while the client still sends them. */
+import { sleep } from '../../../lib/clock.ts';
+import { arrivedBytes, arrivingPieces, joinedPieces } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import type { Sink, Written } from '../link/fetch.ts';
+import { ServerSpeed } from '../link/server-speed.ts';
 
 /** Place of the pieces and their total bytes. */
 export interface Sent {
@@ -10,7 +12,21 @@ export interface Sent {
   sizeBytes: number;
   /** Keys of an upload in parts, instead of `key`. */
   keys?: readonly string[];
+  /** The client may still be sending. */
+  isArriving?: boolean;
 }
+
+interface JoinOptions {
+  signal: AbortSignal;
+  onProgress?: ((fraction: number) => void) | undefined;
+  /** A client that sends less while the upload arrives is not waited for any more. */
+  minBytesPerSecond: number;
+  /** Tests make these short. */
+  windowSeconds?: number | undefined;
+}
+
+/** How often the storage is asked for the next piece. */
+const POLL_MS = 1_000;
 
 export const listKeys = ({ key, keys = [key] }: Sent): readonly string[] => keys;
 
@@ -24,29 +40,58 @@ async function* joined(storage: Storage, keys: readonly string[], signal: AbortS
   for (const key of keys) yield* joinedPieces(storage, key, signal);
 }
 
-/** Writes the uploaded bytes to `sink`. Rejects with PrepareError prepare_failed, StorageError, the sink's error or the signal's reason. */
+/**
+ * Writes the uploaded bytes to `sink`. Rejects with PrepareError prepare_failed, StorageError, the sink's error or the signal's reason.
+ */
 export async function joinInto(
   sink: Sink,
   storage: Storage,
   sourceKey: string,
   sent: Sent,
-  { signal, onProgress }: { signal: AbortSignal; onProgress?: ((fraction: number) => void) | undefined },
+  options: JoinOptions,
 ): Promise<Written> {
-  const { sizeBytes } = sent;
+  const { signal, onProgress } = options;
+  const { sizeBytes, isArriving = false } = sent;
   const keys = listKeys(sent);
   // An earlier attempt may have stored the source and deleted the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
-  if (!isThere && (await arrived(storage, keys)) !== sizeBytes) {
+  if (!isThere && !isArriving && (await arrived(storage, keys)) !== sizeBytes) {
     throw new PrepareError(
       'prepare_failed',
       'The bytes of the upload are no longer in the media storage. Upload the file again.',
     );
   }
-  const bytes = isThere ? await storage.read(sourceKey, {}, signal) : joined(storage, keys, signal);
+  const pieces = isArriving ? followed(storage, sent, options) : joined(storage, keys, signal);
+  const bytes = isThere ? await storage.read(sourceKey, {}, signal) : pieces;
   return sink(
     counted(bytes, (done) => onProgress?.(done / sizeBytes)),
     signal,
   );
+}
+
+/**
+ * Yields the bytes as they are sent. Rejects with PrepareError when the client pauses or is too slow: the Job would hold a place that
+ * others need, and another one begins when more has come.
+ */
+async function* followed(
+  storage: Storage,
+  { key, sizeBytes }: Sent,
+  { signal, minBytesPerSecond, windowSeconds }: JoinOptions,
+): AsyncGenerator<Buffer> {
+  const speed = new ServerSpeed(Math.max(1, minBytesPerSecond), windowSeconds);
+  let bytes = 0;
+  const wait = async () => {
+    const since = performance.now();
+    await sleep(POLL_MS, signal);
+    const tooSlow = speed.add(bytes, performance.now() - since) !== undefined;
+    bytes = 0;
+    // Not final, so that the chunks that have been made stay for the next Job.
+    if (tooSlow) throw new PrepareError('prepare_failed', 'The client has paused.', { retryAfterSeconds: 0 });
+  };
+  for await (const chunk of arrivingPieces(storage, key, sizeBytes, signal, wait)) {
+    bytes += chunk.length;
+    yield chunk;
+  }
 }
 
 async function* counted(bytes: AsyncIterable<Buffer>, onBytes: (done: number) => void): AsyncGenerator<Buffer> {

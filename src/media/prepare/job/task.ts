@@ -44,6 +44,8 @@ export const PrepareTask = Type.Union([
       key: Type.String(),
       sizeBytes: Type.Integer({ minimum: 1 }),
       keys: Type.Optional(Type.Array(Type.String())),
+      /** The client may still be sending: the Job follows the pieces as they come, and fails when none come. */
+      isArriving: Type.Optional(Type.Boolean()),
     }),
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createIncoming } from '../../../../src/domain/uploads/incoming.ts';
 import { appendPieces, arrivedBytes } from '../../../../src/media/storage/pieces.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { incomingKey } from '../../../../src/resources/upload/spec.ts';
+import { incomingKey, sourceKey } from '../../../../src/resources/upload/spec.ts';
 import { upload } from '../../../kit/make/operator.ts';
 import { room } from '../../../kit/make/prepare.ts';
 
@@ -61,4 +61,23 @@ test('an incomplete upload vanishes with its bytes when its time is over; one in
     'part',
     'joined',
   ]);
+});
+
+test('a client whose last bytes were joined before that was recorded has sent all of it', async () => {
+  await using place = await room();
+  const sending = upload('film', {});
+  sending.spec = { type: 'video', source: { sent: { sizeBytes: 5, receivedBytes: 3 } } };
+  await place.storage.write(sourceKey(sending.metadata.uid), Buffer.from('bytes'));
+  const recorded: unknown[] = [];
+  const incoming = createIncoming({
+    uploads: { get: () => sending, patch: async (_: Upload, patch: unknown) => void recorded.push(patch) } as never,
+    quota: {} as never,
+    storage: place.storage,
+    maxSourceBytes: 10,
+    expireMs: HOUR_MS,
+    leases: {} as never,
+    admission: {} as never,
+  });
+  expect(await incoming.find('acc-1', 'film')).toMatchObject({ sizeBytes: 5, receivedBytes: 5 });
+  expect(recorded).toEqual([{ spec: { source: { sent: { receivedBytes: 5 } } } }]);
 });

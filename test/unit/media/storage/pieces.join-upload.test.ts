@@ -2,10 +2,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { expect, test } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/media/limits.ts';
 import { importSource } from '../../../../src/media/prepare/job/import-source.ts';
-import { appendPieces, arrivedBytes } from '../../../../src/media/storage/pieces.ts';
+import { appendPieces, arrivedBytes, dropUnverified, markUnverified } from '../../../../src/media/storage/pieces.ts';
 import type { Storage } from '../../../../src/media/storage/storage.ts';
 import { media, quiet, room } from '../../../kit/make/prepare.ts';
 
@@ -108,4 +109,70 @@ test('parts are joined in their order, and are all gone then', async () => {
   );
   expect(info.sha256).toBe(createHash('sha256').update(content).digest('hex'));
   for (const key of keys) expect(await arrivedBytes(place.storage, key)).toBe(0);
+});
+
+describe('an upload that a client still sends', () => {
+  const importArriving = (place: Room, sizeBytes: number, onProgress: (part: number) => void = () => undefined) =>
+    importSource(
+      { action: 'import', sent: { key: KEY, sizeBytes, isArriving: true }, type: 'video', sourceKey: 'sources/x' },
+      {
+        storage: place.storage,
+        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+        ...{ signal, log: quiet, onProgress },
+        limits: DEFAULT_LIMITS,
+      },
+      { ...LIMITS, windowSeconds: 0.5 },
+    );
+  const send = (place: Room, start: number, bytes: Buffer) =>
+    appendPieces(place.storage, KEY, start, Readable.from([bytes]), async () => undefined);
+  const make = async (place: Room) =>
+    readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
+
+  test('is imported while it comes', async () => {
+    await using place = await room();
+    const content = await make(place);
+    const half = Math.floor(content.length / 2);
+    await send(place, 0, content.subarray(0, half));
+    const hasHalf = Promise.withResolvers<void>();
+    const imported = importArriving(
+      place,
+      content.length,
+      (part) => part * content.length >= half && hasHalf.resolve(),
+    );
+    await hasHalf.promise;
+    await send(place, half, content.subarray(half));
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    expect((await imported).media).toMatchObject({ sha256, sizeBytes: content.length });
+    expect((await buffer(await place.storage.read('sources/x'))).equals(content)).toBe(true);
+    expect(await arrivedBytes(place.storage, KEY)).toBe(0);
+  });
+
+  test('is left when the client pauses, and all that it has sent stays', async () => {
+    await using place = await room();
+    const content = await make(place);
+    await send(place, 0, content.subarray(0, 5000));
+    await expect(importArriving(place, content.length)).rejects.toMatchObject({
+      code: 'prepare_failed',
+      retryAfterSeconds: 0,
+    });
+    expect(await arrivedBytes(place.storage, KEY)).toBe(5000);
+    expect(await place.storage.head('sources/x')).toBeUndefined();
+    await send(place, 5000, content.subarray(5000));
+    expect(await runImport(place, content.length)).toMatchObject({ sizeBytes: content.length });
+  });
+
+  test('is read as far as it is verified', async () => {
+    await using place = await room();
+    const content = await make(place);
+    await send(place, 0, content.subarray(0, 5000));
+    await markUnverified(place.storage, KEY, 5000);
+    await send(place, 5000, Buffer.alloc(3000));
+    const hasBegun = Promise.withResolvers<void>();
+    const imported = importArriving(place, content.length, () => hasBegun.resolve());
+    await hasBegun.promise;
+    await dropUnverified(place.storage, KEY);
+    await send(place, 5000, content.subarray(5000));
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    expect((await imported).media).toMatchObject({ sha256 });
+  });
 });

@@ -7,6 +7,7 @@ import { decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { wantImport } from '../../../../src/operator/upload/job.ts';
 import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
 import { listReferredKeys } from '../../../../src/operator/upload/sweep.ts';
+import { GENERATION_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import {
   findRendition,
@@ -127,6 +128,87 @@ describe('while the file is still being imported', () => {
   it('a sweep keeps its chunks', () => {
     const keys = listReferredKeys({ uploads: [], jobs: [JOB], pods: [], streams: [], begun: [] });
     expect(keys).toContain(KEY);
+  });
+});
+
+describe('an upload that a client still sends', () => {
+  const sending = (
+    receivedBytes: number,
+    sizeBytes: number | undefined = MEDIA.sizeBytes,
+    more: object = {},
+  ): Upload => ({
+    ...fresh(),
+    metadata: { ...fresh().metadata, generation: 2 },
+    spec: { type: 'video', source: { sent: { ...(sizeBytes && { sizeBytes }), receivedBytes, ...more } } },
+  });
+  const EARLY = makeJob(sending(20), wantImport(sending(20), true, { profile: PROFILE, isArriving: true }));
+  const report = { progress: 0.3, prepared: PART };
+  const pause = { action: 'failed', error: { code: 'prepare_failed', message: 'The client has paused.' } } as const;
+  const own = [endedPod(pause)];
+
+  it('is imported for a stream that waits', () => {
+    const sent = { key: 'incoming/uid-of-film', sizeBytes: MEDIA.sizeBytes, isArriving: true };
+    expect(see(sending(20)).create).toMatchObject([{ task: { sent, profile: PROFILE }, urgent: true }]);
+    expect(see(sending(60), { job: EARLY })).toMatchObject({ create: [], remove: [] });
+  });
+
+  it.each([
+    ['for which no stream waits', sending(20), { urgent: new Set<string>() }],
+    ['whose rendition has no room', sending(20), { hasPreparedRoom: () => false }],
+    ['of which nothing has come', sending(0), {}],
+    ['whose size is not known', sending(20, 0), {}],
+    ['that is a part of another', sending(20, MEDIA.sizeBytes, { isPart: true }), {}],
+  ])('is not imported so early: one %s', (_, owner, seen) => {
+    expect(see(owner, seen)).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+  });
+
+  it('can be played once enough is prepared', () => {
+    const { status } = see(sending(60), { job: EARLY, report });
+    expect(status.renditions).toMatchObject([{ profile: PROFILE, state: 'pending', playable: true, key: KEY }]);
+  });
+
+  it('keeps its Job when all has come, and has its result', () => {
+    expect(see(sending(MEDIA.sizeBytes), { job: EARLY })).toMatchObject({ create: [], remove: [] });
+    const done = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: KEY } })];
+    expect(see(sending(MEDIA.sizeBytes), { job: EARLY, own: done }).status).toMatchObject({
+      state: 'ready',
+      media: MEDIA,
+    });
+  });
+
+  it('has no result before it says itself that all has come', () => {
+    const done = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: KEY } })];
+    const { status, create, remove } = see(sending(95), { job: EARLY, own: done });
+    expect(status).toMatchObject({ state: 'importing' });
+    expect(status.media).toBeUndefined();
+    expect([create, remove]).toEqual([[], []]);
+  });
+
+  it('is no failure when its client pauses, and begins again when more has come', () => {
+    const paused = see(sending(20), { job: EARLY, own });
+    expect(paused).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+    expect(paused.status.error).toBeUndefined();
+    const earlier = { ...EARLY, metadata: { ...EARLY.metadata, annotations: { [GENERATION_ANNOTATION]: '1' } } };
+    expect(see(sending(40), { job: earlier, own }).remove).toMatchObject([{ metadata: { name: EARLY.metadata.name } }]);
+  });
+
+  it('keeps what can be played of it while its client pauses, and until the next Job has more', () => {
+    const { status } = see(sending(60), { job: EARLY, report });
+    const { estimatedReadyAt: _, ...kept } = status.renditions?.[0] ?? {};
+    const owner = (receivedBytes: number) => ({ ...sending(receivedBytes), status });
+    for (const seen of [{ job: EARLY, own }, {}, { job: EARLY }])
+      expect(see(owner(60), seen).status.renditions).toMatchObject([kept]);
+    expect(see(owner(MEDIA.sizeBytes), { job: EARLY, own }).status.renditions).toEqual([kept]);
+    expect(see({ ...fresh(), status }, {}).status.renditions).toBeUndefined();
+  });
+
+  it('is imported by another Job when all has come after a failure', () => {
+    const { remove, status } = see(sending(MEDIA.sizeBytes), { job: EARLY, own });
+    expect(remove).toMatchObject([{ metadata: { name: EARLY.metadata.name } }]);
+    expect(status.error).toBeUndefined();
+    const [next] = see(sending(MEDIA.sizeBytes)).create;
+    expect(next?.task).toMatchObject({ sent: { sizeBytes: MEDIA.sizeBytes } });
+    expect(next?.task).not.toHaveProperty('sent.isArriving');
   });
 });
 

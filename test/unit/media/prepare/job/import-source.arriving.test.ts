@@ -1,11 +1,13 @@
 /** Proves that a rendition begins while its source arrives, and that nothing of it stays of a source that is not what it said. */
 import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
 import { entryKey, indexKey, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
+import { appendPieces } from '../../../../../src/media/storage/pieces.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import {
   encodeFitting,
@@ -129,6 +131,70 @@ describe('the rendition of a source that arrives', () => {
     expect(await halfWritten(place.path('media'))).toEqual([]);
   }, 180_000);
 });
+
+test('the rendition of an upload can be played before its client has sent the rest', async () => {
+  await using place = await room();
+  const bytes = film.fits;
+  const key = 'incoming/x';
+  const send = (start: number, part: Buffer) =>
+    appendPieces(place.storage, key, start, Readable.from([part]), async () => undefined);
+  await send(0, bytes.subarray(0, cut(bytes)));
+  const sent = { key, sizeBytes: bytes.length, isArriving: true };
+  const events: string[] = [];
+  const imported = importSource(
+    { action: 'import', type: 'video', sent, sourceKey: 'sources/x', renditions: { content: 'upload-x' } },
+    {
+      asked: Promise.resolve('720p30'),
+      ...{ storage: place.storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+      onPrepared({ seconds }) {
+        if (events.push(`prepared ${Math.round(seconds)}`) > 1) return;
+        events.push('the rest is sent');
+        void send(cut(bytes), bytes.subarray(cut(bytes)));
+      },
+    },
+    LIMITS,
+  );
+  expect(await imported).toMatchObject({ media: { sizeBytes: bytes.length }, rendition: { state: 'ready', key: KEY } });
+  expect(events.slice(0, 2)).toEqual(['prepared 30', 'the rest is sent']);
+  expect(events.at(-1)).toBe(`prepared ${SECONDS}`);
+}, 180_000);
+
+test('the chunks of an upload stay when its client pauses, and the next Job goes on with them', async () => {
+  await using place = await room();
+  const bytes = film.fits;
+  const key = 'incoming/x';
+  const send = (start: number, part: Buffer) =>
+    appendPieces(place.storage, key, start, Readable.from([part]), async () => undefined);
+  const playable = Promise.withResolvers<void>();
+  let listings = 0;
+  // The Job does not notice the pause before a part can be played.
+  const list: Storage['list'] = async function* (prefix) {
+    if (prefix.startsWith(key) && listings++ > 0) await playable.promise;
+    yield* place.storage.list(prefix);
+  };
+  const storage = new Proxy(place.storage, {
+    get: (target, name: keyof Storage) => (name === 'list' ? list : target[name]?.bind(target)),
+  });
+  const run = (isArriving: boolean) => {
+    const sent = { key, sizeBytes: bytes.length, ...(isArriving && { isArriving }) };
+    return importSource(
+      { action: 'import', type: 'video', sent, sourceKey: 'sources/x', renditions: { content: 'upload-x' } },
+      {
+        asked: Promise.resolve('720p30'),
+        ...{ storage, tools, signal: new AbortController().signal, log: quiet, limits: DEFAULT_LIMITS },
+        onPrepared: () => playable.resolve(),
+      },
+      { ...LIMITS, windowSeconds: 0.5 },
+    );
+  };
+  await send(0, bytes.subarray(0, cut(bytes)));
+  await expect(run(true)).rejects.toMatchObject({ code: 'prepare_failed', retryAfterSeconds: 0 });
+  const before = await place.storage.head(`${KEY}.000000000`);
+  expect(before).toBeDefined();
+  await send(cut(bytes), bytes.subarray(cut(bytes)));
+  expect(await run(false)).toMatchObject({ rendition: { state: 'ready', key: KEY } });
+  expect(await place.storage.head(`${KEY}.000000000`)).toEqual(before);
+}, 180_000);
 
 test('a source that its server declares shorter than its media is refused when it has arrived, and never played', async () => {
   await using place = await room();
