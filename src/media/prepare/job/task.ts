@@ -54,6 +54,8 @@ export const PrepareTask = Type.Union([
     action: Type.Literal('rendition'),
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
+    /** Size of the source, as it was imported. */
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
     profile: Type.String(),
     /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
