@@ -299,10 +299,10 @@ async function makeBy(
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared(frames) {
+    onPrepared(frames, bytes) {
       const seconds = frames / rate;
       const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
-      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed });
+      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, bytes });
     },
   });
   const over = new AbortController();

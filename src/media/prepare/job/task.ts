@@ -110,6 +110,8 @@ export const PreparedPart = Type.Object({
   totalSeconds: Type.Number({ exclusiveMinimum: 0 }),
   /** Seconds of media that are prepared in one second, measured so far. */
   speed: Type.Number({ minimum: 0 }),
+  /** Bytes of the part. Jobs of an earlier release do not say it. */
+  bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type PreparedPart = Static<typeof PreparedPart>;
 
