@@ -332,6 +332,19 @@ test('a rendition of an earlier release plays from any frame', async () => {
   await expect(open()).rejects.toMatchObject({ code: 'item_invalid' });
 });
 
+test('a rendition of version 2, whose chunks are named by their first frame alone, plays complete or growing', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
+  for (const [at, entry] of cut.entries.entries()) {
+    await storage.write(chunkKey(key, entry.chunk, 2), cut.bodies[at] as Buffer);
+    await storage.write(entryKey(key, entry.chunk.firstFrame), Buffer.from(JSON.stringify({ ...entry, version: 2 })));
+  }
+  expect((await play(await open())).pictures).toEqual(count(0, FRAMES));
+  await storage.write(indexKey(key), Buffer.from(JSON.stringify({ ...cut.index, version: 2 })));
+  const reader = await open();
+  expect((await play(reader)).pictures).toEqual(count(0, FRAMES));
+  expect(reader).toMatchObject({ error: undefined, ranOut: false });
+});
+
 test('headers and the delay of pictures change with the chunk whose tags are taken', async () => {
   const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
   const second = cut.index.chunks[1];
