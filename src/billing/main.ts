@@ -2,7 +2,6 @@
  * Composes the role `billing`: opens the background jobs of money here and closes them in reverse. Several processes
  * may run; each job is done by one of them at a time.
  */
-import type { AddressInfo } from 'node:net';
 import { createLeases } from '../db/leases.ts';
 import { createDb, createPool, type Db, pingDb } from '../db/pool.ts';
 import { createKube, isKubeReady } from '../kube/client.ts';
@@ -14,7 +13,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHealth } from '../lib/health.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
-import { startOps } from '../lib/ops.ts';
+import { openOps } from '../lib/ops.ts';
 import { STREAM_LABEL } from '../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
 import { createTopUpJob } from './cards/job.ts';
@@ -85,12 +84,8 @@ export async function runBilling(
     if (!isSynced) return 'the caches are not filled from Kubernetes yet';
     return (await health()).database === 'ok' ? undefined : 'the database does not respond';
   };
-  const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
-  const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
-  lifecycle.defer('ops', () => {
-    ops.close();
-    ops.closeAllConnections();
-  });
+  const { registry } = metrics;
+  const ops = await openOps({ host: config.opsHost, port: config.opsPort, unready, registry }, lifecycle);
 
   const ledger = createLedger(db);
   const { counted } = metrics;
@@ -112,9 +107,8 @@ export async function runBilling(
   });
   // Stopping before that is no error.
   ready.catch(() => undefined);
-  const { port } = ops.address() as AddressInfo;
-  log.info({ opsPort: port }, 'billing listens');
-  return { opsUrl: `http://${config.opsHost}:${port}`, ready };
+  log.info({ opsPort: ops.port }, 'billing listens');
+  return { opsUrl: ops.url, ready };
 }
 
 /** Jobs for cards if they are configured, and for invoices if there is a seller. */

@@ -4,10 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
@@ -16,6 +13,7 @@ import { makeClip } from '../kit/make/media.ts';
 import { startSystem } from '../kit/system/system.ts';
 import { type Call, makeAccount } from './fairness/account.ts';
 import { attack } from './fairness/attack.ts';
+import { serveFiles } from './prepare/files.ts';
 import { circumstances, median, readVersion, report, whole } from './report.ts';
 
 const BAR = 1.5;
@@ -48,24 +46,6 @@ async function makeBomb(path: string): Promise<void> {
     ...['-v', 'error', '-y', '-f', 'lavfi', '-i', picture, ...slow],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-video_track_timescale', '1', path],
   ]);
-}
-
-/** Serves the files in a directory. */
-async function serveFiles(dir: string): Promise<{ url: string; close: () => void }> {
-  const server = createServer(({ url = '/' }, response) => {
-    const name = new URL(url, 'http://x').pathname.slice(1);
-    createReadStream(join(dir, name))
-      .on('error', () => response.destroy())
-      .pipe(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 /** Goes from a link to a live stream, and deletes all of it; returns milliseconds. */

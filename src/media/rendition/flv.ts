@@ -215,6 +215,11 @@ export const isVideoFrame = (tag: Body): boolean => avcPacket(tag) === 1 && tag.
 export const isKeyframe = (tag: Body): boolean => isVideoFrame(tag) && (tag.body[0] ?? 0) >> 4 === 1;
 /** True for the decoder's configuration. ffmpeg may write an empty one before the real one, which does not count. */
 export const isAacSequenceHeader = (tag: Body): boolean => aacPacket(tag) === 0;
+/**
+ * One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two
+ * bytes.
+ */
+export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
 /** True for an AAC frame. */
 export const isAudioFrame = (tag: Body): boolean => aacPacket(tag) === 1;
 

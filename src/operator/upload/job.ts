@@ -149,6 +149,7 @@ export const wantRendition = (
     action: 'rendition',
     type: upload.spec.type,
     sourceKey: from,
+    sizeBytes: media.sizeBytes,
     profile,
     renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : findScope(upload)),
   },

@@ -7,7 +7,7 @@ import type { PreparedPart, PrepareProgress } from '../../media/prepare/job/task
 import { CHUNK_SECONDS } from '../../media/rendition/format.ts';
 import type { RenditionStatus } from '../../resources/upload/spec.ts';
 import { hasMoved } from './progress.ts';
-import { isExpectedSeconds } from './result-bounds.ts';
+import { isExpectedBitrate, isExpectedSeconds } from './result-bounds.ts';
 
 /**
  * The beginning that is prepared before a stream plays it: one chunk. Two cores take 17 s to encode it in 1080p30; two chunks would
@@ -33,7 +33,8 @@ export const mayPlay = (part: PreparedPart): boolean =>
 /** Returns the part that a Job reports of a source of this length; undefined where that cannot be true. */
 export function boundPart(part: PreparedPart | undefined, sourceSeconds: number): PreparedPart | undefined {
   if (!part || !isExpectedSeconds(part.totalSeconds, sourceSeconds)) return undefined;
-  return part.seconds <= part.totalSeconds && part.speed <= MAX_SPEED ? part : undefined;
+  const isPossible = part.seconds <= part.totalSeconds && part.speed <= MAX_SPEED;
+  return isPossible && isExpectedBitrate(readBitrate(part) ?? 0) ? part : undefined;
 }
 
 /**
@@ -55,12 +56,20 @@ export function hasPartMoved(before: PreparedPart | undefined, now: PreparedPart
   return hasMoved(before.seconds / before.totalSeconds, now.seconds / now.totalSeconds);
 }
 
-type Shown = Pick<RenditionStatus, 'key' | 'durationSeconds' | 'preparedSeconds' | 'playable' | 'estimatedReadyAt'>;
+/** The mean of the part, in kbit/s. */
+const readBitrate = ({ bytes, seconds }: PreparedPart): number | undefined =>
+  bytes === undefined || seconds === 0 ? undefined : Math.round((bytes * 8) / seconds / 1000);
 
-function pickShown({ key, durationSeconds, preparedSeconds, playable, estimatedReadyAt }: Shown): Shown {
+type Shown = Pick<
+  RenditionStatus,
+  'key' | 'durationSeconds' | 'bitrateKbps' | 'preparedSeconds' | 'playable' | 'estimatedReadyAt'
+>;
+
+function pickShown({ key, durationSeconds, bitrateKbps, preparedSeconds, playable, estimatedReadyAt }: Shown): Shown {
   return {
     ...(key !== undefined && { key }),
     ...(durationSeconds !== undefined && { durationSeconds }),
+    ...(bitrateKbps !== undefined && { bitrateKbps }),
     ...(preparedSeconds !== undefined && { preparedSeconds }),
     ...(playable && { playable }),
     ...(estimatedReadyAt !== undefined && { estimatedReadyAt }),
@@ -93,7 +102,9 @@ export function showPart({ shown, part, isWorkedOn, key, now }: Seen): Shown {
   if (playable === (shown?.playable === true) && !(longer && isStep)) return kept;
   const left = secondsLeft(part);
   const estimatedReadyAt = left <= MAX_ESTIMATE_SECONDS && kubeTime(new Date(now.getTime() + left * 1000));
+  const bitrateKbps = longer ? readBitrate(part) : shown?.bitrateKbps;
   return {
+    ...(bitrateKbps !== undefined && { bitrateKbps }),
     preparedSeconds: longer ? round(part.seconds) : (shown?.preparedSeconds ?? 0),
     ...(playable && { playable, key, durationSeconds: round(part.totalSeconds) }),
     ...(estimatedReadyAt && { estimatedReadyAt }),

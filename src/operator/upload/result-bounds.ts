@@ -30,6 +30,9 @@ const MAX_MESSAGE_CHARS = 512;
 export const isExpectedSeconds = (seconds: number, sourceSeconds: number): boolean =>
   within(seconds, 0, sourceSeconds * LONGER + MORE_SECONDS);
 
+/** Whether a rendition may have this bit rate, in kbit/s. */
+export const isExpectedBitrate = (kbps: number): boolean => within(kbps, 0, MAX_BITRATE_KBPS);
+
 const within = (value: number, min: number, max: number): boolean => value >= min && value <= max;
 
 function isSize({ sizeBytes }: MediaInfo, task: Of<'import'>, { maxSourceBytes }: Bounds): boolean {
@@ -74,7 +77,7 @@ const isRendition = (made: RenditionStatus, profile: string, { mediaLimits }: Bo
   made.state === 'ready' &&
   made.profile === profile &&
   isExpectedSeconds(made.durationSeconds ?? -1, mediaLimits.durationSeconds) &&
-  within(made.bitrateKbps ?? -1, 0, MAX_BITRATE_KBPS);
+  isExpectedBitrate(made.bitrateKbps ?? -1);
 
 /** A sentence of a Job's own, without what a terminal would obey. */
 const clean = (text: string, maxChars: number): string =>

@@ -15,9 +15,10 @@ export function computeCountedBytes({ spec, status }: Sized): number {
 export const isFetching = ({ spec, status }: Sized): boolean =>
   spec.source.url !== undefined && !status?.media && !status?.error;
 
-/** Bytes of all that was prepared of it. */
+/** Bytes of all that was prepared of it, also of a rendition that is not complete. */
 export const computePreparedBytes = ({ status }: Pick<Upload, 'status'>): number =>
-  (status?.renditions ?? []).reduce(
-    (sum, { durationSeconds = 0, bitrateKbps = 0 }) => sum + Math.ceil(durationSeconds * bitrateKbps * 125),
-    0,
-  );
+  (status?.renditions ?? []).reduce((sum, { state, durationSeconds = 0, preparedSeconds = 0, bitrateKbps = 0 }) => {
+    // The length of a pending rendition is the expected one.
+    const seconds = state === 'pending' ? preparedSeconds : durationSeconds;
+    return sum + Math.ceil(seconds * bitrateKbps * 125);
+  }, 0);

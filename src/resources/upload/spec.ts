@@ -90,7 +90,9 @@ export const RenditionStatus = Type.Object({
   }),
   key: Type.Optional(Type.String({ description: 'Storage key. The chunks and the index are stored below it.' })),
   durationSeconds: Type.Optional(Type.Number({ minimum: 0, description: 'Length, in seconds.' })),
-  bitrateKbps: Type.Optional(Type.Number({ minimum: 0, description: 'Average bit rate, in kbit/s.' })),
+  bitrateKbps: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Average bit rate of what is prepared, in kbit/s.' }),
+  ),
   preparedSeconds: Type.Optional(
     Type.Number({
       minimum: 0,

@@ -1,11 +1,10 @@
 /** Opens the cluster's port for liveness, readiness and metrics, and reads the health and version that the API reports. */
-import type { AddressInfo } from 'node:net';
 import { type Db, pingDb } from '../../db/pool.ts';
 import { isKubeReady } from '../../kube/client.ts';
 import type { Kube } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { createHealth } from '../../lib/health.ts';
-import { startOps } from '../../lib/ops.ts';
+import { openOps } from '../../lib/ops.ts';
 import { readVersion } from '../version.ts';
 import type { ProcessContext } from './context.ts';
 
@@ -35,21 +34,15 @@ export async function openOpsServer(context: ProcessContext, { kube, db, isSynce
     if (!listens) return 'the server does not listen yet';
     return (await health()).database === 'ok' ? undefined : 'the database does not respond';
   };
-  const read = async () => ({ type: metrics.registry.contentType, text: await metrics.registry.metrics() });
   // This port outlives the server, so that the cluster sees `stopping` while running requests finish.
-  const ops = await startOps({ host: config.opsHost, port: config.opsPort, unready, metrics: read });
-  lifecycle.defer('ops', () => {
-    ops.close();
-    ops.closeAllConnections();
-  });
-  const { port } = ops.address() as AddressInfo;
+  const { registry } = metrics;
+  const ops = await openOps({ host: config.opsHost, port: config.opsPort, unready, registry }, lifecycle);
   return {
     health,
     version: await readVersion(),
     /** Aborts when the load balancer should send no more requests. */
     leaving: leaving.signal,
-    port,
-    url: `http://${config.opsHost}:${port}`,
+    ...ops,
     /** Marks the server as listening. */
     markListening: () => {
       listens = true;

@@ -3,6 +3,8 @@
  * already. Where the beginning of the source describes the whole, the work begins while the rest arrives, and streams play what is there.
  * A failure here is no failure of the import: a Job of its own then makes the rendition, and says what is wrong.
  */
+
+import { StorageError } from '../../storage/storage.ts';
 import type { SourceFile } from '../inspect/source-file.ts';
 import { deleteChunks } from '../transcode/chunk-writer.ts';
 import type { Arrival } from './arrival.ts';
@@ -66,7 +68,8 @@ export class ImportRendition {
       }
       log.info({ err: error }, 'the rendition waits for the whole source');
       this.#isApproved = false;
-      await deleteChunks(storage, this.#target.renditionKey);
+      // The chunks are right where only the storage has failed, and a stream may be playing them.
+      if (!(error instanceof StorageError)) await deleteChunks(storage, this.#target.renditionKey);
       return undefined;
     }
   }
@@ -109,15 +112,24 @@ export class ImportRendition {
     } catch (error) {
       signal.throwIfAborted();
       log.warn({ err: error }, 'the import could not make the rendition; another Job makes it');
-      await deleteChunks(storage, this.#target.renditionKey);
+      // A stream may be playing what it was told about; the sweep takes that when nothing refers to it.
+      if (!this.#part) await this.#clear();
       return undefined;
     }
   }
 
-  /** The import has failed. `isFinal`: no later try needs the chunks. Rejects with StorageError. */
+  /** A storage that fails here is no reason for anything to fail: the sweep takes the rest. */
+  async #clear(): Promise<void> {
+    const { storage, log } = this.#context;
+    await deleteChunks(storage, this.#target.renditionKey).catch((error: unknown) => {
+      log.warn({ err: error }, 'the chunks of the rendition could not be deleted');
+    });
+  }
+
+  /** The import has failed. `isFinal`: no later try needs the chunks. */
   async cancel(isFinal: boolean): Promise<void> {
     this.#over.abort(new Error('the import has failed'));
     await Promise.allSettled([this.#early, this.#made]);
-    if (isFinal) await deleteChunks(this.#context.storage, this.#target.renditionKey);
+    if (isFinal) await this.#clear();
   }
 }

@@ -41,6 +41,7 @@ import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
+import { withSource } from './with-source.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -90,9 +91,7 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
     context.log.info({ key: task.renditionKey }, 'the rendition was made before');
     return ready(task, made);
   }
-  const index = await context.storage.withLocalFile(task.sourceKey, (path) =>
-    make(task, openFile(task, path, context), context),
-  );
+  const index = await withSource(context.storage, task, (path) => make(task, openFile(task, path, context), context));
   return completeRendition(task, index, context.storage);
 }
 
@@ -300,10 +299,10 @@ async function makeBy(
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared(frames) {
+    onPrepared(frames, bytes) {
       const seconds = frames / rate;
       const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
-      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed });
+      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, bytes });
     },
   });
   const over = new AbortController();

@@ -56,6 +56,8 @@ export const PrepareTask = Type.Union([
     action: Type.Literal('rendition'),
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
+    /** Size of the source, as it was imported. */
+    sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
     profile: Type.String(),
     /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
@@ -120,6 +122,8 @@ export const PreparedPart = Type.Object({
   totalSeconds: Type.Number({ exclusiveMinimum: 0 }),
   /** Seconds of media that are prepared in one second, measured so far. */
   speed: Type.Number({ minimum: 0 }),
+  /** Bytes of the part. Jobs of an earlier release do not say it. */
+  bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type PreparedPart = Static<typeof PreparedPart>;
 

@@ -20,8 +20,8 @@ export interface ChunkWriterOptions {
   about: Omit<ChunkEntry, 'version' | 'chunk'>;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
   provisional: boolean;
-  /** Called with the frames from the beginning on that can be played. */
-  onPrepared?: ((frames: number) => void) | undefined;
+  /** Called with the frames from the beginning on that can be played, and their bytes. */
+  onPrepared?: ((frames: number, bytes: number) => void) | undefined;
 }
 
 export class ChunkWriter {
@@ -145,7 +145,8 @@ export class ChunkWriter {
     }
     const last = this.#chunks.at(-1);
     const prepared = last ? last.firstFrame + last.frames : 0;
-    if (prepared > this.#prepared) onPrepared?.(prepared);
+    const bytes = this.#chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    if (prepared > this.#prepared) onPrepared?.(prepared, bytes);
     this.#prepared = prepared;
   }
 

@@ -18,8 +18,8 @@ export interface RenditionOutputOptions {
   expectedFrames: number;
   /** True where the work may turn out to be wrong: nothing can be played before `approve`. */
   provisional: boolean;
-  /** Called with the frames, from the beginning on, that can be played. */
-  onPrepared?: (frames: number) => void;
+  /** Called with the frames, from the beginning on, that can be played, and their bytes. */
+  onPrepared?: (frames: number, bytes: number) => void;
 }
 
 export class RenditionOutput {

@@ -13,6 +13,7 @@ import {
   isAvcSequenceHeader,
   isKeyframe,
   isVideoFrame,
+  SILENT_FRAME,
   TAG_AUDIO,
   TAG_SCRIPT,
   TAG_VIDEO,
@@ -35,11 +36,6 @@ import { ORIGIN_MS } from './plan.ts';
 const TOLERANCE_MS = 3;
 /** ffmpeg interleaves within a few seconds; a longer queue means that a track has ended early. */
 const MAX_WAITING_FRAMES = 20_000;
-/**
- * One AAC-LC frame of silence, stereo (ISO/IEC 14496-3 4.4.2: a channel pair without any section), behind FLV's two
- * bytes.
- */
-export const SILENT_FRAME = Buffer.from('af01211004608c1c', 'hex');
 
 /** Sound without pictures plays as it comes; a shorter gap in it is no pause. */
 export const PAUSE_MS = 100;

@@ -4,7 +4,15 @@
  * track loops by itself. An audio track can come and go on air, between two items of the pictures.
  * Pure: no I/O, no clock. Items return media that they have read; when they have none yet, the splicer waits.
  */
-import { compositionTimeMs, type FlvTag, isKeyframe, TAG_AUDIO, TAG_VIDEO, type TagType } from '../../rendition/flv.ts';
+import {
+  compositionTimeMs,
+  type FlvTag,
+  isKeyframe,
+  SILENT_FRAME,
+  TAG_AUDIO,
+  TAG_VIDEO,
+  type TagType,
+} from '../../rendition/flv.ts';
 import { readParameterSets, withParameterSets } from './parameter-sets.ts';
 import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 
@@ -63,11 +71,6 @@ export interface SpliceStats {
 const HALF_AUDIO_FRAME = AUDIO_FRAME_TICKS / 2;
 /** AudioSpecificConfig of AAC-LC, 48 kHz, stereo (ISO/IEC 14496-3, 1.6.2.1) behind FLV's two bytes. */
 export const DEFAULT_AUDIO_HEADER = Buffer.from([0xaf, 0x00, 0x11, 0x90]);
-/**
- * A stereo AAC-LC frame of silence behind FLV's two bytes: one channel pair element with a common window, no scale factor
- * band, no gain and no tools, then the end element (ISO/IEC 14496-3, table 4.4.1).
- */
-export const SILENT_FRAME = Buffer.from([0xaf, 0x01, 0x21, 0x00, 0x00, 0x00, 0x00, 0x1c]);
 
 export class Splicer {
   readonly #nextVideo: NextItem;

@@ -92,7 +92,18 @@ export class ChunkList {
   async find(): Promise<boolean> {
     const { end } = this;
     await this.#looking;
-    return this.end > end || (await this.#findChunk()) || (await this.#findRest());
+    if (this.end > end) return true;
+    let damaged: unknown;
+    try {
+      if (await this.#findChunk()) return true;
+    } catch (error) {
+      if (!(error instanceof ItemError)) throw error;
+      damaged = error;
+    }
+    // The index needs no entry.
+    if (await this.#findRest()) return true;
+    if (damaged) throw damaged;
+    return false;
   }
 
   async #findChunk(): Promise<boolean> {

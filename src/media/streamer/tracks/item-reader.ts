@@ -167,6 +167,8 @@ export class ItemReader implements TimelineItem {
   #version: string | undefined;
   /** Hash of its bytes so far, when it is read from its beginning. */
   #hash: Hash | undefined;
+  /** Frames in its bytes so far. */
+  #framesRead = 0;
   /** Of the chunk that is being read, and of the last picture and the last sound that were taken. */
   #decoding: Decoding;
   #videoDecoding: Decoding;
@@ -317,7 +319,8 @@ export class ItemReader implements TimelineItem {
         const failure = itemError(error);
         const isAway = failure.code === 'storage_unavailable';
         if (isAway && !chunk && !isLastLook) return this.#lookLater();
-        if (isAway && attempt < READ_ATTEMPTS) {
+        // A storage that has described an object may still be late to find it.
+        if ((isAway || (chunk && failure.code === 'item_missing')) && attempt < READ_ATTEMPTS) {
           await sleep(RETRY_MS, this.#abort.signal).catch(() => undefined);
         } else {
           this.error = failure;
@@ -359,10 +362,13 @@ export class ItemReader implements TimelineItem {
     this.#parser?.end();
     if (this.#hash && this.#hash.digest('hex') !== chunk.sha256)
       throw await this.#damaged(chunk, 'The content of the rendition differs from its index.');
+    if (this.#hash && this.#framesRead !== chunk.frames)
+      throw new ItemError('item_invalid', 'A chunk has another number of frames than its index says.');
     this.#at++;
     this.#offset = 0;
     this.#version = undefined;
     this.#hash = createHash('sha256');
+    this.#framesRead = 0;
     if (this.#chunks.rendition.complete && !this.#chunks.get(this.#at)) this.#ended = true;
   }
 
@@ -399,7 +405,9 @@ export class ItemReader implements TimelineItem {
       this.#parser = new FlvParser(this.#offset - bytes.length + at);
       data = bytes.subarray(at);
     }
+    const isCounted = this.#chunks.rendition.frameTicks === undefined ? isAudioFrame : isVideoFrame;
     for (const tag of this.#parser.push(data)) {
+      if (isCounted(tag)) this.#framesRead++;
       if (isVideoFrame(tag)) this.#acceptPicture(tag);
       else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
         this.#audio.push({ tag, decoding: this.#decoding });

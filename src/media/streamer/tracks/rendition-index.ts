@@ -96,7 +96,10 @@ export async function findIndex(storage: Storage, key: string, signal?: AbortSig
   return rendition;
 }
 
-/** Reads the entry of the chunk that begins with a frame; undefined without one. Rejects as findIndex does. */
+/**
+ * Reads the entry of the chunk that begins with a frame; undefined without one, or while its chunk is not there: a storage may show the
+ * entry before it. Rejects as findIndex does.
+ */
 export async function findEntry(
   storage: Storage,
   key: string,
@@ -111,7 +114,11 @@ export async function findEntry(
     if (error instanceof StorageError && error.code === 'not_found') return undefined;
     throw error;
   }
-  if (isChunkEntry(entry) && entry.chunk.firstFrame === firstFrame) return readEntry(key, entry);
+  if (isChunkEntry(entry) && entry.chunk.firstFrame === firstFrame) {
+    const rendition = readEntry(key, entry);
+    const [chunk] = rendition.chunks;
+    return chunk && (await storage.head(chunk.key)) ? rendition : undefined;
+  }
   await storage.discard?.(name);
   throw new ItemError('item_invalid', 'The entry of a chunk has an unexpected structure.');
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isSameJson } from '../../../../src/lib/json-equal.ts';
 import type { PreparedPart } from '../../../../src/media/prepare/job/task.ts';
 import { boundPart, hasPartMoved, mayPlay, showPart } from '../../../../src/operator/upload/playable.ts';
+import { computePreparedBytes } from '../../../../src/resources/upload/size.ts';
 import { at, MEDIA, NOW } from '../../../kit/make/operator.ts';
 
 const part = (seconds: number, totalSeconds = 3600, speed = 2): PreparedPart => ({ seconds, totalSeconds, speed });
@@ -45,6 +46,7 @@ describe('a report', () => {
     ['of a longer one', part(60, 3812), false],
     ['of more than all', part(61, 60), false],
     ['of a speed that no tool has', part(60, 3600, 1e6), false],
+    ['of more bytes than any tool makes', { ...part(60), bytes: 1e10 }, false],
     ['of nothing', undefined, false],
   ])('%s counts: %s', (_what, given, expected) => {
     expect(boundPart(given, media.durationSeconds)).toEqual(expected ? given : undefined);
@@ -80,6 +82,16 @@ describe('the status of a rendition that is not complete', () => {
       durationSeconds: 3600,
       estimatedReadyAt: '2026-06-01T12:29:30Z',
     });
+  });
+
+  it('says the bit rate of what is prepared, so that an account cannot go past its room with many that are not complete', () => {
+    const shown = show(undefined, { ...part(60), bytes: 45_000_000 });
+    expect(shown).toMatchObject({ preparedSeconds: 60, durationSeconds: 3600, bitrateKbps: 6000 });
+    const renditions = [{ profile: '720p30', state: 'pending' as const, ...shown }];
+    expect(computePreparedBytes({ status: { state: 'preparing', progress: 0, renditions } })).toBe(45_000_000);
+    // A step that is not worth a write, and a pod that cannot be asked, change nothing.
+    for (const given of [{ ...part(61), bytes: 90_000_000 }, undefined]) expect(show(shown, given)).toEqual(shown);
+    expect(show(shown, { ...part(1200), bytes: 600_000_000 })).toMatchObject({ bitrateKbps: 4000 });
   });
 
   it('estimates nothing where nothing can be estimated', () => {

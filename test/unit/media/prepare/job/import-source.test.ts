@@ -12,6 +12,7 @@ import { type Storage, StorageError } from '../../../../../src/media/storage/sto
 import { findChunkKeys } from '../../../../kit/make/chunks.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
 import { picture, TONE, tools } from '../../../../kit/make/rendition.ts';
+import { override } from '../../../../kit/make/tiny-rendition.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60, minBytesPerSecond: 1 };
 
@@ -180,6 +181,23 @@ test('a rendition that cannot be made does not fail the import, and leaves no ch
   expect(rendition).toBeUndefined();
   expect(found.video?.width).toBe(1280);
   expect(await list(place.storage)).toEqual(['sources/x']);
+});
+
+test('a storage that fails while chunks are deleted fails no import, and hides no reason', async () => {
+  await using place = await room();
+  const source = await media(place.path('in.mp4'), FITS);
+  const list = async function* () {
+    yield* [];
+    throw new StorageError('unavailable', 'The storage lists nothing.');
+  };
+  const storage = override(place.storage, { list });
+  const { rendition, media: found } = await importWithRendition(source, storage, {
+    tools: { ...tools, ffmpeg: 'false' },
+  });
+  expect(rendition).toBeUndefined();
+  expect(found.video?.width).toBe(1280);
+  await truncate(source, 5000);
+  await expect(importWithRendition(source, storage)).rejects.toMatchObject({ code: 'media_unreadable' });
 });
 
 test('another file from the same link replaces the chunks of the one before', async () => {

@@ -1,5 +1,5 @@
 /** Tests what a rendition's chunks in storage are while Jobs are interrupted, meet each other, or find what others have left. */
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { deleteChunks } from '../../../../../src/media/prepare/transcode/chunk-writer.ts';
@@ -151,6 +151,22 @@ describe('chunks in storage', () => {
     expect(JSON.parse(await text(await place.storage.read(key)))).toMatchObject({
       chunk: { video: { delayFrames: 0 } },
     });
+  });
+
+  test('of an earlier version are made again under their names of now', async () => {
+    await using place = await room();
+    const { chunks } = await makeChunks(place.storage, flv);
+    for (const chunk of chunks) {
+      const entry = JSON.parse(await text(await place.storage.read(entryKey(KEY, chunk.firstFrame))));
+      await place.storage.write(chunkKey(KEY, chunk, 2), await buffer(await place.storage.read(chunkKey(KEY, chunk))));
+      await place.storage.delete(chunkKey(KEY, chunk));
+      const old = JSON.stringify({ ...entry, version: 2 });
+      await place.storage.write(entryKey(KEY, chunk.firstFrame), Buffer.from(old));
+    }
+    const index = await makeChunks(place.storage, flv);
+    expect(index.chunks).toEqual(chunks);
+    expect(await readAll(place.storage, index)).toEqual(flv);
+    expect(await followEntries(place.storage)).toBe(1680);
   });
 
   test('that are provisional cannot be played before they are approved', async () => {

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
@@ -9,6 +10,7 @@ import { planRendition } from '../../../../../src/media/prepare/transcode/plan.t
 import { transcode } from '../../../../../src/media/prepare/transcode/transcode.ts';
 import { entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { openStorage } from '../../../../../src/media/storage/open.ts';
+import { appendPieces } from '../../../../../src/media/storage/pieces.ts';
 import { findChunkKeys } from '../../../../kit/make/chunks.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
 import { openOutput, picture, taskFor } from '../../../../kit/make/rendition.ts';
@@ -120,6 +122,39 @@ test('a full storage is storage_full, and nothing half is left in it', async () 
   });
   expect((await readFile(place.path('left'), 'utf8')).trim()).toBe(place.path('media/sources/x'));
 });
+
+test.each(['a link', 'the pieces of a client'])(
+  'an import whose own disk is full is storage_full, and leaves nothing: %s',
+  async (from) => {
+    await using place = await room();
+    await sourceIn(place);
+    const content = await readFile(place.path('media/sources/x'));
+    await rm(place.path('media/sources/x'));
+    await using server = await serve((_, response) => response.end(content));
+    await appendPieces(place.storage, 'incoming/x', 0, Readable.from([content]), async () => undefined);
+    const pieces = await visible(place);
+    const source = from === 'a link' ? { url: server.url } : { sent: { key: 'incoming/x', sizeBytes: content.length } };
+    const task = { action: 'import', type: 'video', sourceKey: 'sources/x', ...source };
+    const input = place.path('input');
+    await mkdir(input);
+    const rootless = process.getuid?.() === 0 ? [] : ['--map-root-user'];
+    const script = `
+    mount -t tmpfs -o size=16k tmpfs '${input}' && "$0" '${MAIN}' prepare; echo $? > '${place.path('status')}'
+    find '${input}' -mindepth 1 > '${place.path('left')}'`;
+    const env = environment(place, task, { LOOPSTREAM_INPUT_DIR: input });
+    const shell = spawn('unshare', ['--mount', ...rootless, 'sh', '-c', script, process.execPath], {
+      stdio: 'ignore',
+      env,
+    });
+    await once(shell, 'exit');
+    expect((await readFile(place.path('status'), 'utf8')).trim()).toBe('0');
+    expect(JSON.parse(await readFile(place.path('result'), 'utf8'))).toMatchObject({ error: { code: 'storage_full' } });
+    expect(await readFile(place.path('left'), 'utf8')).toBe('');
+    // The next try finds all that the client has sent.
+    expect(await visible(place)).toEqual(pieces);
+    expect(await once(startJob(place, task), 'exit')).toEqual([0, null]);
+  },
+);
 
 test('an encoder that hangs is ended, as prepare_timeout', async () => {
   await using place = await room();

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FlvTag, TAG_AUDIO, TAG_VIDEO } from '../../../../../src/media/rendition/flv.ts';
+import { type FlvTag, SILENT_FRAME, TAG_AUDIO, TAG_VIDEO } from '../../../../../src/media/rendition/flv.ts';
 import {
   DEFAULT_AUDIO_HEADER,
   type OutTag,
-  SILENT_FRAME,
   Splicer,
   type TimelineItem,
 } from '../../../../../src/media/streamer/timeline/splicer.ts';

@@ -18,6 +18,7 @@ import {
   TAG_VIDEO,
 } from '../../../../../src/media/rendition/flv.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
+import type { Chunk } from '../../../../../src/media/rendition/index.ts';
 import { type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
 import { ItemReader, READ_TIMEOUT_MS } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import { loadRendition } from '../../../../../src/media/streamer/tracks/rendition-index.ts';
@@ -163,7 +164,11 @@ function damageDocument(below: (n: number) => number): Objects {
   const kind = below(3);
   if (kind === 0) return { [item.rendition]: clip, [indexKey(item.rendition)]: damage(index) };
   if (kind === 1) return { [indexKey(item.rendition)]: damage(cut.index) };
-  return { [entryKey(item.rendition, 0)]: damage(cut.entries[0]) };
+  const [first] = cut.index.chunks as [Chunk];
+  return {
+    [entryKey(item.rendition, 0)]: damage(cut.entries[0]),
+    [chunkKey(item.rendition, first)]: cut.bodies[0] as Buffer,
+  };
 }
 
 function parse(data: Buffer, below: (n: number) => number): void {

@@ -252,6 +252,62 @@ test('a damaged entry or index ends the item at a chunk, or refuses it, and is d
   await expect(open()).rejects.toMatchObject({ code: 'item_invalid', message: 'The chunks do not follow each other.' });
 });
 
+test('a chunk that the storage shows later than its entry is played once it is there, without an error', async () => {
+  const cut = cutRendition(buildMedia({ pad: 20_000 }), { fps: FPS, frames: 100 });
+  await publish(storage, cut, 3);
+  const late = chunkKey(key, cut.index.chunks[1] as Chunk);
+  for (const times of [1, 2, 3]) {
+    storage.late.set(late, times);
+    const reader = await open();
+    const { pictures } = await play(reader);
+    expect(reader.error).toBeUndefined();
+    expect(pictures).toEqual(count(0, FRAMES));
+  }
+  // While it does not show it at all, the chunk is not prepared.
+  storage.late.set(late, 1000);
+  const reader = await open();
+  expect((await play(reader)).pictures).toEqual(count(0, 100));
+  expect(reader).toMatchObject({ ranOut: true, error: undefined, preparedFrames: 100 });
+});
+
+test('a chunk of a complete rendition that the storage is late to show plays on', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
+  await publish(storage, cut, 3, true);
+  storage.late.set(chunkKey(key, cut.index.chunks[1] as Chunk), 2);
+  const reader = await open();
+  expect((await play(reader)).pictures).toEqual(count(0, FRAMES));
+  expect(reader.error).toBeUndefined();
+});
+
+test('an entry that is damaged does no harm once there is an index', async () => {
+  const cut = cutRendition(buildMedia({ pad: 20_000 }), { fps: FPS, frames: 100 });
+  await publish(storage, cut, 3);
+  const reader = await open();
+  await storage.write(entryKey(key, 200), Buffer.from('{"version":3,'));
+  const { pictures } = await play(reader, async (n) => {
+    if (n === 10) await publishIndex(storage, key, cut);
+  });
+  expect(pictures).toEqual(count(0, FRAMES));
+  expect(reader.error).toBeUndefined();
+});
+
+test('a chunk that has another number of frames than its index says ends the item with an error', async () => {
+  const cut = cutRendition(buildMedia({ pad: 20_000 }), { fps: FPS, frames: 100 });
+  const [first, second] = cut.index.chunks as [Chunk, Chunk];
+  first.frames = 110;
+  second.firstFrame = 110;
+  second.frames = 90;
+  for (const keyframe of second.video?.keyframes ?? []) keyframe.frame += keyframe.frame === 100 ? 10 : 0;
+  second.video?.keyframes.splice(1, 1);
+  await publish(storage, cut, 3, true);
+  for (const kind of ['video', 'audio'] as const) {
+    const reader = await open(kind);
+    if (kind === 'video') await play(reader);
+    else await playSounds(reader);
+    expect(reader.error).toMatchObject({ code: 'item_invalid', message: /another number of frames/ });
+  }
+});
+
 test('an index that does not fit the chunks before it ends the item', async () => {
   const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
   await publish(storage, cut, 1);
@@ -274,6 +330,19 @@ test('a rendition of an earlier release plays from any frame', async () => {
   }
   await storage.write(key, flip(media, media.length - 30));
   await expect(open()).rejects.toMatchObject({ code: 'item_invalid' });
+});
+
+test('a rendition of version 2, whose chunks are named by their first frame alone, plays complete or growing', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
+  for (const [at, entry] of cut.entries.entries()) {
+    await storage.write(chunkKey(key, entry.chunk, 2), cut.bodies[at] as Buffer);
+    await storage.write(entryKey(key, entry.chunk.firstFrame), Buffer.from(JSON.stringify({ ...entry, version: 2 })));
+  }
+  expect((await play(await open())).pictures).toEqual(count(0, FRAMES));
+  await storage.write(indexKey(key), Buffer.from(JSON.stringify({ ...cut.index, version: 2 })));
+  const reader = await open();
+  expect((await play(reader)).pictures).toEqual(count(0, FRAMES));
+  expect(reader).toMatchObject({ error: undefined, ranOut: false });
 });
 
 test('headers and the delay of pictures change with the chunk whose tags are taken', async () => {

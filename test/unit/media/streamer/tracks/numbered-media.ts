@@ -13,15 +13,20 @@ export const item = { id: 'a', name: 'A', rendition: 'renditions/a.flv' };
 /** A directory that records requests, and can be away or list too little. */
 export class RecordedStorage extends DirectoryStorage {
   away = false;
+  /** Keys of which a reader finds the object only after it has asked this often. */
+  readonly late = new Map<string, number>();
   /** Number of the last chunks that a listing lacks. */
   unlisted = 0;
   asked: string[] = [];
   discarded: string[] = [];
   override head(name: string) {
-    return this.#answer(name, () => super.head(name));
+    return this.#answer(name, async () => (this.#isLate(name) ? undefined : super.head(name)));
   }
   override read(name: string, range?: ReadRange, signal?: AbortSignal) {
-    return this.#answer(name, () => super.read(name, range, signal));
+    return this.#answer(name, () => {
+      if (this.#isLate(name)) throw new StorageError('not_found', 'It is not there yet.');
+      return super.read(name, range, signal);
+    });
   }
   override async *list(prefix: string) {
     const keys = [];
@@ -30,6 +35,11 @@ export class RecordedStorage extends DirectoryStorage {
   }
   async discard(name: string) {
     this.discarded.push(name);
+  }
+  #isLate(name: string): boolean {
+    const left = this.late.get(name) ?? 0;
+    this.late.set(name, left - 1);
+    return left > 0;
   }
   async #answer<T>(name: string, answer: () => Promise<T>): Promise<T> {
     this.asked.push(name);

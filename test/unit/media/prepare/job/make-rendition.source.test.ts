@@ -1,0 +1,102 @@
+/** Tests a rendition whose source changes under the hands of the Job, or is not the one that was imported. */
+import { copyFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
+import { type JobContext, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import type { PrepareTask } from '../../../../../src/media/prepare/job/task.ts';
+import { runPrepare } from '../../../../../src/media/prepare/main.ts';
+import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { prepareConfig } from '../../../../../src/media/settings.ts';
+import { encodeFitting, FITTING_PICTURE, halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
+import { createContext, taskFor, tools } from '../../../../kit/make/rendition.ts';
+import { listKeys } from '../../../../kit/make/storage-suite.ts';
+
+const filesIn = (place: Room) => listKeys(place.storage, '');
+type Room = Awaited<ReturnType<typeof room>>;
+const task = taskFor('video', '720p30');
+
+async function run(place: Room, task: PrepareTask) {
+  const config = prepareConfig({
+    LOOPSTREAM_TASK: JSON.stringify(task),
+    LOOPSTREAM_RESULT_FILE: place.path('result'),
+    LOOPSTREAM_STORAGE_URL: place.storageUrl,
+  });
+  const code = await runPrepare(config, new Lifecycle(), quiet);
+  expect(await halfWritten(place.path('media'))).toEqual([]);
+  return { code, result: JSON.parse(await readFile(place.path('result'), 'utf8')) };
+}
+
+async function putSource(place: Room, path: string): Promise<string> {
+  const source = place.path('media/sources/x');
+  await mkdir(place.path('media/sources'), { recursive: true });
+  await copyFile(path, source);
+  return source;
+}
+
+const KINDS = {
+  'an MP4 that is copied': {
+    name: 'in.mp4',
+    output: [...encodeFitting(60), '-c:a', 'aac', '-movflags', '+faststart'],
+    endIsKnown: true,
+  },
+  'a Matroska that is copied': { name: 'in.mkv', output: [...encodeFitting(60), '-c:a', 'aac'], endIsKnown: true },
+  'an MP4 that is encoded': {
+    name: 'small.mp4',
+    output: ['-s', '320x180', '-movflags', '+faststart'],
+    endIsKnown: true,
+  },
+  'a transport stream': { name: 'in.ts', output: ['-s', '320x180'], endIsKnown: false },
+};
+
+describe.each(Object.entries(KINDS))('%s', (_, { name, output, endIsKnown }) => {
+  test('and whose object has lost its end fails with a code, for good, and leaves nothing half', async () => {
+    await using place = await room();
+    const path = await media(place.path(name), { video: FITTING_PICTURE, audio: 'sine=440:r=48000:d=8', output });
+    const source = await putSource(place, path);
+    await truncate(source, Math.floor((await stat(path)).size * 0.7));
+    const { code, result } = await run(place, { ...task, sizeBytes: (await stat(path)).size });
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ action: 'failed', error: { code: 'prepare_failed' } });
+    expect(result.error.message).toMatch(
+      /Its source in the media storage has \d+ of \d+ bytes\. Import the file again\.$/,
+    );
+    expect(await filesIn(place)).toEqual(['sources/x']);
+    // A task of an earlier release does not say the size.
+    if (endIsKnown) expect((await run(place, task)).result).toMatchObject({ error: { code: 'media_unreadable' } });
+  });
+});
+
+/** A program in place of ffmpeg that does something to the source before it reads it. */
+async function tamper(place: Room, command: string): Promise<JobContext> {
+  const path = place.path('tampers');
+  await writeFile(path, `#!/bin/sh\n${command}\nexec ffmpeg "$@"\n`, { mode: 0o755 });
+  return { ...createContext(place), tools: { ...tools, ffmpeg: path } };
+}
+
+describe('a source', () => {
+  const output = ['-s', '320x180'];
+  const makeSource = (place: Room) =>
+    media(place.path('in.mp4'), { video: FITTING_PICTURE, audio: 'sine=440:r=48000:d=8', output });
+
+  test('that is deleted while a Job reads it is said to be gone, and its rendition is not complete', async () => {
+    await using place = await room();
+    const source = await putSource(place, await makeSource(place));
+    const context = await tamper(place, `rm -f '${source}'`);
+    await expect(makeRendition(task, context)).rejects.toMatchObject({ name: 'StorageError', code: 'not_found' });
+    expect(await filesIn(place)).toEqual([]);
+    const { code, result } = await run(place, task);
+    expect(code).toBe(0);
+    expect(result).toMatchObject({ error: { code: 'prepare_failed' } });
+    expect(result.error.message).toMatch(/Its source is no longer in the media storage\. Import the file again\.$/);
+  });
+
+  test('that is replaced while a Job reads it is read again', async () => {
+    await using place = await room();
+    const path = await makeSource(place);
+    const source = await putSource(place, path);
+    const context = await tamper(place, `cp '${path}' '${source}.new' && mv '${source}.new' '${source}'`);
+    await expect(makeRendition(task, context)).rejects.toMatchObject({ name: 'StorageError', code: 'changed' });
+    expect(await place.storage.head(indexKey(task.renditionKey))).toBeUndefined();
+    expect(await run(place, task)).toMatchObject({ code: 0, result: { rendition: { state: 'ready' } } });
+  });
+});
