@@ -1,11 +1,6 @@
 /** Computes how long a source plays: the chosen track that ends last decides. Pure: no I/O, no clock. */
+import { beyondPadding } from './padding.ts';
 import type { Scan } from './source.ts';
-
-/**
- * A smaller difference between sound and pictures is padding of a codec, or a rest of cameras and editors. The pictures
- * decide then, and may be copied.
- */
-export const PADDING_SECONDS = 0.15;
 
 export interface Extent {
   /** The time on the source's line that becomes zero. */
@@ -16,14 +11,12 @@ export interface Extent {
   heldAfterSeconds: number;
 }
 
-const beyond = (seconds: number): number => (seconds > PADDING_SECONDS ? seconds : 0);
-
 /** Computes the extent of the tracks in `scan`, or of the sound alone without pictures. */
 export function computeExtent({ video, audio, decodedSeconds }: Scan): Extent {
   const one = video ?? audio;
   if (!one) return { startSeconds: 0, seconds: 0, heldBeforeSeconds: 0, heldAfterSeconds: 0 };
-  const heldBeforeSeconds = video && audio ? beyond(video.startSeconds - audio.startSeconds) : 0;
-  const heldAfterSeconds = video && audio ? beyond(audio.endSeconds - video.endSeconds) : 0;
+  const heldBeforeSeconds = video && audio ? beyondPadding(video.startSeconds - audio.startSeconds) : 0;
+  const heldAfterSeconds = video && audio ? beyondPadding(audio.endSeconds - video.endSeconds) : 0;
   const startSeconds = one.startSeconds - heldBeforeSeconds;
   const shown = Math.max(0, one.endSeconds + heldAfterSeconds - startSeconds);
   return {

@@ -3,6 +3,7 @@
  * jumps where a recorder lost its input; a player goes on at once in both cases. Pure: no I/O, no clock.
  */
 import { PrepareError } from '../failure.ts';
+import { beyondPadding } from './padding.ts';
 
 /** Containers of live signals: a jump of time is a break there, not a pause. */
 const LIVE = /\b(mpegts|mpeg|ogg|flv|live_flv|mp3|aac|ac3|eac3|dts)\b/;
@@ -68,7 +69,7 @@ export interface PacketTimes {
 
 /** Cuts one track into pieces with a regular clock. */
 export class PacketClock {
-  readonly #kind: 'pictures' | 'sound';
+  readonly kind: 'pictures' | 'sound';
   readonly #explicit: boolean;
   readonly #aheadSeconds: number;
   readonly pieces: ClockPiece[] = [];
@@ -82,7 +83,7 @@ export class PacketClock {
   #longestSeconds = 0;
 
   constructor(format: string, kind: 'pictures' | 'sound') {
-    this.#kind = kind;
+    this.kind = kind;
     this.#explicit = EXPLICIT.test(format);
     this.#aheadSeconds = LIVE.test(format) ? AHEAD_SECONDS.live : AHEAD_SECONDS.other;
   }
@@ -114,7 +115,7 @@ export class PacketClock {
 
   /** A frame of sound has the samples that the codec gives it, so no packet lasts longer than all those before it. */
   #measureDuration({ packets }: ClockPiece, claimed: number): number {
-    const isProven = this.#kind === 'sound' && packets >= MIN_PACKETS && this.#longestSeconds > 0;
+    const isProven = this.kind === 'sound' && packets >= MIN_PACKETS && this.#longestSeconds > 0;
     return isProven ? Math.min(claimed, this.#longestSeconds) : claimed;
   }
 
@@ -196,7 +197,7 @@ export interface JoinedTrack {
 
 /** Puts the pieces of the tracks one behind the other; pieces of one recording lie side by side. */
 export function joinTracks(format: string, clocks: readonly (PacketClock | undefined)[]): (JoinedTrack | undefined)[] {
-  const lines = clocks.map((clock) => clock && new Line(clock.pieces));
+  const lines = clocks.map((clock) => clock && new Line(clock));
   const [one, other] = lines.filter((line) => line !== undefined);
   const live = LIVE.test(format);
   for (;;) {
@@ -215,13 +216,15 @@ const byOrder = (a: Line | undefined, b: Line | undefined): number =>
 
 /** The placed pieces of one track, and the others. */
 class Line {
+  readonly kind: PacketClock['kind'];
   readonly #waiting: ClockPiece[];
   /** The last placed piece; pauses extend it. */
   #piece: ClockPiece;
   #shift = 0;
   readonly #track: JoinedTrack;
 
-  constructor([first, ...waiting]: readonly ClockPiece[]) {
+  constructor({ kind, pieces: [first, ...waiting] }: PacketClock) {
+    this.kind = kind;
     this.#piece = first ?? { ...NOTHING };
     this.#waiting = waiting;
     const { startSeconds, endSeconds, largestStepSeconds, pauseSeconds } = this.#piece;
@@ -292,9 +295,12 @@ function isSameBreak(one: Line, other: Line): boolean {
   return endTogether || Math.abs(a.firstPacket - b.firstPacket) < SAME_BREAK_PACKETS;
 }
 
+/** Padding between the parts is left out, so that pictures follow each other without a hole. */
 function joinBoth(one: Line, other: Line): void {
-  const end = Math.max(one.endSeconds, other.endSeconds);
-  const start = Math.min(one.next?.startSeconds ?? 0, other.next?.startSeconds ?? 0);
+  const [pictures, sound] = one.kind === 'pictures' ? [one, other] : [other, one];
+  const [shown, heard] = [pictures.next?.startSeconds ?? 0, sound.next?.startSeconds ?? 0];
+  const end = pictures.endSeconds + beyondPadding(sound.endSeconds - pictures.endSeconds);
+  const start = shown - beyondPadding(shown - heard);
   one.place(end - start, true);
   other.place(end - start, true);
 }

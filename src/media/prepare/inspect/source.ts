@@ -86,7 +86,10 @@ export interface StreamScan {
   endSeconds: number;
   largestStepSeconds: number;
   bytes: number;
-  /** True when each packet is shown exactly at a frame time of the asked profile, and keyframes begin its GOPs. */
+  /**
+   * True when each packet is shown exactly at a frame time of the asked profile, and keyframes begin its GOPs. In a clock
+   * that breaks, this is said of each of its pieces.
+   */
   regular: boolean;
   /** As for a VideoStream, but counted. */
   reorderedFrames?: number;

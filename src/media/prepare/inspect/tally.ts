@@ -22,8 +22,8 @@ export class Tally {
   #regular = true;
   #last: number | undefined;
   #largestStepSeconds = 0;
-  /** Time of the first packet: an edit list may hide it and others. */
-  #origin = Number.POSITIVE_INFINITY;
+  /** The piece of its clock: the packets before it, and the time of its first one. An edit list may hide that and others. */
+  #piece = { firstPacket: 0, startSeconds: Number.POSITIVE_INFINITY };
   /** Packets before the first keyframe. */
   #beforeKey = 0;
   #keySeconds: number | undefined;
@@ -48,18 +48,18 @@ export class Tally {
       this.#regular = false;
       return;
     }
-    this.#origin = Math.min(this.#origin, pts);
     // Packets that are only decoded do not count for the source's length.
     const shown = packet.flags?.includes('D') !== true;
     if (!shown) this.#hidden++;
     const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
     const pieces = this.clock.pieces.length;
     this.clock.add({ dts, pts, isStamped, duration, byte, shown, ordinal });
-    if (this.#last !== undefined && pieces === this.clock.pieces.length)
-      this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
+    if (pieces !== this.clock.pieces.length) this.#piece = { firstPacket: number, startSeconds: pts };
+    else if (this.#last !== undefined) this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
+    this.#piece.startSeconds = Math.min(this.#piece.startSeconds, pts);
     this.#last = pts;
     if (this.clock.pieces.length === 1) this.#watchStart(pts, isKey, shown);
-    this.#regular &&= this.#isRegular(number, pts - this.#origin, isKey);
+    this.#regular &&= this.#isRegular(number - this.#piece.firstPacket, pts - this.#piece.startSeconds, isKey);
   }
 
   /** Pictures that refer to others before the first keyframe may not come out of the decoder. */
@@ -74,7 +74,7 @@ export class Tally {
     const slot = order ? Math.round(seconds * rate) : number;
     // Containers store times in milliseconds at worst.
     if (Math.abs(seconds - slot / rate) >= 0.0015) return false;
-    return order ? isOrdered(() => order.add(slot, isKey)) : isKey;
+    return order ? isOrdered(() => order.add(this.#piece.firstPacket + slot, isKey)) : isKey;
   }
 
   /** Returns the counts for checkTrack(). */

@@ -26,6 +26,7 @@ import { keepsTime, type Source } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
+import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
 import {
   assumedScan,
   isHdr,
@@ -200,8 +201,12 @@ async function planInput(target: Target, file: SourceFile, context: JobContext):
 
 /** Copies what fits; where that breaks a promise, everything is encoded. */
 async function makeInTwoWays(input: PlanInput, target: Target, context: MakeContext): Promise<RenditionIndex> {
+  const mends = needsMending(input) && planRendition(input).video === 'copy';
+  const openInput = (signal: AbortSignal) => readMended(input, context.tools.ffmpeg, signal);
   try {
-    return await makeBy(input, target, context);
+    return await (mends
+      ? makeBy(describeMended(input), target, { ...context, openInput })
+      : makeBy(input, target, context));
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
     return await makeBy({ ...input, allowCopy: false }, target, context);

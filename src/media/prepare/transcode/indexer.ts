@@ -32,8 +32,9 @@ import { PictureOrder } from '../../rendition/picture-order.ts';
 
 /** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
 const PROFILES = new Set([66, 77, 100]);
-/** ITU-T H.264 table 7-1: a slice of an IDR picture. */
+/** ITU-T H.264 table 7-1: a slice of an IDR picture, and the parameter sets of sequences and pictures. */
 const NAL_IDR = 5;
+const NAL_PARAMETER_SETS = new Set([7, 8]);
 /** All pictures of some sources are keyframes; a table of each would be longer than a ten-hour film's. */
 const KEYFRAME_STEP_SECONDS = 0.5;
 /** ISO/IEC 14496-3 1.6.2.1: AAC-LC, 48 kHz, two channels, in the first 13 bits of AudioSpecificConfig. */
@@ -153,6 +154,7 @@ const openChunk = (firstFrame: number, begin = 0): OpenChunk => ({
 class Checker {
   readonly framerate: number | undefined;
   #videoHeader: string | undefined;
+  #parameterSets: Buffer[] = [];
   #audioHeader: string | undefined;
   #audioFrames = 0;
   #lastMs = 0;
@@ -199,6 +201,7 @@ class Checker {
     promise(PROFILES.has(body[6] ?? 0), `the H.264 profile ${body[6]} is not one that destinations accept`);
     promise(((body[9] ?? 0) & 3) === 3, 'NAL units have no four-byte lengths');
     this.#videoHeader = body.toString('base64');
+    this.#parameterSets = listParameterSets(body);
   }
 
   #addAudioHeader({ body }: FlvTag): void {
@@ -214,7 +217,7 @@ class Checker {
     promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
     promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
     const isKey = isKeyframe(tag);
-    promise(!isKey || holdsIdr(tag.body), `keyframe ${frame} does not close the GOP before it`);
+    promise(this.#readUnits(tag.body, frame) || !isKey, `keyframe ${frame} does not close the GOP before it`);
     const shownMs = tag.timestampMs + compositionTimeMs(tag);
     const shown = Math.round((shownMs * framerate) / 1000);
     promise(shownMs === videoSlotMs(shown, framerate), `video frame ${frame} is shown at ${shownMs} ms`);
@@ -223,6 +226,18 @@ class Checker {
     this.#order.add(shown - this.#delayFrames, isKey);
     this.frame = frame;
     return isKey;
+  }
+
+  /** Returns true for an IDR picture. A stream may repeat its header between pictures, but not change it. */
+  #readUnits(body: Buffer, frame: number): boolean {
+    let isIdr = false;
+    for (const unit of readUnits(body)) {
+      const type = unit.readUInt8(0) & 0x1f;
+      isIdr ||= type === NAL_IDR;
+      const isKnown = !NAL_PARAMETER_SETS.has(type) || this.#parameterSets.some((set) => set.equals(trimZeros(unit)));
+      promise(isKnown, `the format of the pictures changes at video frame ${frame}`);
+    }
+    return isIdr;
   }
 
   #addAudio(tag: FlvTag): boolean {
@@ -257,9 +272,33 @@ class Checker {
 }
 
 /** Yields the NAL units behind their four-byte lengths, after FLV's five bytes (ISO/IEC 14496-15 5.3.4). */
-function holdsIdr(body: Buffer): boolean {
-  for (let at = 5; at + 5 <= body.length; at += 4 + body.readUInt32BE(at)) {
-    if ((body.readUInt8(at + 4) & 0x1f) === NAL_IDR) return true;
+function* readUnits(body: Buffer): Generator<Buffer> {
+  for (let at = 5; at + 5 <= body.length; ) {
+    const end = at + 4 + body.readUInt32BE(at);
+    yield body.subarray(at + 4, Math.max(at + 5, end));
+    at = end;
   }
-  return false;
+}
+
+/** Lists the parameter sets of a header, behind FLV's five bytes (ISO/IEC 14496-15 5.3.3.1). */
+function listParameterSets(body: Buffer): Buffer[] {
+  const sets: Buffer[] = [];
+  let at = 10;
+  for (const mask of [0x1f, 0xff]) {
+    const count = (body[at++] ?? 0) & mask;
+    for (let set = 0; set < count && at + 2 <= body.length; set++) {
+      const end = at + 2 + body.readUInt16BE(at);
+      // The memory of the body is used again.
+      sets.push(trimZeros(Buffer.from(body.subarray(at + 2, end))));
+      at = end;
+    }
+  }
+  return sets;
+}
+
+/** A NAL unit ends with a bit that is set; zeros behind it are padding. */
+function trimZeros(unit: Buffer): Buffer {
+  let end = unit.length;
+  while (unit[end - 1] === 0) end--;
+  return unit.subarray(0, end);
 }

@@ -7,8 +7,9 @@
 import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
 import { audioFramesFor, toNtsc } from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
-import { computeExtent, PADDING_SECONDS } from '../inspect/extent.ts';
+import { computeExtent } from '../inspect/extent.ts';
 import type { Shift } from '../inspect/join-clocks.ts';
+import { PADDING_SECONDS } from '../inspect/padding.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from '../inspect/source.ts';
 import { pictureFilters } from '../inspect/stills.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
@@ -173,6 +174,8 @@ export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[
 
 /** Containers whose times are exact enough. Others, such as AVI, know no time at which a picture is shown. */
 const COPY_FORMATS = /\b(mov|matroska|flv|mpegts)\b/;
+/** Containers whose clock can be mended for a copy (mend.ts). */
+const MENDED_FORMATS = /\b(flv|live_flv|mpegts)\b/;
 /** Surplus of the last picture's duration over a frame: a cut in decoding order leaves less. */
 const MAX_LAST_SECONDS = 0.3;
 
@@ -197,6 +200,9 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
   const seconds = measured.endSeconds - measured.startSeconds;
   const { width, height } = DIMENSIONS[quality];
   const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
+  const rate = matchFramerate(source, framerate);
+  // The parts of a source whose clock breaks must follow each other without a hole.
+  const isWhole = !measured.breaks && !measured.pauseSeconds;
   return (
     video.codec === 'h264' &&
     ['High', 'Main', 'Baseline', 'Constrained Baseline'].includes(video.profile) &&
@@ -208,10 +214,10 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     !video.interlaced &&
     !isHdr(video) &&
     measured.regular &&
-    !measured.breaks &&
+    (!measured.breaks || MENDED_FORMATS.test(source.format)) &&
     measured.hidden === 0 &&
     heldBeforeSeconds + heldAfterSeconds === 0 &&
-    Math.abs(seconds - measured.packets / matchFramerate(source, framerate)) < MAX_LAST_SECONDS &&
+    Math.abs(seconds - measured.packets / rate) < (isWhole ? MAX_LAST_SECONDS : 0.5 / rate) &&
     (measured.bytes * 8) / seconds / 1000 <= bitrateKbps(quality, framerate) * COPY_BITRATE_FACTOR
   );
 }
@@ -279,7 +285,7 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
   const margin = 2 + 2 / sourceFps;
   return [
     ...pictureFilters(video),
-    `setpts='${joinedPts(scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
+    `setpts='${joinTimes('PTS', scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
     ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
     // Frames are dropped before the work on them, and doubled after it.
     ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),
@@ -292,16 +298,19 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
   ].join(',');
 }
 
-/** Returns an expression of setpts or asetpts: a frame's time on the joined line of its source's clocks. */
-function joinedPts(shifts: readonly Shift[] = []): string {
-  if (shifts.length === 0) return 'PTS';
-  // Only the first frame of a packet knows the packet's position in the file.
-  const byte = 'st(0,if(isnan(POS),ld(0),POS))';
+/**
+ * Returns an expression of setpts, asetpts or setts: the time `own` of a frame or packet on the joined line of its
+ * source's clocks.
+ */
+export function joinTimes(own: 'PTS' | 'DTS', shifts: readonly Shift[] = []): string {
+  if (shifts.length === 0) return own;
+  // Only the first frame of a packet knows the packet's position in the file, and only the first packet of several in one.
+  const byte = 'st(0,if(isnan(POS)+lt(POS,0),ld(0),POS))';
   const steps = shifts.map(({ fromByte, seconds }, at) => {
     const more = seconds - (shifts[at - 1]?.seconds ?? 0);
     return `gte(ld(0),${fromByte})*(${more.toFixed(6)})`;
   });
-  return `PTS+0*${byte}+(${steps.join('+')})/TB`;
+  return `${own}+0*${byte}+(${steps.join('+')})/TB`;
 }
 
 /**
@@ -338,8 +347,9 @@ export const soundFilters = (
   scan: StreamScan | undefined,
   { rate, layout, follows }: { rate: number; layout: 'mono' | 'stereo'; follows: boolean },
 ): string[] => [
-  ...(scan?.shifts ? [`asetpts='${joinedPts(scan.shifts)}'`] : []),
-  `aresample=${rate}${follows ? ':async=1' : ''}`,
+  ...(scan?.shifts ? [`asetpts='${joinTimes('PTS', scan.shifts)}'`] : []),
+  // Parts overlap or lie apart by the padding of their sound, which would add up.
+  `aresample=${rate}${follows ? ':async=1' : ''}${follows && scan?.shifts ? ':min_hard_comp=0.02' : ''}`,
   `aformat=channel_layouts=${layout}`,
 ];
 

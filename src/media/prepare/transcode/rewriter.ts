@@ -29,7 +29,7 @@ import {
   videoSlotMs,
 } from '../../rendition/frame-times.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
-import { PADDING_SECONDS } from '../inspect/extent.ts';
+import { PADDING_SECONDS } from '../inspect/padding.ts';
 import { ORIGIN_MS } from './plan.ts';
 
 /** FLV's rounding and the container's before it. */

@@ -112,7 +112,7 @@ export async function runFfmpeg(
   } catch (error) {
     options.signal.throwIfAborted();
     stop.signal.throwIfAborted();
-    throw failure(error);
+    throw toPrepareError(error);
   } finally {
     clearTimeout(timer);
     stop.abort(new Error('ffmpeg is no longer needed'));
@@ -171,7 +171,8 @@ class TagBuffers {
   }
 }
 
-function failure(error: unknown): unknown {
+/** A tool that failed is a preparation that failed. */
+export function toPrepareError(error: unknown): unknown {
   if (!(error instanceof ToolError)) return error;
   return new PrepareError('prepare_failed', 'Import the file again.', { cause: error, again: error.killed });
 }

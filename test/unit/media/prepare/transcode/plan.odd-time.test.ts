@@ -2,7 +2,7 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importWhole } from '../../../../kit/make/imports.ts';
-import { ffmpeg, room } from '../../../../kit/make/prepare.ts';
+import { ffmpeg, ffprobe, room } from '../../../../kit/make/prepare.ts';
 import { played, rendition } from '../../../../kit/make/rendition.ts';
 
 type Place = Awaited<ReturnType<typeof room>>;
@@ -121,6 +121,18 @@ describe('the pictures change in the middle: both parts fill the frame', () => {
     expect(silent).toEqual([]);
     expect(codes).toEqual([]);
   });
+});
+
+test('pictures that could be copied until they change are all of one size', async () => {
+  await using place = await room();
+  const fitting: Clip = { size: '1280x720', fps: 30, soundSeconds: 0, output: ['-muxdelay', '0'] };
+  const one = await clip(place, 'one.ts', fitting);
+  const output = ['-muxdelay', '0', '-output_ts_offset', '2'];
+  const two = await clip(place, 'two.ts', { ...fitting, size: '640x360', output });
+  const { index, file } = await rendition(place, await joined(place, 'in.ts', one, two));
+  expect(index.durationSeconds).toBeCloseTo(4, 6);
+  const { frames } = await ffprobe(file, '-select_streams', 'v', '-show_entries', 'frame=width');
+  expect(new Set(frames.map(({ width }: { width: number }) => width))).toEqual(new Set([1280]));
 });
 
 describe('time restarts or jumps in the middle: the parts follow each other', () => {
