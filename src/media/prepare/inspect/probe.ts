@@ -9,7 +9,7 @@ import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
 import { type JoinedTrack, joinTracks, PacketClock } from './join-clocks.ts';
-import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
+import { parseSource, type Scan, SETTLED_PACKETS, type Source, type StreamScan } from './source.ts';
 
 export interface MediaTools {
   ffmpeg: MediaTool;
@@ -194,6 +194,9 @@ class Tally {
   #regular = true;
   #last: number | undefined;
   #largestStepSeconds = 0;
+  #lastKeySeconds: number | undefined;
+  #largestGopSeconds = 0;
+  #settledSeconds: number | undefined;
   /** Time of the first packet: an edit list may hide it and others. */
   #origin = Number.POSITIVE_INFINITY;
 
@@ -225,6 +228,9 @@ class Tally {
     if (this.#last !== undefined && pieces === this.clock.pieces.length)
       this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
     this.#last = pts;
+    if (number === SETTLED_PACKETS) this.#settledSeconds = pts;
+    this.#largestGopSeconds = Math.max(this.#largestGopSeconds, pts - (this.#lastKeySeconds ?? pts));
+    if (isKey) this.#lastKeySeconds = pts;
     this.#regular &&= this.#isRegular(number, pts - this.#origin, isKey);
   }
 
@@ -251,6 +257,8 @@ class Tally {
       // Without timestamps the decoder shows one packet after the other.
       endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * frameSeconds,
       largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
+      largestGopSeconds: this.#largestGopSeconds,
+      ...(this.#settledSeconds !== undefined && { settledSeconds: this.#settledSeconds }),
       bytes: this.#bytes,
       regular,
       ...(regular && order && { reorderedFrames: order.delayFrames }),

@@ -10,13 +10,15 @@ import { GrowingObject } from '../../storage/growing-object.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Cut } from './indexer.ts';
 
+/** The part of an entry that is the same for all chunks. */
+export type AboutRendition = Omit<ChunkEntry, 'version' | 'chunk'>;
+
 export interface ChunkWriterOptions {
   storage: Storage;
   renditionKey: string;
   /** True where an earlier Job may have had another content: what it has left is kept only where the bytes are the same. */
   keepsSameOnly?: boolean | undefined;
-  /** The part of an entry that is the same for all chunks. */
-  about: Omit<ChunkEntry, 'version' | 'chunk'>;
+  about: AboutRendition;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
   provisional: boolean;
   /** Called with the frames from the beginning on that can be played. */
@@ -100,35 +102,18 @@ export class ChunkWriter {
 
   /** Returns the chunk that another Job has left in the place of `chunk`. A chunk that does not fit goes, with all that follow it. */
   async #findLeft(chunk: Chunk): Promise<Chunk | undefined> {
-    const { storage, renditionKey } = this.#options;
-    const key = entryKey(renditionKey, chunk.firstFrame);
-    if (!(await storage.head(key))) return undefined;
-    const entry = parseAs(ChunkEntry, await text(await storage.read(key)));
-    const object = await storage.head(chunkKey(renditionKey, chunk.firstFrame));
-    if (entry && this.#fits(entry, chunk) && object?.sizeBytes === entry.chunk.sizeBytes) return entry.chunk;
+    const { storage, renditionKey, about, keepsSameOnly } = this.#options;
+    const left = await readEntry(storage, renditionKey, chunk.firstFrame);
+    if (left === 'none') return undefined;
+    const isSame = left !== 'damaged' && (!keepsSameOnly || left.chunk.sha256 === chunk.sha256);
+    if (isSame && fitsEntry(left, about, chunk)) return left.chunk;
     await deleteChunks(storage, renditionKey, chunk.firstFrame);
     return undefined;
   }
 
-  #fits(entry: ChunkEntry, { firstFrame, frames, sha256 }: Chunk): boolean {
-    const { about, keepsSameOnly } = this.#options;
-    const { profile, video } = about;
-    return (
-      (!keepsSameOnly || entry.chunk.sha256 === sha256) &&
-      entry.profile === profile &&
-      entry.video?.frameRateNum === video?.frameRateNum &&
-      entry.video?.frameRateDen === video?.frameRateDen &&
-      entry.chunk.firstFrame === firstFrame &&
-      entry.chunk.frames === frames
-    );
-  }
-
   async #writeEntries(): Promise<void> {
     const { storage, renditionKey, about, onPrepared } = this.#options;
-    for (const chunk of this.#unlisted.splice(0)) {
-      const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
-      await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
-    }
+    for (const chunk of this.#unlisted.splice(0)) await writeEntry(storage, renditionKey, about, chunk);
     const last = this.#chunks.at(-1);
     const prepared = last ? last.firstFrame + last.frames : 0;
     if (prepared > this.#prepared) onPrepared?.(prepared);
@@ -161,6 +146,42 @@ export class ChunkWriter {
   }
 }
 
+/** Reads the entry of a chunk that is there. `damaged`: the entry cannot be read, or its chunk is missing. Rejects with StorageError. */
+export async function readEntry(
+  storage: Pick<Storage, 'head' | 'read'>,
+  renditionKey: string,
+  firstFrame: number,
+): Promise<ChunkEntry | 'none' | 'damaged'> {
+  const key = entryKey(renditionKey, firstFrame);
+  if (!(await storage.head(key))) return 'none';
+  const entry = parseAs(ChunkEntry, await text(await storage.read(key)));
+  const object = await storage.head(chunkKey(renditionKey, firstFrame));
+  return entry && object?.sizeBytes === entry.chunk.sizeBytes ? entry : 'damaged';
+}
+
+/** True where an entry has these frames of this rendition. */
+export const fitsEntry = (
+  { chunk, profile, video }: ChunkEntry,
+  about: AboutRendition,
+  { firstFrame, frames }: Pick<Chunk, 'firstFrame' | 'frames'>,
+): boolean =>
+  profile === about.profile &&
+  video?.frameRateNum === about.video?.frameRateNum &&
+  video?.frameRateDen === about.video?.frameRateDen &&
+  chunk.firstFrame === firstFrame &&
+  chunk.frames === frames;
+
+/** Makes a chunk that is in storage known. Rejects with StorageError. */
+export async function writeEntry(
+  storage: Pick<Storage, 'write'>,
+  renditionKey: string,
+  about: AboutRendition,
+  chunk: Chunk,
+): Promise<void> {
+  const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
+  await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
+}
+
 /** Lists the chunks of a rendition that is complete or not, and their entries. */
 export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: string) {
   for await (const key of storage.list(`${renditionKey}.`)) {
@@ -170,16 +191,17 @@ export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: 
 }
 
 /**
- * Deletes the chunks of a rendition from this frame on, first the entries, without which nobody begins to read a chunk. Rejects with
- * StorageError.
+ * Deletes the chunks that begin with the frames from `fromFrame` to before `endFrame`, first the entries, without which nobody begins to
+ * read a chunk. Rejects with StorageError.
  */
 export async function deleteChunks(
   storage: Pick<Storage, 'list' | 'delete'>,
   renditionKey: string,
   fromFrame = 0,
+  endFrame = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const keys: string[] = [];
   for await (const { key, firstFrame } of listChunks(storage, renditionKey))
-    if (firstFrame >= fromFrame) keys.push(key);
+    if (firstFrame >= fromFrame && firstFrame < endFrame) keys.push(key);
   for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) await storage.delete(key);
 }
