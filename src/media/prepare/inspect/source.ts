@@ -77,6 +77,9 @@ export interface Source {
   empty?: readonly EmptyTrack[];
 }
 
+/** Behind so many packets a codec's run-up is over, whose packets containers shorten, move and hide. */
+export const SETTLED_PACKETS = 8;
+
 /** Result of reading every packet of one stream. Times in seconds, as stored. */
 export interface StreamScan {
   packets: number;
@@ -85,6 +88,10 @@ export interface StreamScan {
   startSeconds: number;
   endSeconds: number;
   largestStepSeconds: number;
+  /** The longest time from a keyframe to the next one, or to the end. */
+  largestGopSeconds?: number;
+  /** Time of packet SETTLED_PACKETS, in the order of the file, where there is one. */
+  settledSeconds?: number;
   bytes: number;
   /**
    * True when each packet is shown exactly at a frame time of the asked profile, and keyframes begin its GOPs. In a clock

@@ -2,7 +2,7 @@
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { PictureOrder } from '../../rendition/picture-order.ts';
 import { type JoinedTrack, PacketClock } from './join-clocks.ts';
-import type { StreamScan } from './source.ts';
+import { SETTLED_PACKETS, type StreamScan } from './source.ts';
 
 interface TallyOptions {
   /** A regular stream has this many packets a second. */
@@ -27,6 +27,9 @@ export class Tally {
   /** Packets before the first keyframe. */
   #beforeKey = 0;
   #keySeconds: number | undefined;
+  #lastKeySeconds: number | undefined;
+  #largestGopSeconds = 0;
+  #settledSeconds: number | undefined;
   #startsBroken = false;
 
   constructor(format: string, options: TallyOptions) {
@@ -58,6 +61,9 @@ export class Tally {
     else if (this.#last !== undefined) this.#largestStepSeconds = Math.max(this.#largestStepSeconds, pts - this.#last);
     this.#piece.startSeconds = Math.min(this.#piece.startSeconds, pts);
     this.#last = pts;
+    if (number === SETTLED_PACKETS) this.#settledSeconds = pts;
+    this.#largestGopSeconds = Math.max(this.#largestGopSeconds, pts - (this.#lastKeySeconds ?? pts));
+    if (isKey) this.#lastKeySeconds = pts;
     if (this.clock.pieces.length === 1) this.#watchStart(pts, isKey, shown);
     this.#regular &&= this.#isRegular(number - this.#piece.firstPacket, pts - this.#piece.startSeconds, isKey);
   }
@@ -92,6 +98,8 @@ export class Tally {
       // Without timestamps the decoder shows one packet after the other.
       endSeconds: this.clock.pieces.length > 0 ? endSeconds : this.#packets * frameSeconds,
       largestStepSeconds: Math.max(this.#largestStepSeconds, largestStepSeconds),
+      largestGopSeconds: this.#largestGopSeconds,
+      ...(this.#settledSeconds !== undefined && { settledSeconds: this.#settledSeconds }),
       bytes: this.#bytes,
       regular,
       ...(regular && order && { reorderedFrames: order.delayFrames }),

@@ -27,6 +27,8 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
+import { canEncodeInParts } from '../transcode/part-plan.ts';
+import { makeParts } from '../transcode/parts.ts';
 import {
   assumedScan,
   isHdr,
@@ -296,19 +298,30 @@ async function makeBy(
   // Pictures, or AAC frames of sound alone.
   const expectedFrames = plan.videoFrames ?? Math.max(1, Math.round(plan.durationSeconds * rate));
   const startedMs = performance.now();
+  const onFrames = (frames: number, bytes: number) => {
+    const seconds = frames / rate;
+    const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
+    onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, bytes });
+  };
+  const { renditionKey, profile, keepsSameOnly = false } = task;
+  if (canEncodeInParts(input, plan)) {
+    const work = { storage, renditionKey, profile, keepsSameOnly, input, videoFrames: expectedFrames };
+    const report = { onPrepared: onFrames, ...(onProgress && { onProgress }) };
+    const made = await makeParts({ ...work, ...report, ffmpeg: tools.ffmpeg, signal, log }).catch((error: unknown) => {
+      if (!isBroken(error)) throw error;
+      log.warn({ err: error }, 'the rendition cannot be encoded in parts; one encoder makes it');
+    });
+    if (made) return made;
+  }
   const output = new RenditionOutput({
     storage,
-    renditionKey: task.renditionKey,
-    keepsSameOnly: task.keepsSameOnly ?? false,
-    profile: task.profile,
+    renditionKey,
+    keepsSameOnly,
+    profile,
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared(frames, bytes) {
-      const seconds = frames / rate;
-      const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
-      onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, bytes });
-    },
+    onPrepared: onFrames,
   });
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
@@ -349,13 +362,17 @@ async function makeBy(
 
 /** Returns what to throw: a copy that is no rendition is tried again, and an encoded one cannot be mended. */
 function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
-  const broken = error instanceof BrokenPromiseError || error instanceof FlvError;
-  const failed = error instanceof PrepareError && error.code === 'prepare_failed' && !error.again;
-  if (!broken && !failed) return error;
+  if (!isBroken(error)) return error;
   if (video === 'copy' || audio === 'copy') return new Retry(error.message);
-  if (failed) return error;
+  if (error instanceof PrepareError) return error;
   const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
   return new PrepareError('prepare_failed', detail, { cause: error });
+}
+
+/** True for an error that another attempt does not change, but perhaps another way of making the rendition. */
+function isBroken(error: unknown): error is Error {
+  if (error instanceof PrepareError) return error.code === 'prepare_failed' && !error.again;
+  return error instanceof BrokenPromiseError || error instanceof FlvError;
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */

@@ -11,13 +11,15 @@ import { GrowingObject } from '../../storage/growing-object.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { Cut } from './indexer.ts';
 
+/** The part of an entry that is the same for all chunks. */
+export type AboutRendition = Omit<ChunkEntry, 'version' | 'chunk'>;
+
 export interface ChunkWriterOptions {
   storage: Storage;
   renditionKey: string;
   /** True where an earlier Job may have had another content: what it has left is kept only where the bytes are the same. */
   keepsSameOnly?: boolean | undefined;
-  /** The part of an entry that is the same for all chunks. */
-  about: Omit<ChunkEntry, 'version' | 'chunk'>;
+  about: AboutRendition;
   /** True where the chunks may turn out to be wrong: their entries wait for `approve`. */
   provisional: boolean;
   /** Called with the frames from the beginning on that can be played, and their bytes. */
@@ -116,33 +118,21 @@ export class ChunkWriter {
     return (await this.#isThere(entry.chunk)) ? entry.chunk : undefined;
   }
 
-  async #isThere(chunk: Chunk): Promise<boolean> {
+  #isThere(chunk: Chunk): Promise<boolean> {
     const { storage, renditionKey } = this.#options;
-    return (await storage.head(chunkKey(renditionKey, chunk)))?.sizeBytes === chunk.sizeBytes;
+    return hasChunk(storage, renditionKey, chunk);
   }
 
-  #fits(entry: ChunkEntry, { firstFrame, frames, sha256, video: pictures }: Chunk): boolean {
+  #fits(entry: ChunkEntry, chunk: Chunk): boolean {
     const { about, keepsSameOnly } = this.#options;
-    const { profile, video } = about;
-    return (
-      entry.version === INDEX_VERSION &&
-      (!keepsSameOnly || entry.chunk.sha256 === sha256) &&
-      entry.profile === profile &&
-      entry.video?.frameRateNum === video?.frameRateNum &&
-      entry.video?.frameRateDen === video?.frameRateDen &&
-      entry.chunk.firstFrame === firstFrame &&
-      entry.chunk.frames === frames &&
-      // The sound lies at the times of the pictures that are shown: with another delay, some of it would be lost or doubled at the border.
-      entry.chunk.video?.delayFrames === pictures?.delayFrames
-    );
+    const { firstFrame, frames, sha256, video } = chunk;
+    const isSame = !keepsSameOnly || entry.chunk.sha256 === sha256;
+    return isSame && fitsEntry(entry, about, { firstFrame, frames, delayFrames: video?.delayFrames });
   }
 
   async #writeEntries(): Promise<void> {
     const { storage, renditionKey, about, onPrepared } = this.#options;
-    for (const chunk of this.#unlisted.splice(0)) {
-      const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
-      await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
-    }
+    for (const chunk of this.#unlisted.splice(0)) await writeEntry(storage, renditionKey, about, chunk);
     const last = this.#chunks.at(-1);
     const prepared = last ? last.firstFrame + last.frames : 0;
     const bytes = this.#chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -182,6 +172,36 @@ export class ChunkWriter {
   }
 }
 
+/** True where an entry has these frames of this rendition, and its pictures this delay of reordering. */
+export const fitsEntry = (
+  { version, chunk, profile, video }: ChunkEntry,
+  about: AboutRendition,
+  { firstFrame, frames, delayFrames }: Pick<Chunk, 'firstFrame' | 'frames'> & { delayFrames: number | undefined },
+): boolean =>
+  version === INDEX_VERSION &&
+  profile === about.profile &&
+  video?.frameRateNum === about.video?.frameRateNum &&
+  video?.frameRateDen === about.video?.frameRateDen &&
+  chunk.firstFrame === firstFrame &&
+  chunk.frames === frames &&
+  // The sound lies at the times of the pictures that are shown: with another delay, some of it would be lost or doubled at the border.
+  chunk.video?.delayFrames === delayFrames;
+
+/** Resolves with true where a chunk is there, whole. Rejects with StorageError. */
+export const hasChunk = async (storage: Pick<Storage, 'head'>, renditionKey: string, chunk: Chunk): Promise<boolean> =>
+  (await storage.head(chunkKey(renditionKey, chunk)))?.sizeBytes === chunk.sizeBytes;
+
+/** Makes a chunk that is in storage known. Rejects with StorageError. */
+export async function writeEntry(
+  storage: Pick<Storage, 'write'>,
+  renditionKey: string,
+  about: AboutRendition,
+  chunk: Chunk,
+): Promise<void> {
+  const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
+  await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
+}
+
 /** Lists the chunks of a rendition that is complete or not, and their entries. */
 export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: string) {
   for await (const key of storage.list(`${renditionKey}.`)) {
@@ -191,7 +211,7 @@ export async function* listChunks(storage: Pick<Storage, 'list'>, renditionKey: 
 }
 
 /** Reads the entry of the chunk that begins with a frame; undefined without one. Rejects with StorageError. */
-async function readEntry(
+export async function readEntry(
   storage: Pick<Storage, 'read'>,
   renditionKey: string,
   firstFrame: number,
@@ -231,7 +251,11 @@ async function listFrom(
 }
 
 /** Deletes the entries of a rendition from this frame on. Rejects with StorageError. */
-async function deleteEntries(storage: Storage, renditionKey: string, fromFrame: number): Promise<void> {
+export async function deleteEntries(
+  storage: Pick<Storage, 'list' | 'read' | 'delete'>,
+  renditionKey: string,
+  fromFrame: number,
+): Promise<void> {
   for (const key of await listFrom(storage, renditionKey, fromFrame))
     if (parseChunkKey(key)?.isEntry) await storage.delete(key);
 }

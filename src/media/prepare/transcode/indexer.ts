@@ -5,6 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import {
   compositionTimeMs,
+  FLV_HEADER_BYTES,
   FlvParser,
   type FlvTag,
   isAacSequenceHeader,
@@ -29,6 +30,7 @@ import {
   SAMPLES_PER_FRAME,
 } from '../../rendition/index.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
+import type { Part } from './plan.ts';
 
 /** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
 const PROFILES = new Set([66, 77, 100]);
@@ -56,17 +58,34 @@ export interface Totals {
   audio: RenditionIndex['audio'];
 }
 
-/** Takes the bytes of a rendition in pieces of any size. Throws BrokenPromiseError or FlvError at the first fault. */
+/** A place in the middle of a rendition, in front of a keyframe. */
+export interface Middle {
+  /** Numbers of the next frames. */
+  firstFrame: number;
+  firstSound: number;
+  /** Bodies of the tags at the beginning of the rendition that describe its tracks. */
+  headers: { video: Buffer; audio: Buffer };
+}
+
+/**
+ * Takes the bytes of a rendition in pieces of any size, from its beginning or from the middle on. Throws BrokenPromiseError or FlvError at
+ * the first fault.
+ */
 export class Indexer {
-  readonly #parser = new FlvParser();
+  readonly #parser: FlvParser;
   readonly #check: Checker;
   readonly #chunkFrames: number;
-  #chunk: OpenChunk = openChunk(0);
+  #chunk: OpenChunk;
+  #offset: number;
 
   /** `framerate` is undefined for a rendition of sound alone. `chunkSeconds`: a chunk ends in front of the next keyframe. */
-  constructor(framerate: number | undefined, chunkSeconds = CHUNK_SECONDS) {
-    this.#check = new Checker(framerate);
+  constructor(framerate: number | undefined, chunkSeconds = CHUNK_SECONDS, middle?: Middle) {
+    this.#check = new Checker(framerate, middle);
     this.#chunkFrames = chunkSeconds * (framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME);
+    // The bytes before are not known: only the header of the file is sure to be there.
+    this.#offset = middle ? FLV_HEADER_BYTES : 0;
+    this.#parser = new FlvParser(this.#offset);
+    this.#chunk = openChunk(middle?.firstFrame ?? 0, this.#offset);
   }
 
   /** Frames so far: pictures, or AAC frames of sound alone. */
@@ -97,8 +116,6 @@ export class Indexer {
     this.#offset += used;
     return { used, cuts };
   }
-
-  #offset = 0;
 
   #hash(bytes: Buffer): void {
     this.#chunk.hash.update(bytes);
@@ -132,6 +149,13 @@ export class Indexer {
     const totals = this.#check.result();
     return { last: this.#close(this.frames), totals };
   }
+
+  /** Ends a part, which is one chunk. Throws BrokenPromiseError where frames are missing. */
+  endPart(part: Part): Chunk {
+    this.#parser.end();
+    this.#check.end(part);
+    return this.#close(this.frames);
+  }
 }
 
 interface OpenChunk {
@@ -156,17 +180,22 @@ class Checker {
   #videoHeader: string | undefined;
   #parameterSets: Buffer[] = [];
   #audioHeader: string | undefined;
-  #audioFrames = 0;
+  #audioFrames: number;
   #lastMs = 0;
   readonly #order: PictureOrder;
+  readonly #firstFrame: number;
   /** Frames between decoding and showing the first picture. */
   #delayFrames = 0;
   /** Number of the last frame added, of the kind that `frames` counts. */
   frame = -1;
 
-  constructor(framerate: number | undefined) {
+  constructor(framerate: number | undefined, middle?: Middle) {
     this.framerate = framerate;
     this.#order = new PictureOrder(framerate ?? 1);
+    this.#firstFrame = middle?.firstFrame ?? 0;
+    this.#audioFrames = middle?.firstSound ?? 0;
+    this.#videoHeader = middle?.headers.video.toString('base64');
+    this.#audioHeader = middle?.headers.audio.toString('base64');
   }
 
   /** Returns true for a frame in front of which a chunk may begin: a keyframe, or any frame of sound alone. */
@@ -183,7 +212,7 @@ class Checker {
   }
 
   get frames(): number {
-    return this.framerate === undefined ? this.#audioFrames : this.#order.frames;
+    return this.framerate === undefined ? this.#audioFrames : this.#firstFrame + this.#order.frames;
   }
 
   /** How the tracks are read. */
@@ -212,7 +241,7 @@ class Checker {
   }
 
   #addVideo(tag: FlvTag): boolean {
-    const frame = this.#order.frames;
+    const frame = this.#firstFrame + this.#order.frames;
     const { framerate } = this;
     promise(framerate !== undefined && this.#videoHeader !== undefined, 'the video has no header');
     promise(tag.timestampMs === videoSlotMs(frame, framerate), `video frame ${frame} is at ${tag.timestampMs} ms`);
@@ -222,8 +251,8 @@ class Checker {
     const shown = Math.round((shownMs * framerate) / 1000);
     promise(shownMs === videoSlotMs(shown, framerate), `video frame ${frame} is shown at ${shownMs} ms`);
     promise(shown >= frame, `video frame ${frame} is shown before it is decoded`);
-    if (frame === 0) this.#delayFrames = shown;
-    this.#order.add(shown - this.#delayFrames, isKey);
+    if (frame === this.#firstFrame) this.#delayFrames = shown - frame;
+    this.#order.add(shown - this.#delayFrames - this.#firstFrame, isKey);
     this.frame = frame;
     return isKey;
   }
@@ -248,6 +277,12 @@ class Checker {
     if (this.framerate !== undefined) return false;
     this.frame = frame;
     return true;
+  }
+
+  end({ endFrame, endSound }: Part): void {
+    promise(this.#order.isComplete, 'a video frame is missing at the end');
+    promise(this.frames === endFrame, `the part ends with video frame ${this.frames}, not ${endFrame}`);
+    promise(this.#audioFrames === endSound, `the part ends with AAC frame ${this.#audioFrames}, not ${endSound}`);
   }
 
   result(): Totals {

@@ -125,13 +125,18 @@ export function planRendition(input: PlanInput): Plan {
       ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
       ...['-map', audio === 'silence' ? `${soundInput}:0` : `${soundInput}:${source.audio?.index}`],
       ...audioArgs(input, audio, audioSeconds),
-      ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
-      ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
-      // A write for each packet would take longer than everything else of a copy.
-      ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
+      ...OUTPUT_ARGS,
     ],
   };
 }
+
+/** Makes ffmpeg write what rewriter.ts reads. */
+export const OUTPUT_ARGS = [
+  ...['-sn', '-dn', '-map_metadata', '-1', '-map_chapters', '-1', '-max_muxing_queue_size', '4096'],
+  ...['-avoid_negative_ts', 'disabled', '-output_ts_offset', String(ORIGIN_MS / 1000)],
+  // A write for each packet would take longer than everything else of a copy.
+  ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
+];
 
 /**
  * Assumes the result of reading every packet, by a header that tells the whole truth; undefined where the header does
@@ -243,25 +248,42 @@ function fitsAudio({ source, scan, type }: PlanInput): boolean {
 
 export const isHdr = (video: VideoStream): boolean => ['smpte2084', 'arib-std-b67'].includes(video.colorTransfer);
 
-function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number): string[] {
+/** Frames of a rendition that are encoded by themselves, by their numbers in the whole; the ends are not part of it. */
+export interface Part {
+  firstFrame: number;
+  endFrame: number;
+  /** AAC frames that lie with these pictures in the file. */
+  firstSound: number;
+  endSound: number;
+}
+
+/** With several threads, x264's rate control depends on their timing, and a part must be the same each time. */
+const PART_THREADS = 1;
+/** The buffer of the part before may be empty or full at its end: half leaves a part the same room on both sides. */
+const PART_ENCODER_ARGS = ['-x264-params', 'vbv-init=0.5', '-threads', String(PART_THREADS)];
+
+/** Returns the arguments for the pictures: all of them, or those of one part. */
+export function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number, part?: Part): string[] {
   if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
   const { kbps } = chooseShape(input);
   const gop = String(gopFrames(input.framerate));
-  const timing = standsLong(input) ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
+  const isTimed = part !== undefined || standsLong(input);
+  const timing = isTimed ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
   return [
-    ...['-vf', videoFilters(input.source.video, input, seconds), ...timing],
+    ...['-vf', videoFilters(input.source.video, input, seconds, part), ...timing],
     // The fastest preset in Twitch's guidelines; slower ones would take a small machine too long.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
     // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
     ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],
     ...['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${2 * kbps}k`],
     ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
+    ...(part ? PART_ENCODER_ARGS : []),
   ];
 }
 
 /** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it on demand. */
 const LONG_STEP_SECONDS = 60;
-function standsLong({ source: { video }, scan }: PlanInput): boolean {
+export function standsLong({ source: { video }, scan }: PlanInput): boolean {
   const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
   return Math.max(frameSeconds, scan.video?.largestStepSeconds ?? 0) > LONG_STEP_SECONDS;
 }
@@ -270,7 +292,7 @@ function standsLong({ source: { video }, scan }: PlanInput): boolean {
  * ffmpeg makes all filters anew when the size or format of the pictures changes. So no filter counts from its first
  * picture (as `fps` does), and each takes sizes from its own picture: only the encoder knows what was sent.
  */
-function videoFilters(video: VideoStream, input: PlanInput, seconds: number): string {
+function videoFilters(video: VideoStream, input: PlanInput, seconds: number, part?: Part): string {
   const { framerate, canTonemap, scan } = input;
   const { width, height } = chooseShape(input);
   const sourceFps = video.framerate[0] / video.framerate[1];
@@ -294,9 +316,20 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number): st
     'format=yuv420p',
     'tpad=stop=-1:stop_mode=clone',
     ...(long ? [`fps=${framerate}:start_time=0`] : []),
-    `trim=end=${(seconds + margin).toFixed(3)}`,
+    ...(part ? cutPart(part, framerate, slot('T')) : [`trim=end=${(seconds + margin).toFixed(3)}`]),
   ].join(',');
 }
+
+/**
+ * Returns filters that show each picture from its slot on, and of two for the same slot the last one. The first slot of a part shows the
+ * last picture at or before it.
+ */
+const cutPart = ({ firstFrame, endFrame }: Part, framerate: number, slot: string): string[] => [
+  // Inside the slot: clocks round.
+  `setpts='(${slot}+0.25)/${framerate}/TB'`,
+  `fps=${framerate}:start_time=${(firstFrame / framerate).toFixed(6)}`,
+  `trim=end_frame=${endFrame - firstFrame}`,
+];
 
 /**
  * Returns an expression of setpts, asetpts or setts: the time `own` of a frame or packet on the joined line of its
@@ -356,6 +389,8 @@ export const soundFilters = (
 /** Longer holes are filled with silent frames behind the encoder: a filter would make all of one in memory. */
 const MAX_FILTERED_GAP_SECONDS = 10;
 
+export const SOUND_ENCODER_ARGS = ['-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
+
 function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: number | undefined): string[] {
   if (how === 'copy') return ['-c:a', 'copy'];
   // Sound with pictures keeps to their time. Without them every sample is played: the timestamps may promise less.
@@ -366,5 +401,5 @@ function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: numbe
     ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
     ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
   ];
-  return ['-af', filters.join(','), '-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
+  return ['-af', filters.join(','), ...SOUND_ENCODER_ARGS];
 }

@@ -1,10 +1,10 @@
 /** Takes the bytes of a rendition as they are made: proves them, cuts them into chunks and writes these into storage. */
 
 import { toFraction } from '../../rendition/frame-times.ts';
-import { INDEX_VERSION, type RenditionIndex } from '../../rendition/index.ts';
+import { type Chunk, INDEX_VERSION, type RenditionIndex } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { ChunkWriter } from './chunk-writer.ts';
-import { Indexer } from './indexer.ts';
+import { Indexer, type Totals } from './indexer.ts';
 
 export interface RenditionOutputOptions {
   storage: Storage;
@@ -56,19 +56,7 @@ export class RenditionOutput {
   /** Resolves with the index, which is not written yet. Rejects as `write` does. */
   async end(): Promise<RenditionIndex> {
     const { last, totals } = this.#indexer.end();
-    const chunks = await this.#writer.end(last);
-    const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
-    const { durationSeconds, video, audio } = totals;
-    return {
-      version: INDEX_VERSION,
-      profile: this.#profile,
-      sizeBytes,
-      durationSeconds,
-      bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
-      ...(video && { video }),
-      audio,
-      chunks,
-    };
+    return buildIndex(this.#profile, await this.#writer.end(last), totals);
   }
 
   /** Lets provisional chunks be played, once the work has proved right. Rejects with StorageError. */
@@ -85,4 +73,23 @@ export class RenditionOutput {
   dropUnlisted(): Promise<void> {
     return this.#writer.dropUnlisted();
   }
+}
+
+/** Builds the index of a complete rendition. */
+export function buildIndex(
+  profile: string,
+  chunks: Chunk[],
+  { durationSeconds, video, audio }: Totals,
+): RenditionIndex {
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
+  return {
+    version: INDEX_VERSION,
+    profile,
+    sizeBytes,
+    durationSeconds,
+    bitrateKbps: Math.round((sizeBytes * 8) / durationSeconds / 1000),
+    ...(video && { video }),
+    audio,
+    chunks,
+  };
 }

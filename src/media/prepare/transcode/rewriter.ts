@@ -30,7 +30,7 @@ import {
 } from '../../rendition/frame-times.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PADDING_SECONDS } from '../inspect/padding.ts';
-import { ORIGIN_MS } from './plan.ts';
+import { ORIGIN_MS, type Part } from './plan.ts';
 
 /** FLV's rounding and the container's before it. */
 const TOLERANCE_MS = 3;
@@ -78,14 +78,22 @@ export interface Mending {
   videoFrames: number | undefined;
   /** Frames between decoding and showing the first picture. */
   delayFrames?: number;
+  /** The part of a longer rendition that ffmpeg writes, with some sound before and behind it. */
+  part?: Part;
+}
+
+/** Bodies of the tags that describe the tracks. */
+export interface TrackHeaders {
+  video: Buffer | undefined;
+  audio: Buffer | undefined;
 }
 
 export class Rewriter {
   readonly #framerate: number | undefined;
   readonly #mending: Mending;
   readonly #delayFrames: number;
-  #videoHeader: Buffer | undefined;
-  #audioHeader: Buffer | undefined;
+  readonly #part: Part | undefined;
+  readonly #headers: TrackHeaders = { video: undefined, audio: undefined };
   #begun = false;
   readonly #order: PictureOrder;
   /** Pictures that wait until the slots before them are filled. */
@@ -93,9 +101,10 @@ export class Rewriter {
   /** Pictures with the slots that show them. */
   #video: { body: Buffer; slot: number }[] = [];
   #audio: Buffer[] = [];
-  #audioFrames = 0;
-  #videoWritten = 0;
-  #audioWritten = 0;
+  /** Numbers of the next frames, in the whole: to be taken, and to be written. */
+  #audioFrames: number;
+  #videoWritten: number;
+  #audioWritten: number;
   /** AAC frames of silence added at the end. */
   silentFrames = 0;
 
@@ -105,6 +114,15 @@ export class Rewriter {
     this.#mending = mending;
     this.#order = new PictureOrder(framerate ?? 1);
     this.#delayFrames = mending.delayFrames ?? 0;
+    this.#part = mending.part;
+    this.#audioFrames = this.#part?.firstSound ?? 0;
+    this.#audioWritten = this.#audioFrames;
+    this.#videoWritten = this.#part?.firstFrame ?? 0;
+  }
+
+  /** Describes the tracks, as soon as ffmpeg has. */
+  get headers(): Readonly<TrackHeaders> {
+    return this.#headers;
   }
 
   /** Seconds of input so far. */
@@ -114,8 +132,8 @@ export class Rewriter {
 
   /** Takes ffmpeg's next tag and returns the tags to write. Throws BrokenPromiseError. */
   push(tag: FlvTag): NewTag[] {
-    if (isAvcSequenceHeader(tag)) this.#videoHeader = sameHeader(this.#videoHeader, tag.body);
-    else if (isAacSequenceHeader(tag)) this.#audioHeader = sameHeader(this.#audioHeader, tag.body);
+    if (isAvcSequenceHeader(tag)) this.#headers.video = sameHeader(this.#headers.video, tag.body);
+    else if (isAacSequenceHeader(tag)) this.#headers.audio = sameHeader(this.#headers.audio, tag.body);
     else if (isVideoFrame(tag)) this.#pushVideo(tag);
     else if (isAudioFrame(tag)) this.#pushAudio(tag);
     else return [];
@@ -130,13 +148,13 @@ export class Rewriter {
   end(): NewTag[] {
     if (this.#framerate) {
       this.#place(this.#order.end());
-      const wanted = audioFramesFor(this.#order.frames, this.#framerate);
+      const wanted = this.#part?.endSound ?? audioFramesFor(this.#order.frames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
       this.#fill(wanted - this.#audioWritten - this.#audio.length);
     }
     const rest = this.#drain(true);
-    if (this.#framerate && this.#videoWritten === 0) throw new BrokenPromiseError('the rendition has no video');
-    if (this.#audioWritten === 0) throw new BrokenPromiseError('the rendition has no audio');
+    if (this.#framerate && this.#order.frames === 0) throw new BrokenPromiseError('the rendition has no video');
+    if (!this.#headers.audio || this.#audioWritten === 0) throw new BrokenPromiseError('the rendition has no audio');
     return rest;
   }
 
@@ -145,27 +163,31 @@ export class Rewriter {
     if (!this.#framerate || this.#order.frames === this.#mending.videoFrames) return;
     const shownMs = tag.timestampMs + compositionTimeMs(tag) - ORIGIN_MS;
     const slot = Math.round((shownMs * this.#framerate) / 1000);
+    const first = this.#part?.firstFrame ?? 0;
     if (Math.abs(shownMs - videoSlotMs(slot, this.#framerate)) > TOLERANCE_MS)
       throw new BrokenPromiseError(`video frame ${this.#order.frames} is shown at ${shownMs} ms, between two frames`);
     this.#unordered.push(tag.body);
-    this.#place(this.#order.add(slot, isKeyframe(tag)));
+    this.#place(this.#order.add(slot - first, isKeyframe(tag)));
   }
 
   #place(slots: readonly number[]): void {
     if (slots.length === 0) return;
     if (this.#order.delayFrames > this.#delayFrames)
       throw new BrokenPromiseError(`video frame ${this.#order.frames - 1} is reordered further than its header says`);
-    for (const [at, body] of this.#unordered.entries()) this.#video.push({ body, slot: slots[at] ?? 0 });
+    const first = this.#part?.firstFrame ?? 0;
+    for (const [at, body] of this.#unordered.entries()) this.#video.push({ body, slot: first + (slots[at] ?? 0) });
     this.#unordered = [];
   }
 
   #pushAudio(tag: FlvTag): void {
-    // A frame mostly before zero is the encoder's run-up: the next frame overlaps with its sound.
-    if (this.#audioFrames === 0 && tag.timestampMs < ORIGIN_MS - AUDIO_FRAME_MS / 2) return;
+    const { firstSound: first = 0, endSound = Number.POSITIVE_INFINITY } = this.#part ?? {};
+    if (this.#audioFrames >= endSound) return;
     const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
+    // A frame mostly before the first one is the encoder's run-up: the next frame overlaps with its sound.
+    if (this.#audioFrames === first && tag.timestampMs < expected - AUDIO_FRAME_MS / 2) return;
     const late = tag.timestampMs - expected;
     if (Math.abs(late) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
-      const begins = this.#audioFrames === 0 && this.#framerate !== undefined && late <= MAX_LATE_START_MS;
+      const begins = this.#audioFrames === first && this.#framerate !== undefined && late <= MAX_LATE_START_MS;
       if (!(this.#mending.sound || begins) || late > MAX_PAUSE_MS)
         throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
       if (this.#framerate && late < 0) return;
@@ -185,8 +207,10 @@ export class Rewriter {
   #drain(last: boolean): NewTag[] {
     const out: NewTag[] = [];
     if (!this.#begun) {
-      if (!this.#audioHeader || (this.#framerate && !this.#videoHeader)) return out;
-      out.push(...this.#preamble(this.#audioHeader));
+      const { video, audio } = this.#headers;
+      if (!audio || (this.#framerate && !video)) return out;
+      // The whole has its headers once, at its beginning.
+      if (!this.#part?.firstFrame) out.push(...this.#preamble(audio));
       this.#begun = true;
     }
     let video = 0;
@@ -223,7 +247,7 @@ export class Rewriter {
     const first = (type: TagType, body: Buffer): NewTag => ({ type, timestampMs: 0, body });
     return [
       first(TAG_SCRIPT, encodeMetaData(meta)),
-      ...(video && this.#videoHeader ? [first(TAG_VIDEO, this.#videoHeader)] : []),
+      ...(video && this.#headers.video ? [first(TAG_VIDEO, this.#headers.video)] : []),
       first(TAG_AUDIO, audioHeader),
     ];
   }

@@ -2,11 +2,17 @@
 import type { Logger } from '../../../lib/log.ts';
 import { FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
-import type { RenditionIndex } from '../../rendition/index.ts';
 import { PrepareError } from '../failure.ts';
 import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
-import type { RenditionOutput } from './rendition-output.ts';
-import { encodedBytes, encodeTags, fileHeader, type Mending, type NewTag, Rewriter } from './rewriter.ts';
+import {
+  encodedBytes,
+  encodeTags,
+  fileHeader,
+  type Mending,
+  type NewTag,
+  Rewriter,
+  type TrackHeaders,
+} from './rewriter.ts';
 
 /** ffmpeg hangs when it writes nothing for this long: even 2160p on a slow machine takes a tenth of it for a frame. */
 const STALL_MS = 180_000;
@@ -44,30 +50,36 @@ export interface TranscodeOptions {
   openInput?: ((signal: AbortSignal) => ToolInput) | undefined;
 }
 
+/** Takes a rendition, or a part of one. */
+export interface Output<Made> {
+  /** Bytes of whole tags so far. */
+  readonly bytes: number;
+  /** Takes whole tags, which stay as they are until the next call has resolved. `headers` describe the tracks from the first frame on. */
+  write(data: Buffer, headers: Readonly<TrackHeaders>): Promise<unknown>;
+  end(): Promise<Made>;
+}
+
 /**
- * Writes the rendition to `output` and resolves with its index. Rejects with BrokenPromiseError or FlvError when what ffmpeg
+ * Writes the rendition to `output` and resolves with what that makes of it. Rejects with BrokenPromiseError or FlvError when what ffmpeg
  * writes is no rendition, PrepareError (prepare_failed, prepare_timeout), StorageError, or the signal's reason. ffmpeg has ended
  * in every case.
  */
-export async function transcode(
-  args: string[],
-  output: RenditionOutput,
-  options: TranscodeOptions,
-): Promise<RenditionIndex> {
-  const { framerate, seconds, log, onProgress } = options;
-  const rewriter = new Rewriter(framerate, options.mending);
+export async function transcode<Made>(args: string[], output: Output<Made>, options: TranscodeOptions): Promise<Made> {
+  const { framerate, seconds, log, onProgress, mending } = options;
+  const rewriter = new Rewriter(framerate, mending);
+  const { headers } = rewriter;
   const parser = new FlvParser();
   const buffers = new TagBuffers();
   await runFfmpeg(args, options, async (stdout) => {
-    await output.write(fileHeader(framerate));
+    if (!mending?.part?.firstFrame) await output.write(fileHeader(framerate), headers);
     for await (const bytes of inBatches(stdout)) {
-      await output.write(buffers.encode(parser.push(bytes).flatMap((tag) => rewriter.push(tag))));
+      await output.write(buffers.encode(parser.push(bytes).flatMap((tag) => rewriter.push(tag))), headers);
       checkMost(rewriter.seconds, output.bytes, options.most);
       onProgress?.(Math.min(1, rewriter.seconds / seconds));
     }
     parser.end();
   });
-  await output.write(buffers.encode(rewriter.end()));
+  await output.write(buffers.encode(rewriter.end()), headers);
   const { silentFrames } = rewriter;
   if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
   return output.end();

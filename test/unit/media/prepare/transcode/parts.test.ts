@@ -1,0 +1,75 @@
+/** Tests that a rendition in parts is complete after any interruptions, and that no part is encoded twice. */
+import { expect, test } from 'vitest';
+import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
+import { SourceFile } from '../../../../../src/media/prepare/inspect/source-file.ts';
+import { listChunks } from '../../../../../src/media/prepare/transcode/chunk-writer.ts';
+import { makeParts } from '../../../../../src/media/prepare/transcode/parts.ts';
+import type { PlanInput } from '../../../../../src/media/prepare/transcode/plan.ts';
+import type { Storage } from '../../../../../src/media/storage/storage.ts';
+import { halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
+import { tools } from '../../../../kit/make/rendition.ts';
+
+const KEY = 'renditions/x/video-720p24.flv';
+const FRAMES = 64 * 24;
+
+/** Describes a film of three parts. Its pictures change seldom, so they are encoded fast. */
+async function describeFilm(path: string): Promise<PlanInput> {
+  await media(path, {
+    video: 'smptebars=s=160x90:r=2:d=64',
+    audio: 'sine=440:r=44100:d=64',
+    output: ['-g', '20', '-c:a', 'aac'],
+  });
+  const { signal } = new AbortController();
+  const examined = await new SourceFile(path, { type: 'video', tools, signal, limits: DEFAULT_LIMITS }).examine();
+  const only = { maxPixels: DEFAULT_LIMITS.pixels, canTonemap: false, allowCopy: false };
+  return { path, ...examined, type: 'video', quality: '720p', framerate: 24, ...only };
+}
+
+const make = (storage: Storage, input: PlanInput, onProgress = () => {}, { signal } = new AbortController()) =>
+  makeParts({
+    ...{ storage, renditionKey: KEY, profile: '720p24', input, videoFrames: FRAMES, keepsSameOnly: false },
+    ...{ ffmpeg: 'ffmpeg', signal, log: quiet, onProgress, onPrepared: () => {} },
+  });
+
+test('twenty Jobs that are killed at any time make what one makes, and no part twice', async () => {
+  await using place = await room();
+  await using other = await room();
+  const input = await describeFilm(place.path('in.mkv'));
+  const whole = await make(other.storage, input);
+  expect(whole.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 720, 1440]);
+
+  const { storage } = place;
+  const written: string[] = [];
+  const watched: Storage = {
+    head: (key) => storage.head(key),
+    read: (...args) => storage.read(...args),
+    write: (...args) => storage.write(...args),
+    withLocalFile: (...args) => storage.withLocalFile(...args),
+    delete: (key) => storage.delete(key),
+    list: (prefix) => storage.list(prefix),
+    publish: (key: string, fill: (path: string) => Promise<void>) =>
+      storage.publish(key, async (file) => {
+        await fill(file);
+        written.push(key);
+      }),
+  };
+  for (let killed = 0; killed < 20; killed++) {
+    const stop = new AbortController();
+    // A random number of steps: they come a few times a second, and at the end of a part.
+    let steps = Math.floor(Math.random() * 4);
+    const onProgress = () => {
+      if (steps-- <= 0) stop.abort(new Error('SIGKILL'));
+    };
+    const isMade = await make(watched, input, onProgress, stop).then(
+      () => true,
+      () => false,
+    );
+    expect(isMade || stop.signal.aborted).toBe(true);
+    expect(await halfWritten(place.path('media'))).toEqual([]);
+  }
+  expect(await make(watched, input)).toEqual(whole);
+  expect(written.toSorted()).toEqual([...new Set(written)].toSorted());
+  const keys: string[] = [];
+  for await (const { key } of listChunks(storage, KEY)) keys.push(key);
+  expect(keys).toHaveLength(6);
+});
