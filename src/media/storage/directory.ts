@@ -8,6 +8,7 @@ import { link, mkdir, open, readdir, rename, rm, rmdir, stat, writeFile } from '
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { settlesWithin } from '../../lib/settle-within.ts';
 import { keySegments } from './key.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
@@ -20,6 +21,8 @@ const TEMP_DIRECTORY = '.tmp';
 const TOP_DIRECTORIES = ['incoming', 'sources', 'renditions'];
 /** A running writer touches its file all the time; a file without a touch for this long has no writer. */
 const LEFTOVER_AGE_MS = 6 * 3_600_000;
+
+const SYNC_MS = 1000;
 
 const CODES: Record<string, StorageError['code']> = {
   ENOSPC: 'full',
@@ -52,6 +55,21 @@ function storageError(error: unknown): unknown {
 
 const notFound = (key: string, cause?: unknown) =>
   new StorageError('not_found', `Object ${key} does not exist.`, cause);
+
+/**
+ * Puts a growing file on the disk from time to time, until the promise settles: the kernel would keep gigabytes for the sync at the end.
+ * Rejects with an error of the file system.
+ */
+async function syncUntil(path: string, settled: Promise<unknown>): Promise<void> {
+  while (!(await settlesWithin(settled, SYNC_MS))) {
+    const file = await open(path, 'r');
+    try {
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+  }
+}
 
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
@@ -113,7 +131,12 @@ export class DirectoryStorage implements Storage {
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {
     return this.publish(key, async (path) => {
       const source = Buffer.isBuffer(body) ? Readable.from([body], { objectMode: false }) : body;
-      await pipeline(source, createWriteStream(path), { ...(signal && { signal }) });
+      const written = pipeline(source, createWriteStream(path), { ...(signal && { signal }) });
+      const synced = syncUntil(path, written).catch((error: Error) => {
+        source.destroy(error);
+        throw error;
+      });
+      await Promise.all([written, synced]);
     });
   }
 
@@ -135,6 +158,7 @@ export class DirectoryStorage implements Storage {
         if (UNLINKABLE.has(systemCode(error) ?? '')) return undefined;
         throw error;
       }
+      await syncUntil(temp, approved);
       await approved;
       return key;
     });

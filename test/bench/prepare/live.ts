@@ -177,19 +177,17 @@ const listSteps = ({ upload, stream }: Start): Step[] => [
   ['the streamer runs', `Pod ${podName(stream)}`, /^runs$/],
 ];
 
-/** Returns for each step the seconds since the one before, and at the end those to the first media. */
+/** Returns for each step before the first media the seconds since the one before, in the order in which they came. */
 function splitStart(start: Start): [what: string, seconds: number][] {
-  let before = start.from;
-  const lap = (at: number): number => {
-    const seconds = (at - before) / 1000;
-    before = at;
-    return seconds;
-  };
-  const laps = listSteps(start).flatMap(([what, object, state]): [string, number][] => {
-    const mark = start.marks.find((one) => one.object.startsWith(object) && state.test(one.state));
-    return mark ? [[what, lap(mark.at)]] : [];
-  });
-  return [...laps, ['the receiver has media', lap(start.from + start.seconds * 1000)]];
+  const liveAt = start.from + start.seconds * 1000;
+  const steps = listSteps(start)
+    .flatMap(([what, object, state]) => {
+      const mark = start.marks.find((one) => one.object.startsWith(object) && state.test(one.state));
+      return mark && mark.at <= liveAt ? [{ what, at: mark.at }] : [];
+    })
+    .sort((a, b) => a.at - b.at);
+  const all = [{ what: '', at: start.from }, ...steps, { what: 'the receiver has media', at: liveAt }];
+  return all.slice(1).map(({ what, at }, step) => [what, (at - (all[step]?.at ?? at)) / 1000]);
 }
 
 /** Prints every change of a start, for the search for lost time. */
@@ -203,10 +201,10 @@ const STATED = { peer: '–', beside: '–', bar: '–', result: 'stated' };
 /** Makes a row for each step of the starts: medians. */
 function stepRows(starts: readonly Start[]): Row[] {
   const laps = starts.map(splitStart);
-  return (laps[0] ?? []).map(([what], step) => ({
+  return (laps[0] ?? []).map(([what]) => ({
     ...STATED,
     what: `… then until ${what}`,
-    ours: formatSeconds(median(laps.flatMap((one) => one[step]?.[1] ?? []))),
+    ours: formatSeconds(median(laps.flatMap((one) => one.find(([name]) => name === what)?.[1] ?? []))),
   }));
 }
 
