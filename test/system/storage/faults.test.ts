@@ -1,4 +1,5 @@
 /** Tests renditions in an S3 storage that is full, fails, or does not show at once what has been written. */
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +12,10 @@ import { runPrepare } from '../../../src/media/prepare/main.ts';
 import { deleteChunks } from '../../../src/media/prepare/transcode/chunk-writer.ts';
 import { type Chunk, chunkKey, entryKey, indexKey } from '../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../src/media/settings.ts';
+import { CachedStorage } from '../../../src/media/storage/cache.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { Storage } from '../../../src/media/storage/storage.ts';
+import { ItemReader } from '../../../src/media/streamer/tracks/item-reader.ts';
 import { type Fault, type FaultyS3, freezeListings, hideAtFirst, startFaultyS3 } from '../../kit/fake/s3-faults.ts';
 import { media, quiet, room } from '../../kit/make/prepare.ts';
 import { listKeys as listAll } from '../../kit/make/storage-suite.ts';
@@ -171,4 +174,37 @@ describe('an S3 that is out of date', () => {
     expect((JSON.parse(index) as { chunks: Chunk[] }).chunks).toHaveLength(3);
     expect(await leftovers()).toEqual([]);
   });
+
+  test('is played through a cache as far as it shows what there is, and further once it does', async () => {
+    await makeChunks(direct, flv);
+    const cached = await CachedStorage.open(storage, { dir: join(scratchDir, 'cache'), maxBytes: 2 ** 24, log: quiet });
+    try {
+      faulty.fault = hideAtFirst(/\.000000720\.[0-9a-f]{16}$/, 2);
+      expect(await countPictures(cached)).toEqual({ pictures: 1680, error: undefined });
+      faulty.fault = hideAtFirst(/\.000001440\.[0-9a-f]{16}$/, 1000);
+      await cached.discard((await listKeys(direct)).find((key) => /\.000001440\.[0-9a-f]{16}$/.test(key)) ?? '');
+      expect(await countPictures(cached)).toEqual({ pictures: 1440, error: undefined });
+    } finally {
+      await cached.close();
+    }
+  });
 });
+
+/** Plays a rendition to its end, as far as it is prepared. */
+async function countPictures(from: Storage) {
+  const events = new EventEmitter();
+  const item = { id: 'x', name: 'x', rendition: KEY };
+  const options = { storage: from, item, kind: 'video' as const, offsetTicks: 0 };
+  const reader = await ItemReader.open({ ...options, onData: () => events.emit('data') });
+  try {
+    for (let pictures = 0; ; ) {
+      const tag = reader.takeVideo();
+      reader.takeAudio();
+      if (tag === 'end') return { pictures, error: reader.error };
+      if (tag === 'wait') await once(events, 'data');
+      else pictures++;
+    }
+  } finally {
+    reader.close();
+  }
+}
