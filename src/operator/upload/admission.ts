@@ -57,7 +57,7 @@ export interface Asker {
 function findHolder(job: Job, isImported: AdmissionOptions['isImported']): Holder | undefined {
   if (hasEnded(job)) return undefined;
   const task = readTask(job);
-  if (!task || task.action === 'sweep') return undefined;
+  if (!task || task.action === 'sweep' || task.action === 'range') return undefined;
   const pool = task.action === 'import' && isImported(job) ? 'rendition' : findPool(task);
   return { pool, account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
 }

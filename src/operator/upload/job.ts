@@ -31,7 +31,7 @@ import { labelsFor, ownedBy, type PodSettings } from '../pods/security.ts';
 import { buildJobPod, TASK_VARIABLE } from './job-pod.ts';
 
 /** A task that puts something into storage. */
-export type MakingTask = Exclude<PrepareTask, { action: 'sweep' }>;
+export type MakingTask = Exclude<PrepareTask, { action: 'sweep' | 'range' }>;
 export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
 /** A Job as it is wanted: its name is the lock that keeps one task from being worked on twice. */

@@ -58,6 +58,14 @@ export const PrepareTask = Type.Union([
     /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
   }),
+  /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
+  Type.Object({
+    action: Type.Literal('range'),
+    type: Type.Enum(UPLOAD_TYPES),
+    sourceKey: Type.String(),
+    profile: Type.String(),
+    renditionKey: Type.String(),
+  }),
   Type.Object({
     action: Type.Literal('sweep'),
     /** The objects to keep (keep-list.ts), of the part `shard` of `shards`. */
@@ -91,6 +99,8 @@ export const PrepareResult = Type.Union([
     rendition: RenditionStatus,
     warnings: Type.Optional(UploadWarnings),
   }),
+  /** `chunks`: how many of its range the pod has made. */
+  Type.Object({ action: Type.Literal('range'), chunks: Type.Integer({ minimum: 0 }) }),
   /** Failure that a retry would not change: the Job exits 0. It exits non-zero when a retry might help. */
   Type.Object({
     action: Type.Literal('failed'),
@@ -118,6 +128,8 @@ export const PROFILE_PARAMETER = 'profile';
 export const PrepareProgress = Type.Object({
   progress: Type.Number({ minimum: 0, maximum: 1 }),
   prepared: Type.Optional(PreparedPart),
+  /** Ranges of the rendition beyond the first, which other pods may make, while there is more than one range's work left. */
+  ranges: Type.Optional(Type.Integer({ minimum: 1 })),
   /** The profile of the rendition that an import makes. */
   profile: Type.Optional(Type.String()),
   /** Set once an import has stored its source and still makes its rendition. */

@@ -4,7 +4,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
-import { parseChunkKey, rankDeletion } from '../../rendition/format.ts';
+import { parseChunkKey, planKey, rankDeletion } from '../../rendition/format.ts';
 import { type Chunk, ChunkEntry, chunkKey, entryKey, INDEX_VERSION } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -203,5 +203,7 @@ export async function deleteChunks(
   const keys: string[] = [];
   for await (const { key, firstFrame } of listChunks(storage, renditionKey))
     if (firstFrame >= fromFrame && firstFrame < endFrame) keys.push(key);
+  // A plan leads others to the chunks.
+  if (fromFrame === 0 && endFrame === Number.POSITIVE_INFINITY) await storage.delete(planKey(renditionKey));
   for (const key of keys.sort((a, b) => rankDeletion(a) - rankDeletion(b))) await storage.delete(key);
 }

@@ -2,7 +2,7 @@ import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { FRAMERATES, formatProfile } from '../../../../../src/resources/stream/profile.ts';
 import { ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
@@ -241,6 +241,12 @@ describe('a rendition is made once', () => {
     expect(made.index.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 900, 1800]);
     await using another = await room();
     expect((await rendition(another, source)).index).toEqual(made.index);
+  });
+
+  test('a range is left alone where no Job makes the whole in parts', async () => {
+    await using place = await room();
+    const task = { ...taskFor('video', '720p30'), action: 'range' as const };
+    expect(await makeRange(task, 1, createContext(place))).toBe(0);
   });
 
   test('stopping it in the middle leaves nothing', async () => {
