@@ -94,6 +94,8 @@ export const prepareConfig = (env: Env) => {
     decoderSocket: optional('DECODER_SOCKET'),
     /** Where files are put that it reads. */
     inputDir: optional('INPUT_DIR'),
+    /** The number of this pod in an indexed Job, which Kubernetes states itself. */
+    completionIndex: Number(env.JOB_COMPLETION_INDEX ?? 0),
   });
 };
 export type PrepareConfig = ReturnType<typeof prepareConfig>;

@@ -12,7 +12,7 @@ import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
-import { type JobContext, makeRendition } from './job/make-rendition.ts';
+import { type JobContext, makeRange, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
 import { type PreparedPart, type PrepareProgress, type PrepareResult, PrepareTask } from './job/task.ts';
@@ -100,6 +100,10 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
     onPrepared(part: PreparedPart) {
       done.prepared = part;
     },
+    onRanges(ranges: number | undefined) {
+      if (ranges === undefined) delete done.ranges;
+      else done.ranges = ranges;
+    },
     onImported(imported: NonNullable<PrepareProgress['imported']>) {
       done.imported = imported;
     },
@@ -116,8 +120,9 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
 }
 
 async function perform(task: PrepareTask, context: JobContext, config: PrepareConfig): Promise<PrepareResult> {
+  if (task.action === 'range')
+    return { action: 'range', chunks: await makeRange(task, config.completionIndex + 1, context) };
   if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, context)) };
-  if (task.action === 'range') return { action: 'range', chunks: 0 };
   if (task.action === 'sweep') {
     const { sweep } = await import('./job/sweep.ts');
     return await sweep(task, context, systemClock.now());

@@ -15,6 +15,9 @@ export const MAX_GOP_SECONDS = 4;
 /** A chunk ends in front of the first keyframe after this time, so that a stream can begin before the rest is prepared. */
 export const CHUNK_SECONDS = 30;
 
+/** Chunks that one Job makes of a rendition that several encode: about five minutes. */
+export const RANGE_CHUNKS = 10;
+
 /** Digits that keep keys in the order of the frames: ten hours at 60 frames a second have seven. */
 const DIGITS = 9;
 /** Digits of a chunk's hash in its key. */
@@ -23,6 +26,14 @@ const HASH_DIGITS = 16;
 const CHUNK_KEY = /^(.+)\.(\d{9})(?:\.json|\.[0-9a-f]{16})?$/;
 
 export const indexKey = (renditionKey: string): string => `${renditionKey}.json`;
+
+/** Returns the key of the plan by which Jobs make parts of a rendition; it is there while they do. */
+export const planKey = (renditionKey: string): string => `${renditionKey}${PLAN_SUFFIX}`;
+const PLAN_SUFFIX = '.plan.json';
+
+/** Returns the rendition of an index or a plan; any other key as it is. */
+export const stripSuffix = (key: string): string =>
+  key.endsWith(PLAN_SUFFIX) ? key.slice(0, -PLAN_SUFFIX.length) : key.replace(/\.json$/, '');
 
 const frameKey = (renditionKey: string, firstFrame: number): string =>
   `${renditionKey}.${String(firstFrame).padStart(DIGITS, '0')}`;
@@ -45,8 +56,8 @@ export const entryKey = (renditionKey: string, firstFrame: number): string =>
   `${frameKey(renditionKey, firstFrame)}.json`;
 
 /**
- * Ranks keys for deletion: an index says that a rendition is complete, and an entry that its chunk is there, so what others rely on
- * goes last.
+ * Ranks keys for deletion: an index says that a rendition is complete, a plan that it can be continued, and an entry that its chunk is
+ * there, so what others rely on goes last.
  */
 export function rankDeletion(key: string): number {
   const chunk = parseChunkKey(key);

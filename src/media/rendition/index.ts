@@ -7,6 +7,7 @@
  * | K.000000000.<hash>   | the chunk that begins with frame 0: the file's header and tags  |
  * | K.000000000.json     | its ChunkEntry, written after the chunk                         |
  * | K.000000900.<hash> … | the chunk that begins with frame 900, and so on                 |
+ * | K.plan.json          | while Jobs encode it in parts: how they make one                |
  * | K.json               | the RenditionIndex, written last: the rendition is complete     |
  *
  * No chunk changes once it is written, so readers see one whole or not at all, and no cache or listing can be out of date
@@ -30,6 +31,8 @@ export {
   entryKey,
   INDEX_VERSION,
   indexKey,
+  planKey,
+  RANGE_CHUNKS,
   SAMPLES_PER_FRAME,
 } from './format.ts';
 

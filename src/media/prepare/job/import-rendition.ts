@@ -34,14 +34,23 @@ export class ImportRendition {
   /** Streams may play what is there. */
   #isApproved = false;
   #part: PreparedPart | undefined;
+  readonly #onRanges: JobContext['onRanges'];
+  /** Other Jobs read the source from storage. */
+  #isStored = false;
+  #ranges: number | undefined;
 
   /** Begins as soon as the arrival has brought enough. */
-  constructor(target: Target, arrival: Arrival, { onProgress: _, onPrepared, ...context }: JobContext) {
+  constructor(target: Target, arrival: Arrival, { onProgress: _, onPrepared, onRanges, ...context }: JobContext) {
     this.#target = target;
     this.#path = arrival.path;
     this.#onPrepared = onPrepared;
     const signal = AbortSignal.any([context.signal, this.#over.signal]);
-    this.#context = { ...context, signal, onPrepared: (part) => this.#report(part) };
+    this.#onRanges = onRanges;
+    const reportRanges = (ranges: number | undefined) => {
+      this.#ranges = ranges;
+      if (this.#isStored) onRanges?.(ranges);
+    };
+    this.#context = { ...context, signal, onPrepared: (part) => this.#report(part), onRanges: reportRanges };
     this.#early = this.#makeEarly(arrival);
     // `finish` and `cancel` handle its failure.
     this.#early.catch(() => undefined);
@@ -103,7 +112,9 @@ export class ImportRendition {
   async finish(): Promise<Rendered | undefined> {
     const { storage, signal, log } = this.#context;
     this.#isApproved = true;
+    this.#isStored = true;
     if (this.#part) this.#onPrepared?.(this.#part);
+    this.#onRanges?.(this.#ranges);
     // A stream that has waited only since the source has been read.
     if (!this.#made) this.begin();
     try {

@@ -5,7 +5,7 @@
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
-import { parseChunkKey } from '../../rendition/format.ts';
+import { parseChunkKey, stripSuffix } from '../../rendition/format.ts';
 
 const HASH_BYTES = 8;
 /** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); this number of hashes takes 86,000 characters. */
@@ -15,11 +15,11 @@ const KEYS_PER_SHARD = 8000;
 const INCOMING = /^incoming\/[^/]+/;
 
 /**
- * Returns the base of a key. Objects that belong together share one: a rendition, its index, its chunks and their entries; the
+ * Returns the base of a key. Objects that belong together share one: a rendition, its index, its plan, its chunks and their entries; the
  * pieces of an upload. Each of them begins with it.
  */
 export const getBaseKey = (key: string): string =>
-  INCOMING.exec(key)?.[0] ?? parseChunkKey(key)?.renditionKey ?? key.replace(/\.json$/, '');
+  INCOMING.exec(key)?.[0] ?? parseChunkKey(key)?.renditionKey ?? stripSuffix(key);
 
 const hashBase = (base: string): Buffer => createHash('sha256').update(base).digest();
 

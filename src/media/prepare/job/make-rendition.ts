@@ -13,6 +13,8 @@ import {
   chunkKey,
   indexKey,
   parseIndex,
+  planKey,
+  RANGE_CHUNKS,
   type RenditionIndex,
   type RenditionIndexV1,
   SAMPLES_PER_FRAME,
@@ -27,8 +29,9 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
-import { canEncodeInParts } from '../transcode/part-plan.ts';
-import { makeParts } from '../transcode/parts.ts';
+import { canEncodeInParts, cutParts } from '../transcode/part-plan.ts';
+import { readPartsPlan } from '../transcode/part-plan-object.ts';
+import { makeParts, makeRangeParts } from '../transcode/parts.ts';
 import {
   assumedScan,
   isHdr,
@@ -47,6 +50,7 @@ import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 import { withSource } from './with-source.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
+type RangeTask = Extract<PrepareTask, { action: 'range' }>;
 
 /** A rendition to make. */
 export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'renditionKey'> {
@@ -68,6 +72,8 @@ export interface JobContext {
   onProgress?: (fraction: number) => void;
   /** Called with the seconds of a rendition, from its beginning on, that can be played. */
   onPrepared?: (part: PreparedPart) => void;
+  /** Called with the number of ranges of a rendition that other Jobs may make; undefined when there is nothing to share any more. */
+  onRanges?: (ranges: number | undefined) => void;
   /** The profile that a stream waits for, once the operator has named one to an import. */
   asked?: Promise<string>;
   /** Called when an import begins to make the rendition of a profile. */
@@ -98,9 +104,34 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
   return completeRendition(task, index, context.storage);
 }
 
+/**
+ * Makes the parts of a range that are missing, by the plan of the Job that makes the whole; that Job writes the index. Resolves with the
+ * number of parts that it has made: 0 where there is no plan, or no plan any more. Rejects with StorageError or the signal's reason.
+ */
+export async function makeRange(task: RangeTask, range: number, context: JobContext): Promise<number> {
+  const { storage, tools, signal, log } = context;
+  const { renditionKey, profile } = task;
+  const plan = (await readIndex(task, storage)) ? undefined : await readPartsPlan(storage, renditionKey);
+  if (!plan) return 0;
+  const { input, videoFrames } = plan;
+  const parts = cutParts(videoFrames, input.framerate).slice(range * RANGE_CHUNKS, (range + 1) * RANGE_CHUNKS);
+  if (parts.length === 0) return 0;
+  const work = { storage, renditionKey, profile, videoFrames, ffmpeg: tools.ffmpeg, signal, log };
+  try {
+    return await storage.withLocalFile(task.sourceKey, (path) =>
+      makeRangeParts({ ...work, input: { ...input, path } }, parts),
+    );
+  } catch (error) {
+    if (!isBroken(error)) throw error;
+    log.warn({ err: error, range }, 'a part cannot be encoded; the Job that makes the whole decides what to do');
+    return 0;
+  }
+}
+
 /** Writes the index, which comes last: it says that the rendition is complete. Rejects with StorageError. */
 export async function completeRendition(target: Target, index: RenditionIndex, storage: Storage): Promise<Rendered> {
   await storage.write(indexKey(target.renditionKey), Buffer.from(JSON.stringify(index)));
+  await storage.delete(planKey(target.renditionKey));
   return ready(target, index);
 }
 
@@ -117,7 +148,7 @@ const ready = ({ profile, renditionKey }: Target, index: RenditionIndex | Rendit
 
 /** Returns the index of a complete rendition, also of one that an earlier release made. */
 async function readIndex(
-  { renditionKey, profile, type }: RenditionTask,
+  { renditionKey, profile, type }: Omit<RenditionTask, 'action'>,
   storage: Storage,
 ): Promise<RenditionIndex | RenditionIndexV1 | undefined> {
   const key = indexKey(renditionKey);
@@ -298,20 +329,22 @@ async function makeBy(
   // Pictures, or AAC frames of sound alone.
   const expectedFrames = plan.videoFrames ?? Math.max(1, Math.round(plan.durationSeconds * rate));
   const startedMs = performance.now();
-  const onFrames = (frames: number, bytes: number) => {
+  const onFrames = (frames: number, bytes: number | undefined, before = 0) => {
     const seconds = frames / rate;
-    const speed = (1000 * seconds) / Math.max(1, performance.now() - startedMs);
-    onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, bytes });
+    const speed = (1000 * (seconds - before / rate)) / Math.max(1, performance.now() - startedMs);
+    onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, ...(bytes !== undefined && { bytes }) });
   };
   const { renditionKey, profile, keepsSameOnly = false } = task;
   if (canEncodeInParts(input, plan)) {
     const work = { storage, renditionKey, profile, keepsSameOnly, input, videoFrames: expectedFrames };
-    const report = { onPrepared: onFrames, ...(onProgress && { onProgress }) };
+    const report = { onPrepared: onFrames, onRanges: context.onRanges, ...(onProgress && { onProgress }) };
     const made = await makeParts({ ...work, ...report, ffmpeg: tools.ffmpeg, signal, log }).catch((error: unknown) => {
       if (!isBroken(error)) throw error;
       log.warn({ err: error }, 'the rendition cannot be encoded in parts; one encoder makes it');
+      context.onRanges?.(undefined);
     });
     if (made) return made;
+    await storage.delete(planKey(renditionKey));
   }
   const output = new RenditionOutput({
     storage,
@@ -321,7 +354,7 @@ async function makeBy(
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared: onFrames,
+    onPrepared: (frames, bytes) => onFrames(frames, bytes),
   });
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);

@@ -5,7 +5,7 @@
  */
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
-import { parseChunkKey, rankDeletion } from '../../rendition/format.ts';
+import { parseChunkKey, planKey, rankDeletion } from '../../rendition/format.ts';
 import { type Chunk, ChunkEntry, chunkKey, entryKey, INDEX_VERSION } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
@@ -267,5 +267,7 @@ export async function deleteChunks(
   storage: Pick<Storage, 'list' | 'read' | 'delete'>,
   renditionKey: string,
 ): Promise<void> {
-  for (const key of await listFrom(storage, renditionKey, 0)) await storage.delete(key);
+  const keys = await listFrom(storage, renditionKey, 0);
+  // A plan leads others to the chunks.
+  for (const key of [planKey(renditionKey), ...keys]) await storage.delete(key);
 }

@@ -69,16 +69,22 @@ export function canEncodeInParts(input: PlanInput, plan: Plan): boolean {
   return plan.video === 'encode' && isLong && isSteady && canSeek(input);
 }
 
+/** The first parts are shorter: a stream begins with both, and all processors of a small machine work on them. */
+const FIRST_PARTS = 2;
+const FIRST_PART_SECONDS = 16;
+
 /** Cuts a rendition of so many pictures into parts, each of them one chunk. */
 export function cutParts(videoFrames: number, framerate: number): Part[] {
-  const partFrames = CHUNK_SECONDS * framerate;
-  return Array.from({ length: Math.ceil(videoFrames / partFrames) }, (_, at) => {
-    const firstFrame = at * partFrames;
-    const endFrame = Math.min(videoFrames, firstFrame + partFrames);
+  const parts: Part[] = [];
+  for (let firstFrame = 0; firstFrame < videoFrames; ) {
+    const seconds = parts.length < FIRST_PARTS ? FIRST_PART_SECONDS : CHUNK_SECONDS;
+    const endFrame = Math.min(videoFrames, firstFrame + seconds * framerate);
     const isLast = endFrame === videoFrames;
     const endSound = isLast ? audioFramesFor(videoFrames, framerate) : findSound(endFrame, framerate);
-    return { firstFrame, endFrame, firstSound: findSound(firstFrame, framerate), endSound };
-  });
+    parts.push({ firstFrame, endFrame, firstSound: findSound(firstFrame, framerate), endSound });
+    firstFrame = endFrame;
+  }
+  return parts;
 }
 
 /** Returns the first AAC frame that is not before a picture. */

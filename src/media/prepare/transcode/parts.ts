@@ -6,9 +6,19 @@ import { audioFramesFor, toFraction } from '../../rendition/frame-times.ts';
 import { type Chunk, chunkKey, type RenditionIndex } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { type AboutRendition, deleteEntries, fitsEntry, hasChunk, readEntry, writeEntry } from './chunk-writer.ts';
+import {
+  type AboutRendition,
+  deleteChunks,
+  fitsEntry,
+  hasChunk,
+  listChunks,
+  readEntry,
+  writeEntry,
+} from './chunk-writer.ts';
 import { Indexer } from './indexer.ts';
 import { cutParts, planPart } from './part-plan.ts';
+import { describeParts, isSamePlan, readPartsPlan, writePartsPlan } from './part-plan-object.ts';
+import { PartSchedule } from './part-schedule.ts';
 import { maxBytes, type Part, type PlanInput } from './plan.ts';
 import { buildIndex } from './rendition-output.ts';
 import type { TrackHeaders } from './rewriter.ts';
@@ -17,93 +27,147 @@ import { type Output, type TranscodeOptions, transcode } from './transcode.ts';
 /** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. */
 const PARALLEL_PARTS = 2;
 
-export interface PartsOptions extends Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'log' | 'onProgress'> {
+/** Describes the rendition whose parts are made: all, or a range. */
+export interface PartMakerOptions extends Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'log'> {
   storage: Storage;
   renditionKey: string;
   profile: string;
   input: PlanInput;
   /** Pictures of the whole. */
   videoFrames: number;
-  /** True where an earlier Job may have had another content: what it has left is kept only where the bytes are the same. */
+}
+
+export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, 'onProgress'> {
+  /** True where an earlier Job may have had another content: what it has left is kept only where its plan was the same. */
   keepsSameOnly: boolean;
-  /** Called with the frames from the beginning on that can be played, and their bytes. */
-  onPrepared: (frames: number, bytes: number) => void;
+  /**
+   * Called with the frames from the beginning on that can be played, their bytes as far as the chunks of this Job tell, and those of them
+   * that were there before.
+   */
+  onPrepared: (frames: number, bytes: number | undefined, before: number) => void;
+  /** Called with the number of ranges that other Jobs may make; undefined when there is nothing to share any more. */
+  onRanges?: ((ranges: number | undefined) => void) | undefined;
 }
 
 /**
- * Resolves with the index, which is not written yet. Rejects as transcode() does; the parts that are complete stay, and no ffmpeg of
- * another part is running.
+ * Makes all parts that are missing, together with other Jobs. Resolves with the index, which is not written yet. Rejects as transcode()
+ * does; the parts that are complete stay, and no ffmpeg of another part is running.
  */
 export async function makeParts(options: PartsOptions): Promise<RenditionIndex> {
-  const { input, videoFrames, profile, onPrepared } = options;
+  const { storage, renditionKey, input, videoFrames, profile, onPrepared, onProgress, onRanges } = options;
   const { framerate } = input;
-  const over = new AbortController();
-  const signal = AbortSignal.any([options.signal, over.signal]);
-  const maker = new PartMaker({ ...options, signal });
-  const chunks: Chunk[] = [];
-  let preparedBytes = 0;
-  let done: Promise<void> = Promise.resolve();
-  const running: Promise<void>[] = [];
-  try {
-    for (const part of cutParts(videoFrames, framerate)) {
-      if (running.length === PARALLEL_PARTS) await running.shift();
-      const made = maker.make(part);
-      done = Promise.all([made, done]).then(([chunk]) => {
-        chunks.push(chunk);
-        preparedBytes += chunk.sizeBytes;
-        onPrepared(part.endFrame, preparedBytes);
-      });
-      // It is awaited in its turn; until then nothing handles its failure.
-      done.catch(() => undefined);
-      running.push(done);
-    }
-    await done;
-  } catch (error) {
-    over.abort(error);
-    await maker.settle();
-    throw error;
-  }
+  await agreeOnPlan(options);
+  const parts = cutParts(videoFrames, framerate);
+  const schedule = new PartSchedule(parts);
+  const look = async () => {
+    for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey))
+      if (isEntry) schedule.note(firstFrame);
+  };
+  await look();
+  const before = schedule.preparedFrames;
+  const chunks = new Map<number, Chunk>();
+  const report = () => {
+    const frames = schedule.preparedFrames;
+    if (frames > 0) onPrepared(frames, estimateBytes(chunks.values(), frames), before);
+    onRanges?.(schedule.ranges);
+  };
+  report();
+  const maker = new PartMaker(options, (encoding) => onProgress?.((schedule.framesThere + encoding) / videoFrames));
+  await inParallel(maker, async () => {
+    await look();
+    const part = schedule.take();
+    if (!part) return false;
+    chunks.set(part.firstFrame, await maker.make(part));
+    schedule.note(part.firstFrame);
+    report();
+    return true;
+  });
+  const made: Chunk[] = [];
+  // Others have made those that are missing here; one that turns out not to fit is made again.
+  for (const part of parts) made.push(chunks.get(part.firstFrame) ?? (await maker.make(part)));
   const [frameRateNum, frameRateDen] = toFraction(framerate);
-  return buildIndex(profile, chunks, {
+  return buildIndex(profile, made, {
     durationSeconds: videoFrames / framerate,
     video: { frameRateNum, frameRateDen, frames: videoFrames },
     audio: { frames: audioFramesFor(videoFrames, framerate) },
   });
 }
 
-class PartMaker {
-  readonly #options: PartsOptions;
-  readonly #about: AboutRendition;
-  readonly #running = new Set<Promise<Chunk>>();
-  /** Frames of each part that are there or encoded. */
-  readonly #frames = new Map<Part, number>();
+/** Returns the bytes of so many frames, if all are as large as these; undefined without any. */
+function estimateBytes(chunks: Iterable<Chunk>, frames: number): number | undefined {
+  const sum = { frames: 0, bytes: 0 };
+  for (const chunk of chunks) {
+    sum.frames += chunk.frames;
+    sum.bytes += chunk.sizeBytes;
+  }
+  return sum.frames === 0 ? undefined : Math.round((sum.bytes * frames) / sum.frames);
+}
 
-  constructor(options: PartsOptions) {
+/** Tells other Jobs how parts are made. Chunks that were made in another way go where they may have another content. */
+async function agreeOnPlan({ storage, renditionKey, input, videoFrames, keepsSameOnly }: PartsOptions): Promise<void> {
+  const plan = describeParts(input, videoFrames);
+  if (isSamePlan(await readPartsPlan(storage, renditionKey), plan)) return;
+  if (keepsSameOnly) await deleteChunks(storage, renditionKey);
+  await writePartsPlan(storage, renditionKey, plan);
+}
+
+/** Makes those of these parts that are missing. Resolves with the number that it has made. Rejects as transcode() does. */
+export async function makeRangeParts(options: PartMakerOptions, parts: readonly Part[]): Promise<number> {
+  const maker = new PartMaker(options);
+  const queue = [...parts];
+  await inParallel(maker, async () => {
+    const part = queue.shift();
+    if (part) await maker.make(part);
+    return part !== undefined;
+  });
+  return maker.encoded;
+}
+
+/** Repeats `step` until it resolves with false, PARALLEL_PARTS at a time. The first failure ends all, and is thrown. */
+async function inParallel(maker: PartMaker, step: () => Promise<boolean>): Promise<void> {
+  const repeat = async () => {
+    while (await step());
+  };
+  const all = Array.from({ length: PARALLEL_PARTS }, () => repeat());
+  try {
+    await Promise.all(all);
+  } catch (error) {
+    maker.stop(error);
+    await Promise.allSettled(all);
+    throw error;
+  }
+}
+
+class PartMaker {
+  readonly #options: PartMakerOptions;
+  readonly #about: AboutRendition;
+  readonly #over = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #onEncoding: (frames: number) => void;
+  /** Frames so far of each part that is being encoded. */
+  readonly #encoding = new Map<Part, number>();
+  /** Number of parts that it has added. */
+  encoded = 0;
+
+  /** `onEncoding`: called with the frames so far of the parts that are not complete. */
+  constructor(options: PartMakerOptions, onEncoding: (frames: number) => void = () => undefined) {
     this.#options = options;
+    this.#onEncoding = onEncoding;
+    this.#signal = AbortSignal.any([options.signal, this.#over.signal]);
     const { profile, videoFrames, input } = options;
     const [frameRateNum, frameRateDen] = toFraction(input.framerate);
     this.#about = { profile, expectedFrames: videoFrames, video: { frameRateNum, frameRateDen } };
   }
 
+  /** Ends what it is encoding. */
+  stop(reason: unknown): void {
+    this.#over.abort(reason);
+  }
+
   /** Makes a part, unless it is there. Rejects as transcode() does. */
-  make(part: Part): Promise<Chunk> {
-    const made = this.#make(part);
-    const settle = () => this.#running.delete(made);
-    this.#running.add(made);
-    made.then(settle, settle);
-    return made;
-  }
-
-  /** Waits until nothing is being made. */
-  async settle(): Promise<void> {
-    await Promise.allSettled(this.#running);
-  }
-
-  async #make(part: Part): Promise<Chunk> {
-    const { keepsSameOnly } = this.#options;
-    const left = keepsSameOnly ? undefined : await this.#findLeft(part);
-    if (left) this.#frames.set(part, left.frames);
-    return left ?? (await this.#encode(part));
+  async make(part: Part): Promise<Chunk> {
+    this.#signal.throwIfAborted();
+    return (await this.#findLeft(part)) ?? (await this.#encode(part));
   }
 
   /** Returns the chunk that a Job has left, where it fits. The entry of another one is replaced, and others may be of use. */
@@ -116,46 +180,41 @@ class PartMaker {
   }
 
   async #encode(part: Part): Promise<Chunk> {
-    const { storage, renditionKey, ffmpeg, input, videoFrames, signal, log, onProgress } = this.#options;
+    const { storage, renditionKey, ffmpeg, input, log } = this.#options;
     const { framerate } = input;
-    const seconds = (part.endFrame - part.firstFrame) / framerate;
+    const frames = part.endFrame - part.firstFrame;
+    const seconds = frames / framerate;
     const object = await GrowingObject.begin(storage, renditionKey);
-    let chunk: Chunk;
     try {
-      chunk = await transcode(planPart(input, part), new PartOutput(object, part, framerate), {
-        ...{ ffmpeg, framerate, seconds, signal, log },
+      const chunk = await transcode(planPart(input, part), new PartOutput(object, part, framerate), {
+        ...{ ffmpeg, framerate, seconds, signal: this.#signal, log },
         most: { seconds, bytes: maxBytes(input, seconds) },
         mending: { sound: true, pauses: true, videoFrames: undefined, part },
         onProgress: (fraction) => {
-          this.#frames.set(part, fraction * (part.endFrame - part.firstFrame));
-          onProgress?.([...this.#frames.values()].reduce((sum, frames) => sum + frames, 0) / videoFrames);
+          this.#encoding.set(part, fraction * frames);
+          this.#onEncoding([...this.#encoding.values()].reduce((sum, some) => sum + some, 0));
         },
       });
+      const left = await this.#findLeft(part);
+      if (!left) return await this.#publish(object, chunk);
+      // Another Job has been sooner.
+      await object.discard();
+      return left;
     } catch (error) {
       await object.discard();
       throw error;
+    } finally {
+      this.#encoding.delete(part);
     }
-    return this.#publish(object, part, chunk);
   }
 
-  async #publish(object: GrowingObject, part: Part, chunk: Chunk): Promise<Chunk> {
-    const { storage, renditionKey, keepsSameOnly } = this.#options;
-    try {
-      const left = await this.#findLeft(part);
-      if (left && (!keepsSameOnly || left.sha256 === chunk.sha256)) {
-        await object.discard();
-        return left;
-      }
-      // The chunks behind a chunk of another content are of another content too.
-      if (left) await deleteEntries(storage, renditionKey, part.firstFrame);
-      // The same bytes under the same key need not be written again, under the hands of a reader.
-      if (await hasChunk(storage, renditionKey, chunk)) await object.discard();
-      else await object.commit(chunkKey(renditionKey, chunk));
-    } catch (error) {
-      await object.discard();
-      throw error;
-    }
+  async #publish(object: GrowingObject, chunk: Chunk): Promise<Chunk> {
+    const { storage, renditionKey } = this.#options;
+    // The same bytes under the same key need not be written again, under the hands of a reader.
+    if (await hasChunk(storage, renditionKey, chunk)) await object.discard();
+    else await object.commit(chunkKey(renditionKey, chunk));
     await writeEntry(storage, renditionKey, this.#about, chunk);
+    this.encoded++;
     return chunk;
   }
 }

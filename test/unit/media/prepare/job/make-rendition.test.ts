@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import {
   type Chunk,
   chunkKey,
@@ -294,6 +294,12 @@ describe('a rendition is made once', () => {
     expect(await first.promise).toEqual([chunkKey(task.renditionKey, index.chunks[0] as Chunk)]);
     expect(index.chunks[0]?.video?.header).not.toBe(index.chunks[1]?.video?.header);
     expect(index.video?.frames).toBe(1200);
+  });
+
+  test('a range is left alone where no Job makes the whole in parts', async () => {
+    await using place = await room();
+    const task = { ...taskFor('video', '720p30'), action: 'range' as const };
+    expect(await makeRange(task, 1, createContext(place))).toBe(0);
   });
 
   test('stopping it in the middle leaves nothing', async () => {

@@ -226,5 +226,6 @@ test('ten thousand uploads in three profiles fit into a Job', () => {
   const shards = shardsFor(keys.length);
   for (let shard = 0; shard < shards; shard++) expect(packKeep(keys, shard, shards).length).toBeLessThan(100_000);
   expect(getBaseKey('renditions/a/video-720p30.flv.json')).toBe('renditions/a/video-720p30.flv');
+  expect(getBaseKey('renditions/a/video-720p30.flv.plan.json')).toBe('renditions/a/video-720p30.flv');
   expect(getBaseKey('incoming/u.000000000/5.json')).toBe('incoming/u.000000000');
 });

