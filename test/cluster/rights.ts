@@ -4,7 +4,7 @@ import { API_VERSION, importJobName } from '../../src/resources/common/names.ts'
 import { HISTORY_LIMIT } from '../../src/resources/playlist/version-bytes.ts';
 import { type Asked, formatRight } from '../kit/real/cluster/audit.ts';
 import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
-import { createStream, PATIENCE_MS, type Scene } from '../kit/real/cluster/scene.ts';
+import { createStream, PATIENCE_MS, type Scene, waitUntilReady } from '../kit/real/cluster/scene.ts';
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
@@ -129,6 +129,27 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
   await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
 }
 
+/** Prepares a film so long that a pod helps, which gives its place to another preparation and gets it back. */
+async function helpWithLongFilm(scene: Scene, ok: Ok, uploadID: string): Promise<void> {
+  const { inside, urls } = scene.release;
+  const { objectID } = await ok<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.long });
+  const long = await createStream(scene, 'long-film', objectID);
+  const readHelpers = async () => {
+    const { items } = JSON.parse(await inside('get', 'jobs', '-o', 'json')) as {
+      items: { metadata: { name: string }; spec: { completionMode?: string }; status: { active?: number } }[];
+    };
+    return items.find(({ spec }) => spec.completionMode === 'Indexed');
+  };
+  await until('a pod helps', async () => ((await readHelpers())?.status.active ?? 0) > 0, PATIENCE_MS);
+  const other = await createStream(scene, 'another-profile', uploadID);
+  await ok('PATCH', `/streams/${other}`, { quality: 'q_1080p' });
+  await waitUntilReady(scene, other);
+  await waitUntilReady(scene, long);
+  for (const id of [other, long]) await ok('DELETE', `/streams/${id}`);
+  await ok('DELETE', `/uploads/${objectID}`);
+  await until('nobody helps any more', async () => (await readHelpers()) === undefined, PATIENCE_MS);
+}
+
 type Ok = <T>(method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<T>;
 
 /** Registers steps for the tests below, at any time: their requests during other tests count as well. */
@@ -145,6 +166,7 @@ export function usageTests(getContext: () => { scene: Scene; stream: WatchedStre
     const shown = await ok<{ live: boolean; framesSent: number }>('GET', `/streams/${stream.id}/live-stats`);
     expect(shown).toMatchObject({ live: true, framesSent: expect.any(Number) });
     await Promise.all([useTheApi(scene, ok, upload), editWhatFailed(scene.release, ok), standInTheWay(scene.release)]);
+    await helpWithLongFilm(scene, ok, upload);
   });
 }
 

@@ -66,6 +66,8 @@ export const Chunk = Type.Object({
   ),
   /** Body of the AAC sequence header tag (AudioSpecificConfig with FLV's 2 leading bytes), base64. */
   audio: Type.Object({ header: Type.String() }),
+  /** Set where this part of the source could not be encoded: the chunk is black and silent. */
+  standsIn: Type.Optional(Type.Literal(true)),
 });
 export type Chunk = Static<typeof Chunk>;
 

@@ -38,6 +38,10 @@ export const UPLOAD_WARNINGS = {
     meaning: 'A part of the file cannot be read, and is left out.',
     fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',
   },
+  part_replaced: {
+    meaning: 'A part of the file cannot be decoded, and black and silence are played there.',
+    fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',
+  },
   media_changes: {
     meaning:
       'The frame size, frame rate, sample rate or channels change within the file; all parts are converted to one format.',

@@ -282,8 +282,13 @@ export function checkComplete(source: Source, scan: Scan): void {
   }
 }
 
+/** Behind its packets, Matroska has an index and tags; more is content that cannot be read. */
+const MOST_UNREAD = 0.1;
+
 /** MP4 counts its frames, and Matroska its bytes. Other containers, and fragments of MP4, describe no more than they hold. */
-function lacksContent({ video, audio, sizeBytes, declaredBytes = 0 }: Source, scan: Scan): boolean {
+function lacksContent({ format, video, audio, sizeBytes, declaredBytes = 0 }: Source, scan: Scan): boolean {
+  const readBytes = format.includes('matroska') ? scan.fileEndByte : undefined;
+  if (readBytes !== undefined && readBytes < (1 - MOST_UNREAD) * sizeBytes) return true;
   const lacks = (declared: number | undefined, stream: StreamScan | undefined) =>
     declared !== undefined && stream !== undefined && stream.packets < declared;
   return declaredBytes > sizeBytes || lacks(video?.frames, scan.video) || lacks(audio?.frames, scan.audio);

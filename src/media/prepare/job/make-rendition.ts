@@ -6,7 +6,6 @@ import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
-import { FlvError } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import {
   AUDIO_SAMPLE_RATE,
@@ -44,7 +43,7 @@ import {
 } from '../transcode/plan.ts';
 import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
-import { type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
+import { isBroken, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 import { withSource } from './with-source.ts';
@@ -113,8 +112,11 @@ export async function makeRange(task: RangeTask, range: number, context: JobCont
   const { renditionKey, profile } = task;
   const plan = (await readIndex(task, storage)) ? undefined : await readPartsPlan(storage, renditionKey);
   if (!plan) return 0;
-  const { input, videoFrames } = plan;
-  const parts = cutParts(videoFrames, input.framerate).slice(range * RANGE_CHUNKS, (range + 1) * RANGE_CHUNKS);
+  const { input, videoFrames, keptFrames } = plan;
+  const parts = cutParts(videoFrames, input.framerate, keptFrames).slice(
+    range * RANGE_CHUNKS,
+    (range + 1) * RANGE_CHUNKS,
+  );
   if (parts.length === 0) return 0;
   const work = { storage, renditionKey, profile, videoFrames, ffmpeg: tools.ffmpeg, signal, log };
   try {
@@ -400,12 +402,6 @@ function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
   if (error instanceof PrepareError) return error;
   const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
   return new PrepareError('prepare_failed', detail, { cause: error });
-}
-
-/** True for an error that another attempt does not change, but perhaps another way of making the rendition. */
-function isBroken(error: unknown): error is Error {
-  if (error instanceof PrepareError) return error.code === 'prepare_failed' && !error.again;
-  return error instanceof BrokenPromiseError || error instanceof FlvError;
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */

@@ -41,6 +41,9 @@ export interface ToolStarter {
 /** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
 export type MediaTool = Executable | ToolStarter;
 
+/** Signals that a program gives itself: media that crashes it does so each time. */
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL']);
+
 /** Finds the input files in the arguments of ffmpeg or ffprobe. */
 const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
@@ -68,7 +71,8 @@ export function startTool(tool: MediaTool, args: string[], signal: AbortSignal, 
       if (signal.aborted) return reject(signal.reason);
       // The launcher's status means that the program is missing, which says nothing about the media.
       const notBegun = program !== command && code === LAUNCHER_FAILED && stderr.startsWith('confine: ');
-      reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, by !== null || notBegun, stderr));
+      const killed = by !== null && !CRASHES.has(by);
+      reject(new ToolError(`${command} ended with ${by ?? `status ${code}`}`, killed || notBegun, stderr));
     });
   });
   // A reader of stdout may fail first and handle that; this rejection must not end the process.

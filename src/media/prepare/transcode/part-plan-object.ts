@@ -13,13 +13,17 @@ export interface PartsPlan {
   version: typeof VERSION;
   /** Pictures of the whole. */
   videoFrames: number;
+  /** Pictures from the beginning on that are in chunks of another way, e.g. of a copy: the parts follow them. */
+  keptFrames: number;
   input: Omit<PlanInput, 'path'>;
 }
 
-export function describeParts({ path: _, ...input }: PlanInput, videoFrames: number): PartsPlan {
+export function describeParts({ path: _, ...input }: PlanInput, videoFrames: number, keptFrames: number): PartsPlan {
   const { packets: __, ...scan } = input.scan;
   // JSON drops what is undefined, so that a plan equals itself when it is read.
-  return JSON.parse(JSON.stringify({ version: VERSION, videoFrames, input: { ...input, scan } })) as PartsPlan;
+  return JSON.parse(
+    JSON.stringify({ version: VERSION, videoFrames, keptFrames, input: { ...input, scan } }),
+  ) as PartsPlan;
 }
 
 /** Returns undefined where there is none, or one of another release. Rejects with StorageError. */

@@ -9,6 +9,8 @@ import { computeExtent } from '../inspect/extent.ts';
 import { type AudioStream, SETTLED_PACKETS, type StreamScan } from '../inspect/source.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import {
+  blackArgs,
+  blackInput,
   OUTPUT_ARGS,
   type Part,
   type Plan,
@@ -73,10 +75,10 @@ export function canEncodeInParts(input: PlanInput, plan: Plan): boolean {
 const FIRST_PARTS = 2;
 const FIRST_PART_SECONDS = 16;
 
-/** Cuts a rendition of so many pictures into parts, each of them one chunk. */
-export function cutParts(videoFrames: number, framerate: number): Part[] {
+/** Cuts a rendition of so many pictures into parts, each of them one chunk. They follow the first `keptFrames`. */
+export function cutParts(videoFrames: number, framerate: number, keptFrames = 0): Part[] {
   const parts: Part[] = [];
-  for (let firstFrame = 0; firstFrame < videoFrames; ) {
+  for (let firstFrame = keptFrames; firstFrame < videoFrames; ) {
     const seconds = parts.length < FIRST_PARTS ? FIRST_PART_SECONDS : CHUNK_SECONDS;
     const endFrame = Math.min(videoFrames, firstFrame + seconds * framerate);
     const isLast = endFrame === videoFrames;
@@ -127,6 +129,17 @@ export function planPart(input: PlanInput, part: Part): string[] {
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...pictures, ...inputArgs],
     ...['-map', `0:${source.video?.index}`, ...videoArgs(input, 'encode', 0, part)],
     ...['-map', `1:${index}`, '-af', filters.join(','), ...SOUND_ENCODER_ARGS, ...OUTPUT_ARGS],
+  ];
+}
+
+/** Returns ffmpeg's arguments for black and silence in the place of a part that cannot be encoded. */
+export function planStandIn(input: PlanInput, part: Part): string[] {
+  const silent = { ...input, source: { ...input.source, audio: undefined } };
+  const { inputArgs, filters } = planSound(silent, part, 0, () => []);
+  return [
+    ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...blackInput(input, part), ...inputArgs],
+    ...['-map', '0:0', ...blackArgs(input, part)],
+    ...['-map', '1:0', '-af', filters.join(','), ...SOUND_ENCODER_ARGS, ...OUTPUT_ARGS],
   ];
 }
 

@@ -2,6 +2,7 @@
  * Encodes a rendition in parts, each of them one chunk. The state of an encoder ends with its part, so a Job that is interrupted loses only
  * the parts that were being encoded, and the next one goes on with the first that is missing.
  */
+import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import { audioFramesFor, toFraction } from '../../rendition/frame-times.ts';
 import { type Chunk, chunkKey, type RenditionIndex } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
@@ -16,16 +17,21 @@ import {
   writeEntry,
 } from './chunk-writer.ts';
 import { Indexer } from './indexer.ts';
-import { cutParts, planPart } from './part-plan.ts';
+import { cutParts, planPart, planStandIn } from './part-plan.ts';
 import { describeParts, isSamePlan, readPartsPlan, writePartsPlan } from './part-plan-object.ts';
 import { PartSchedule } from './part-schedule.ts';
 import { maxBytes, type Part, type PlanInput } from './plan.ts';
 import { buildIndex } from './rendition-output.ts';
 import type { TrackHeaders } from './rewriter.ts';
-import { type Output, type TranscodeOptions, transcode } from './transcode.ts';
+import { isBroken, type Output, type TranscodeOptions, transcode } from './transcode.ts';
 
 /** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. */
 const PARALLEL_PARTS = 2;
+
+/** A film may lack one part, or so much of its parts: with less than the rest it is another film. */
+const MOST_STAND_INS = 0.1;
+/** Times that the warning about them names. */
+const NAMED_TIMES = 5;
 
 /** Describes the rendition whose parts are made: all, or a range. */
 export interface PartMakerOptions extends Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'log'> {
@@ -54,10 +60,11 @@ export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, '
  * does; the parts that are complete stay, and no ffmpeg of another part is running.
  */
 export async function makeParts(options: PartsOptions): Promise<RenditionIndex> {
-  const { storage, renditionKey, input, videoFrames, profile, onPrepared, onProgress, onRanges } = options;
+  const { storage, renditionKey, input, videoFrames, profile, log, onPrepared, onProgress, onRanges } = options;
   const { framerate } = input;
-  await agreeOnPlan(options);
-  const parts = cutParts(videoFrames, framerate);
+  const kept = await agreeOnPlan(options);
+  const keptFrames = countFrames(kept);
+  const parts = cutParts(videoFrames, framerate, keptFrames);
   const schedule = new PartSchedule(parts);
   const look = async () => {
     for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey))
@@ -72,25 +79,57 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
     onRanges?.(schedule.ranges);
   };
   report();
-  const maker = new PartMaker(options, (encoding) => onProgress?.((schedule.framesThere + encoding) / videoFrames));
+  const maker = new PartMaker(options, (encoding) =>
+    onProgress?.((keptFrames + schedule.framesThere + encoding) / videoFrames),
+  );
+  const most = Math.max(1, MOST_STAND_INS * parts.length);
+  let standIns = 0;
+  const makeOrStandIn = async (part: Part): Promise<Chunk> => {
+    try {
+      return await maker.make(part);
+    } catch (error) {
+      // A film that cannot begin is refused.
+      if (!isBroken(error) || part.firstFrame === 0 || ++standIns > most) throw error;
+      log.warn({ err: error, seconds: part.firstFrame / framerate }, 'a part cannot be encoded; black stands in');
+      return maker.standIn(part);
+    }
+  };
   await inParallel(maker, async () => {
     await look();
     const part = schedule.take();
     if (!part) return false;
-    chunks.set(part.firstFrame, await maker.make(part));
+    chunks.set(part.firstFrame, await makeOrStandIn(part));
     schedule.note(part.firstFrame);
     report();
     return true;
   });
-  const made: Chunk[] = [];
+  const made = [...kept];
   // Others have made those that are missing here; one that turns out not to fit is made again.
-  for (const part of parts) made.push(chunks.get(part.firstFrame) ?? (await maker.make(part)));
+  for (const part of parts) made.push(chunks.get(part.firstFrame) ?? (await makeOrStandIn(part)));
   const [frameRateNum, frameRateDen] = toFraction(framerate);
-  return buildIndex(profile, made, {
-    durationSeconds: videoFrames / framerate,
-    video: { frameRateNum, frameRateDen, frames: videoFrames },
-    audio: { frames: audioFramesFor(videoFrames, framerate) },
-  });
+  const warnings = listWarnings(made, framerate);
+  return {
+    ...buildIndex(profile, made, {
+      durationSeconds: videoFrames / framerate,
+      video: { frameRateNum, frameRateDen, frames: videoFrames },
+      audio: { frames: audioFramesFor(videoFrames, framerate) },
+    }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+}
+
+/** Returns the warning about chunks that stand in for parts of the source. */
+function listWarnings(chunks: readonly Chunk[], framerate: number): UploadWarning[] {
+  const times = chunks.filter(({ standsIn }) => standsIn).map(({ firstFrame }) => formatClock(firstFrame / framerate));
+  if (times.length === 0) return [];
+  const more = times.length > NAMED_TIMES ? ` and ${times.length - NAMED_TIMES} more` : '';
+  return [warn('part_replaced', `It begins at ${times.slice(0, NAMED_TIMES).join(', ')}${more}.`)];
+}
+
+/** Formats a time as hours, minutes and seconds. */
+function formatClock(seconds: number): string {
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  return `${Math.floor(seconds / 3600)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;
 }
 
 /** Returns the bytes of so many frames, if all are as large as these; undefined without any. */
@@ -103,12 +142,45 @@ function estimateBytes(chunks: Iterable<Chunk>, frames: number): number | undefi
   return sum.frames === 0 ? undefined : Math.round((sum.bytes * frames) / sum.frames);
 }
 
-/** Tells other Jobs how parts are made. Chunks that were made in another way go where they may have another content. */
-async function agreeOnPlan({ storage, renditionKey, input, videoFrames, keepsSameOnly }: PartsOptions): Promise<void> {
-  const plan = describeParts(input, videoFrames);
-  if (isSamePlan(await readPartsPlan(storage, renditionKey), plan)) return;
+const countFrames = (chunks: readonly Chunk[]): number => chunks.reduce((sum, { frames }) => sum + frames, 0);
+
+/**
+ * Tells other Jobs how parts are made. Resolves with the chunks at the beginning that were made in another way and stay, since streams may
+ * play them; all go where they may have another content.
+ */
+async function agreeOnPlan(options: PartsOptions): Promise<Chunk[]> {
+  const { storage, renditionKey, input, videoFrames, keepsSameOnly } = options;
+  const earlier = await readPartsPlan(storage, renditionKey);
+  if (earlier && isSamePlan(earlier, describeParts(input, videoFrames, earlier.keptFrames))) {
+    const kept = await listLeft(options, earlier.keptFrames);
+    if (countFrames(kept) === earlier.keptFrames) return kept;
+  }
   if (keepsSameOnly) await deleteChunks(storage, renditionKey);
-  await writePartsPlan(storage, renditionKey, plan);
+  const kept = keepsSameOnly ? [] : await listLeft(options, videoFrames);
+  await writePartsPlan(storage, renditionKey, describeParts(input, videoFrames, countFrames(kept)));
+  return kept;
+}
+
+/** Returns the chunks from the beginning on that are there and fit, up to this frame. */
+async function listLeft(options: PartMakerOptions, endFrame: number): Promise<Chunk[]> {
+  const { storage, renditionKey } = options;
+  const about = describeRendition(options);
+  const left: Chunk[] = [];
+  for (let firstFrame = 0; firstFrame < endFrame; ) {
+    const entry = await readEntry(storage, renditionKey, firstFrame);
+    if (entry === undefined || entry === 'unreadable') break;
+    const { chunk } = entry;
+    const fits = fitsEntry(entry, about, { firstFrame, frames: chunk.frames, delayFrames: 0 });
+    if (!fits || firstFrame + chunk.frames > endFrame || !(await hasChunk(storage, renditionKey, chunk))) break;
+    left.push(chunk);
+    firstFrame += chunk.frames;
+  }
+  return left;
+}
+
+function describeRendition({ profile, videoFrames, input }: PartMakerOptions): AboutRendition {
+  const [frameRateNum, frameRateDen] = toFraction(input.framerate);
+  return { profile, expectedFrames: videoFrames, video: { frameRateNum, frameRateDen } };
 }
 
 /** Makes those of these parts that are missing. Resolves with the number that it has made. Rejects as transcode() does. */
@@ -154,9 +226,7 @@ class PartMaker {
     this.#options = options;
     this.#onEncoding = onEncoding;
     this.#signal = AbortSignal.any([options.signal, this.#over.signal]);
-    const { profile, videoFrames, input } = options;
-    const [frameRateNum, frameRateDen] = toFraction(input.framerate);
-    this.#about = { profile, expectedFrames: videoFrames, video: { frameRateNum, frameRateDen } };
+    this.#about = describeRendition(options);
   }
 
   /** Ends what it is encoding. */
@@ -164,29 +234,42 @@ class PartMaker {
     this.#over.abort(reason);
   }
 
-  /** Makes a part, unless it is there. Rejects as transcode() does. */
+  /** Makes a part, unless it is there; one that cannot be encoded is tried twice. Rejects as transcode() does. */
   async make(part: Part): Promise<Chunk> {
     this.#signal.throwIfAborted();
-    return (await this.#findLeft(part)) ?? (await this.#encode(part));
+    const left = await this.#findLeft(part);
+    if (left) return left;
+    try {
+      return await this.#encode(part, planPart(this.#options.input, part));
+    } catch (error) {
+      if (!isBroken(error)) throw error;
+      return await this.#encode(part, planPart(this.#options.input, part));
+    }
+  }
+
+  /** Makes black and silence in the place of a part. Rejects as transcode() does. */
+  standIn(part: Part): Promise<Chunk> {
+    return this.#encode(part, planStandIn(this.#options.input, part), { standsIn: true });
   }
 
   /** Returns the chunk that a Job has left, where it fits. The entry of another one is replaced, and others may be of use. */
   async #findLeft({ firstFrame, endFrame }: Part): Promise<Chunk | undefined> {
     const { storage, renditionKey } = this.#options;
     const left = await readEntry(storage, renditionKey, firstFrame);
-    if (left === undefined || left === 'unreadable') return undefined;
+    // A part that could not be encoded is tried again.
+    if (left === undefined || left === 'unreadable' || left.chunk.standsIn) return undefined;
     const fits = fitsEntry(left, this.#about, { firstFrame, frames: endFrame - firstFrame, delayFrames: 0 });
     return fits && (await hasChunk(storage, renditionKey, left.chunk)) ? left.chunk : undefined;
   }
 
-  async #encode(part: Part): Promise<Chunk> {
+  async #encode(part: Part, args: string[], about: Pick<Chunk, 'standsIn'> = {}): Promise<Chunk> {
     const { storage, renditionKey, ffmpeg, input, log } = this.#options;
     const { framerate } = input;
     const frames = part.endFrame - part.firstFrame;
     const seconds = frames / framerate;
     const object = await GrowingObject.begin(storage, renditionKey);
     try {
-      const chunk = await transcode(planPart(input, part), new PartOutput(object, part, framerate), {
+      const chunk = await transcode(args, new PartOutput(object, part, framerate), {
         ...{ ffmpeg, framerate, seconds, signal: this.#signal, log },
         most: { seconds, bytes: maxBytes(input, seconds) },
         mending: { sound: true, pauses: true, videoFrames: undefined, part },
@@ -196,7 +279,7 @@ class PartMaker {
         },
       });
       const left = await this.#findLeft(part);
-      if (!left) return await this.#publish(object, chunk);
+      if (!left) return await this.#publish(object, { ...chunk, ...about });
       // Another Job has been sooner.
       await object.discard();
       return left;

@@ -265,19 +265,36 @@ const PART_ENCODER_ARGS = ['-x264-params', 'vbv-init=0.5', '-threads', String(PA
 /** Returns the arguments for the pictures: all of them, or those of one part. */
 export function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number, part?: Part): string[] {
   if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
-  const { kbps } = chooseShape(input);
-  const gop = String(gopFrames(input.framerate));
   const isTimed = part !== undefined || standsLong(input);
   const timing = isTimed ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
+  const encoder = part ? [...encoderArgs(input), ...PART_ENCODER_ARGS] : encoderArgs(input);
+  return ['-vf', videoFilters(input.source.video, input, seconds, part), ...timing, ...encoder];
+}
+
+/** Returns the arguments for black pictures in the place of a part. */
+export function blackArgs(input: PlanInput, { firstFrame }: Part): string[] {
+  const filters = `setpts=PTS+${(firstFrame / input.framerate).toFixed(6)}/TB,format=yuv420p`;
+  return ['-vf', filters, '-fps_mode', 'passthrough', ...encoderArgs(input), ...PART_ENCODER_ARGS];
+}
+
+/** Returns the input of black pictures. */
+export function blackInput(input: PlanInput, { firstFrame, endFrame }: Part): string[] {
+  const { width, height } = chooseShape(input);
+  const { framerate } = input;
+  const source = `color=c=black:s=${width}x${height}:r=${framerate},trim=end_frame=${endFrame - firstFrame}`;
+  return ['-f', 'lavfi', '-i', source];
+}
+
+function encoderArgs(input: PlanInput): string[] {
+  const { kbps } = chooseShape(input);
+  const gop = String(gopFrames(input.framerate));
   return [
-    ...['-vf', videoFilters(input.source.video, input, seconds, part), ...timing],
     // The fastest preset in Twitch's guidelines; slower ones would take a small machine too long.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p'],
     // Without B-frames decoding order is showing order, so a splice needs no reordering delay.
     ...['-bf', '0', '-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-flags', '+cgop'],
     ...['-b:v', `${kbps}k`, '-maxrate', `${kbps}k`, '-bufsize', `${2 * kbps}k`],
     ...['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
-    ...(part ? PART_ENCODER_ARGS : []),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** Runs ffmpeg, and writes its FLV, made exact on the way, into storage. */
 import type { Logger } from '../../../lib/log.ts';
-import { FlvParser } from '../../rendition/flv.ts';
+import { FlvError, FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import { PrepareError } from '../failure.ts';
 import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
@@ -187,4 +187,10 @@ class TagBuffers {
 export function toPrepareError(error: unknown): unknown {
   if (!(error instanceof ToolError)) return error;
   return new PrepareError('prepare_failed', 'Import the file again.', { cause: error, again: error.killed });
+}
+
+/** True for an error that another attempt does not change, but perhaps another way of making the rendition. */
+export function isBroken(error: unknown): error is Error {
+  if (error instanceof PrepareError) return error.code === 'prepare_failed' && !error.again;
+  return error instanceof BrokenPromiseError || error instanceof FlvError;
 }

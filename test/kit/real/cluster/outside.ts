@@ -8,12 +8,13 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { makeClip } from '../../make/media.ts';
 import { startTestPostgres } from '../postgres.ts';
 import { startRtmpServer } from '../rtmp.ts';
 import { startS3Server } from '../s3-server.ts';
+import { runOrThrow } from './command.ts';
 
 /** RTMP's handshake and commands precede media; a client that has sent this much sends media. */
 const BEFORE_MEDIA_BYTES = 8192;
@@ -97,26 +98,46 @@ export interface Outside {
   close(): Promise<void>;
 }
 
+/** Makes a film that must be encoded and is so long that other pods help, of pictures that are encoded fast. */
+const makeLongFilm = (path: string): Promise<unknown> =>
+  runOrThrow('ffmpeg', [
+    ...[
+      '-v',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      'smptebars=s=160x90:r=2:d=420',
+      '-f',
+      'lavfi',
+      '-i',
+      'sine=440:r=48000:d=420',
+    ],
+    ...['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-g', '20', '-c:a', 'aac', path],
+  ]);
+
 export async function startOutside(host: string): Promise<Outside> {
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-outside-'));
-  const film = join(dir, 'film.mp4');
+  const [film, long] = [join(dir, 'film.mp4'), join(dir, 'long.mp4')];
   const [postgres, s3, receiver] = await Promise.all([
     startTestPostgres(),
     startS3Server(),
     startRtmpServer({ record: join(dir, 'recordings') }),
     makeClip(film, { seconds: 4 }),
+    makeLongFilm(long),
   ]);
   await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
   const films = createHttpServer((request, response) => {
-    if (request.url !== '/film.mp4') {
+    const path = [film, long].find((path) => request.url === `/${basename(path)}`);
+    if (path === undefined) {
       response.statusCode = 404;
       response.end();
       return;
     }
-    void stat(film).then(({ size }) => {
+    void stat(path).then(({ size }) => {
       response.writeHead(200, { 'Content-Type': 'video/mp4', 'Content-Length': size });
       if (request.method === 'HEAD') response.end();
-      else createReadStream(film).pipe(response);
+      else createReadStream(path).pipe(response);
     });
   });
   films.listen(0, host);

@@ -134,6 +134,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     kubectl,
     urls: {
       film: `http://${getHost('films')}:${outside.ports.films}/film.mp4`,
+      long: `http://${getHost('films')}:${outside.ports.films}/long.mp4`,
       receiver: `rtmp://${getHost('receiver')}:${outside.ports.receiver}/live`,
       watched: `rtmp://${getHost('watched')}:${outside.ports.watched}/live`,
     },

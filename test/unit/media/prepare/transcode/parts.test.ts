@@ -1,4 +1,5 @@
 /** Tests that a rendition in parts is complete after any interruptions, and that no part is encoded twice. */
+import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { SourceFile } from '../../../../../src/media/prepare/inspect/source-file.ts';
@@ -134,4 +135,27 @@ test('chunks of another content go before anything is made of this one', async (
   const left: string[] = [];
   for await (const { key, isEntry } of listChunks(storage, KEY)) if (!isEntry) left.push(key);
   expect(left).toEqual(written.toSorted());
+});
+
+test('black and silence stand in for a part that crashes ffmpeg, and a warning says where', async () => {
+  await using place = await room();
+  const { storage } = place;
+  const input = await describeFilm(place.path('in.mkv'));
+  const ffmpeg = place.path('crashes');
+  const crashAt = (...times: number[]) => {
+    const cases = times.map((time) => `*start_time=${time}.000000*) kill -SEGV $$;;`).join(' ');
+    return writeFile(ffmpeg, `#!/bin/sh\ncase "$*" in ${cases} esac\nexec ffmpeg "$@"\n`, { mode: 0o755 });
+  };
+  const make = () => makeParts({ ...optionsFor(storage, input), ffmpeg, keepsSameOnly: false, onPrepared: () => {} });
+  await crashAt(0);
+  await expect(make()).rejects.toThrow();
+  await crashAt(16, 32);
+  await expect(make()).rejects.toThrow();
+  await crashAt(32);
+  const index = await make();
+  expect(index.warnings?.map(({ code }) => code)).toEqual(['part_replaced']);
+  expect(index.warnings?.[0]?.message).toMatch(/It begins at 0:00:32\.$/);
+  const black = index.chunks.filter(({ standsIn }) => standsIn);
+  expect(black.map(({ video }) => video?.header)).toEqual([index.chunks[0]?.video?.header]);
+  expect(index.video?.frames).toBe(FRAMES);
 });
