@@ -6,7 +6,6 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CHUNK_SECONDS } from '../../../src/media/rendition/format.ts';
 import { readEndedChildrenSeconds } from '../processes.ts';
 import { prepareOnce } from '../remux.ts';
 import { median, type Row } from '../report.ts';
@@ -16,6 +15,7 @@ const FPS = 30;
 /** x264's default, which puts keyframes elsewhere than the chunks begin. */
 const SOURCE_GOP_FRAMES = 250;
 const PROFILE = '1080p30';
+const CHUNK = /\.(\d{9})\.[0-9a-f]{16}$/;
 /** The settings of src/media/prepare/transcode/plan.ts for 1080p30. */
 const SETTINGS = [
   ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p', '-bf', '0'],
@@ -59,14 +59,15 @@ function makeSource(path: string, seconds: number, signal: AbortSignal): Promise
   );
 }
 
-/** Writes the chunks one behind the other, which is the rendition as a file. */
-async function joinChunks(media: string, path: string): Promise<void> {
-  const names = (await readdir(join(media, 'renditions/x'))).filter((name) => /\.\d{9}$/.test(name)).sort();
+/** Writes the chunks one behind the other, which is the rendition as a file. Resolves with the numbers of their first frames. */
+async function joinChunks(media: string, path: string): Promise<number[]> {
+  const names = (await readdir(join(media, 'renditions/x'))).filter((name) => CHUNK.test(name)).sort();
   for (const [n, name] of names.entries())
     await pipeline(
       createReadStream(join(media, 'renditions/x', name)),
       createWriteStream(path, { flags: n === 0 ? 'w' : 'a' }),
     );
+  return names.map((name) => Number(CHUNK.exec(name)?.[1]));
 }
 
 /** Resolves with the PSNR of each picture's luma, in dB. */
@@ -83,8 +84,8 @@ async function measurePsnr(dir: string, made: string, source: string, signal: Ab
 }
 
 /** Returns the mean over the first second of every chunk but the first. */
-function meanBehindBorders(psnr: readonly number[]): number {
-  const behind = psnr.filter((_, n) => n >= CHUNK_SECONDS * FPS && n % (CHUNK_SECONDS * FPS) < FPS);
+function meanBehindBorders(psnr: readonly number[], firstFrames: readonly number[]): number {
+  const behind = firstFrames.slice(1).flatMap((frame) => psnr.slice(frame, frame + FPS));
   return behind.reduce((sum, value) => sum + value, 0) / behind.length;
 }
 
@@ -105,14 +106,14 @@ export async function encodeRows({ dir, times, signal }: EncodeOptions, seconds:
     const prepare = () => prepareOnce(work, source, { profile: PROFILE, signal });
     ours.push(await during('the Job makes the rendition', () => cost(prepare)));
   }
-  await joinChunks(join(work, 'media'), made);
+  const firstFrames = await joinChunks(join(work, 'media'), made);
   const quality = await during('ffmpeg compares the pictures', async () => {
     const [ourDb, peerDb] = [
       await measurePsnr(work, made, source, signal),
       await measurePsnr(work, whole, source, signal),
     ];
     say(`  ${ourDb.length} pictures, ffmpeg ${peerDb.length}`);
-    return [meanBehindBorders(ourDb), meanBehindBorders(peerDb)] as const;
+    return [meanBehindBorders(ourDb, firstFrames), meanBehindBorders(peerDb, firstFrames)] as const;
   });
   await rm(work, { recursive: true });
   const beside = 'one ffmpeg with the same settings, taking turns';
