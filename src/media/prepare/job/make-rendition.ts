@@ -120,9 +120,7 @@ export async function makeRange(task: RangeTask, range: number, context: JobCont
   if (parts.length === 0) return 0;
   const work = { storage, renditionKey, profile, videoFrames, ffmpeg: tools.ffmpeg, signal, log };
   try {
-    return await storage.withLocalFile(task.sourceKey, (path) =>
-      makeRangeParts({ ...work, input: { ...input, path } }, parts),
-    );
+    return await withSource(storage, task, (path) => makeRangeParts({ ...work, input: { ...input, path } }, parts));
   } catch (error) {
     if (!isBroken(error)) throw error;
     log.warn({ err: error, range }, 'a part cannot be encoded; the Job that makes the whole decides what to do');
