@@ -89,6 +89,13 @@ async function beginLong(ip: string, name = 'film'): Promise<{ lead: string; hel
   const { uid = '' } = (await kube.get(UPLOADS, NS, name)).metadata;
   return { lead, helpers: helpersJobName(uid, PROFILE) };
 }
+/** Begins the preparation of a film that a stream plays. */
+async function beginFilm(ip: string): Promise<{ lead: string; helpers: string }> {
+  await createDestination();
+  await createUpload();
+  await createStream();
+  return beginLong(ip);
+}
 const part = (seconds: number) => ({ prepared: { seconds, totalSeconds: 36_000, speed: 2 }, ranges: RANGES });
 
 it('free places help a long preparation, the nearest ranges first, and are given back when another account needs one', async () => {
@@ -132,10 +139,7 @@ it('free places help a long preparation, the nearest ranges first, and are given
 it('helpers that fail change nothing, and leave with the rendition that is complete', async () => {
   await using pod = await workingPod();
   pod.at(0.001, part(30));
-  await createDestination();
-  await createUpload();
-  await createStream();
-  const { lead, helpers } = await beginLong(pod.ip);
+  const { lead, helpers } = await beginFilm(pod.ip);
   await indexesAre(helpers, 0, 1, 2);
   const [first] = await listPods(helpers);
   await kubelet.bind(first?.metadata.name ?? '');
@@ -158,10 +162,7 @@ it('helpers that fail change nothing, and leave with the rendition that is compl
 it('a quota that refuses pods of helpers is waited for, and holds up nothing else', async () => {
   await using pod = await workingPod();
   pod.at(0.001, part(0));
-  await createDestination();
-  await createUpload();
-  await createStream();
-  const { helpers } = await beginLong(pod.ip);
+  const { helpers } = await beginFilm(pod.ip);
   const quota = { metadata: { name: 'pods' }, spec: { hard: { 'count/pods': '2' } } };
   await kube.create(QUOTAS, NS, quota as never);
   await until(
@@ -185,10 +186,7 @@ it('a quota that refuses pods of helpers is waited for, and holds up nothing els
 it('an edit of the quality ends the work on the old one, and its deletion leaves no Job', async () => {
   await using pod = await workingPod();
   pod.at(0.001, part(30));
-  await createDestination();
-  await createUpload();
-  await createStream();
-  const { lead, helpers } = await beginLong(pod.ip);
+  const { lead, helpers } = await beginFilm(pod.ip);
   await indexesAre(helpers, 0, 1, 2);
   await setSpec({ quality: '1080p' });
   const other = await waitForJobPod('film-1080p30');

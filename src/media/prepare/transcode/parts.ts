@@ -106,12 +106,11 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
   const made = [...kept];
   // Others have made those that are missing here; one that turns out not to fit is made again.
   for (const part of parts) made.push(chunks.get(part.firstFrame) ?? (await makeOrStandIn(part)));
-  const [frameRateNum, frameRateDen] = toFraction(framerate);
   const warnings = listWarnings(made, framerate);
   return {
     ...buildIndex(profile, made, {
       durationSeconds: videoFrames / framerate,
-      video: { frameRateNum, frameRateDen, frames: videoFrames },
+      video: { ...readFrameRate(input), frames: videoFrames },
       audio: { frames: audioFramesFor(videoFrames, framerate) },
     }),
     ...(warnings.length > 0 && { warnings }),
@@ -179,8 +178,12 @@ async function listLeft(options: PartMakerOptions, endFrame: number): Promise<Ch
 }
 
 function describeRendition({ profile, videoFrames, input }: PartMakerOptions): AboutRendition {
-  const [frameRateNum, frameRateDen] = toFraction(input.framerate);
-  return { profile, expectedFrames: videoFrames, video: { frameRateNum, frameRateDen } };
+  return { profile, expectedFrames: videoFrames, video: readFrameRate(input) };
+}
+
+function readFrameRate({ framerate }: PlanInput): { frameRateNum: number; frameRateDen: number } {
+  const [frameRateNum, frameRateDen] = toFraction(framerate);
+  return { frameRateNum, frameRateDen };
 }
 
 /** Makes those of these parts that are missing. Resolves with the number that it has made. Rejects as transcode() does. */
