@@ -34,7 +34,7 @@ interface Cursor {
 /** More than the items of all tracks that are open at a time; the rest are of readers that stopped early. */
 const MAX_CURSORS = 16;
 
-const piecesOf = (object: ReadObject | undefined): number => object?.known?.pieces ?? 0;
+const countPieces = (object: ReadObject | undefined): number => object?.known?.pieces ?? 0;
 
 export class ReadAhead {
   /** By the key of the object that is read; the reader that moved last is the last one. */
@@ -51,7 +51,7 @@ export class ReadAhead {
     const [first] = objects;
     if (!first) return;
     const before = this.#takeCursor(first);
-    if (objects.length === 1 && piece + 1 >= piecesOf(first)) return;
+    if (objects.length === 1 && piece + 1 >= countPieces(first)) return;
     // A sequential reader keeps its checks; a reader that restarts or jumps does not.
     const next = before && before.at <= piece && piece < before.next ? before.next : piece + 1;
     this.#cursors.set(first.key, { objects, at: piece, next, asking: false });
@@ -70,7 +70,7 @@ export class ReadAhead {
       const [first, second] = objects;
       if (second?.key !== key) continue;
       this.#cursors.delete(id);
-      return { at: at - piecesOf(first), next: next - piecesOf(first) };
+      return { at: at - countPieces(first), next: next - countPieces(first) };
     }
     return undefined;
   }
@@ -125,7 +125,7 @@ export class ReadAhead {
         cursor.asking = false;
         continue;
       }
-      const before = cursor.objects.slice(0, index).reduce((sum, object) => sum + piecesOf(object), 0);
+      const before = cursor.objects.slice(0, index).reduce((sum, object) => sum + countPieces(object), 0);
       if (cursor.at < before + wanted.piece) cursor.next = Math.min(cursor.next, before + wanted.piece);
     }
   }
