@@ -132,13 +132,13 @@ export interface Kube {
   create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
   /** PUT; fails with Conflict when metadata.resourceVersion is given and old. */
   replace<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
-  /** JSON merge patch (RFC 7386) of the object, or of its `status` subresource. */
+  /** JSON merge patch (RFC 7386) of the object, or of a subresource. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     namespace: string,
     name: string,
     patch: unknown,
-    options?: { subresource?: 'status' },
+    options?: { subresource?: 'status' | 'resize' },
   ): Promise<Stored<T>>;
   /** Server-side apply under a field manager, with force. */
   apply<T extends KubeObject>(

@@ -18,7 +18,7 @@ function podCidr(stateDir: string): string {
 
 /** Starts it with a node's own rights (system:node, Node authorization) and resolves when the Node is Ready. */
 export async function startNode(
-  { state, lifecycle, log }: Context,
+  { options, state, lifecycle, log }: Context,
   controlPlane: ControlPlane,
   images: Record<string, string[]>,
 ): Promise<void> {
@@ -34,6 +34,7 @@ export async function startNode(
       stateDir: state.path('node'),
       images,
       podCidr: podCidr(state.dir),
+      equalShares: options.equalShares,
       tls: { ...serving, clientCa: certificates.ca },
       log,
     },

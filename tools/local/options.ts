@@ -20,6 +20,7 @@ Usage: make run ARGS="[options]"
   --node-image NAME     with --kind: the image of the cluster's node (default: the one of kind)
   --keep                with --kind: keep the cluster when the system stops, for the next start
   --crypto              also start a local Ethereum chain, to pay deposits with worthless coins
+  --equal-shares        give all pods the same share of busy processors, not in proportion of what they request
   --record              record the media that the local receiver gets, in <state-dir>/recordings
   --port N              port of the dashboard, REST and GraphQL (default 8080; 0 picks a free port)
   --rtmp-port N         port of the local RTMP receiver (default 1935)
@@ -47,6 +48,8 @@ export interface LocalOptions {
   to: string | undefined;
   demo: boolean;
   operatorOnly: boolean;
+  /** All pods have the same share of the processors. */
+  equalShares: boolean;
   record: boolean;
   crypto: boolean;
   /** Run on a cluster of kind. */
@@ -83,6 +86,7 @@ function parse(args: string[]) {
         to: { type: 'string' },
         'no-demo': { type: 'boolean', default: false },
         'operator-only': { type: 'boolean', default: false },
+        'equal-shares': { type: 'boolean', default: false },
         record: { type: 'boolean', default: false },
         crypto: { type: 'boolean', default: false },
         kind: { type: 'boolean', default: false },
@@ -115,7 +119,7 @@ export function parseLocalOptions(args: string[]): LocalOptions {
   }
   if (values.crypto && values['operator-only'])
     throw new ConfigError('--crypto needs the API server, which --operator-only does not start. Use one of them.');
-  const other = (['crypto', 'operator-only'] as const).find((name) => values[name]);
+  const other = (['crypto', 'operator-only', 'equal-shares'] as const).find((name) => values[name]);
   if (values.kind && other)
     throw new ConfigError(`--${other} is for the system without kind. Leave out --kind, or --${other}.`);
   const only = (['image', 'node-image', 'keep'] as const).find((name) => values[name]);
@@ -127,6 +131,7 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     to: values.to,
     demo: !values['no-demo'] && !values['operator-only'],
     operatorOnly: values['operator-only'],
+    equalShares: values['equal-shares'],
     record: values.record,
     crypto: values.crypto,
     kind: values.kind,

@@ -9,6 +9,7 @@ import type { NodeContext } from './context.ts';
 import { type PodAddress, referredSources, resolveArgv, resolveEnvironment } from './environment.ts';
 import { type Mount, pathRewriter } from './paths.ts';
 import { ContainerProber } from './prober.ts';
+import { chooseNice, setNice } from './processor-share.ts';
 import { backoffMs, restartsAfter } from './restart.ts';
 import { type ContainerRecord, containerId, UNKNOWN_END } from './status.ts';
 import { type Container, getSpec, type Terminated } from './types.ts';
@@ -53,6 +54,8 @@ export class ContainerRunner {
   #process: ContainerProcess | undefined;
   #prober: ContainerProber | undefined;
   #log: ContainerLog | undefined;
+  /** Of the running process. */
+  #nice = 0;
   #exitedAt: number | undefined;
   #retryAt = 0;
   #configRetryMs = CONFIG_RETRY_MS.first;
@@ -123,6 +126,19 @@ export class ContainerRunner {
     this.#process.terminate(graceMs, how);
   }
 
+  /** Gives the run the share of the processors that the pod requests for it: that may change while it runs (`pods/resize`). */
+  share(pod: Pod): void {
+    const { initContainers = [], containers } = getSpec(pod);
+    const { resources } = [...initContainers, ...containers].find(({ name }) => name === this.spec.name) ?? this.spec;
+    const nice = this.#context.equalShares ? 0 : chooseNice(resources?.requests?.cpu);
+    const pid = this.#process?.pid;
+    if (pid === undefined || !this.record.running) return;
+    this.record.running.resources = resources;
+    if (nice === this.#nice) return;
+    this.#nice = nice;
+    void setNice(pid, nice);
+  }
+
   /** It will not be started again: what shows is how it ended, not what it waits for. */
   giveUp(): void {
     if (!this.running && this.record.terminations.length > 0) this.record.waiting = undefined;
@@ -177,6 +193,8 @@ export class ContainerRunner {
     record.waiting = undefined;
     if (this.#process.pid !== undefined) {
       record.running = { startedAt, id: containerId(pod.metadata.uid, spec.name, run) };
+      this.#nice = 0;
+      this.share(pod);
       record.started = !spec.startupProbe;
       record.ready = record.started && !spec.readinessProbe;
       this.#context.emit(pod, 'Normal', 'Started', `Started container ${spec.name}`);

@@ -16,6 +16,8 @@ export interface NodeContext {
   images: Readonly<Record<string, readonly string[]>>;
   /** PATH of every container. */
   path: string;
+  /** All containers have the same share of the processors, whatever they request. */
+  equalShares: boolean;
   hostIP: string;
   /** Each pod has a directory of its UID below this one. */
   podsDir: string;

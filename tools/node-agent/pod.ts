@@ -110,6 +110,7 @@ export class PodWorker {
 
   update(pod: Pod): void {
     this.#pod = pod;
+    for (const container of [...this.#init, ...this.#main]) container.share(pod);
     if (!this.#overBefore) this.#writer.observed(pod.status);
     this.#kick();
   }

@@ -55,6 +55,8 @@ export interface NodeOptions {
   capacity?: NonNullable<NodeFacts['capacity']>;
   /** PATH of the containers; the directory of this Node and the system's usual ones unless told. */
   path?: string;
+  /** Give all containers the same share of the processors; by default in proportion of their requests. */
+  equalShares?: boolean;
   log: Logger;
   clock?: Clock;
 }
@@ -72,7 +74,7 @@ const STOP_TIMEOUT_MS = 8000;
  * `lifecycle.stop()` ends the containers within 5 s and leaves their Pod objects to the next agent.
  */
 export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promise<RunningNode> {
-  const { kube, nodeName, stateDir, images, clock = systemClock } = options;
+  const { kube, nodeName, stateDir, images, clock = systemClock, equalShares = false } = options;
   const log = options.log.child({ node: nodeName });
   const podsDir = join(stateDir, 'pods');
   await mkdir(podsDir, { recursive: true, mode: 0o700 });
@@ -90,6 +92,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
     images,
     hostIP,
     podsDir,
+    equalShares,
     sources: new Sources(kube, clock),
     path: options.path ?? `${dirname(process.execPath)}:${SYSTEM_PATH}`,
     emit: (pod, type, reason, message) =>

@@ -6,7 +6,15 @@
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
 import { restarts } from './restart.ts';
-import { type Container, getSpec, isSidecar, type NodePodSpec, type PodCondition, type Terminated } from './types.ts';
+import {
+  type Container,
+  type ContainerResources,
+  getSpec,
+  isSidecar,
+  type NodePodSpec,
+  type PodCondition,
+  type Terminated,
+} from './types.ts';
 
 export interface ContainerRecord {
   name: string;
@@ -17,7 +25,7 @@ export interface ContainerRecord {
   starts: number;
   /** Restarts in a row, for the backoff. */
   restartsInARow: number;
-  running?: { startedAt: string; id: string } | undefined;
+  running?: { startedAt: string; id: string; resources?: ContainerResources | undefined } | undefined;
   /** Passed its startup probe, or has none. */
   started: boolean;
   ready: boolean;
@@ -64,15 +72,19 @@ export function initialRecord(container: Container, known: ContainerStatus | und
   };
 }
 
-export function containerStatus(record: ContainerRecord, notYet: string): ContainerStatus & { containerID?: string } {
+/** `resources` are those that the run has: without them the API server refuses a change. */
+type NodeContainerStatus = ContainerStatus & { containerID?: string; resources?: ContainerResources };
+
+export function containerStatus(record: ContainerRecord, notYet: string): NodeContainerStatus {
   const [last, before] = record.terminations;
   const { name, image, running, waiting } = record;
   const base = { name, image, imageID: `local://${image}`, restartCount: Math.max(0, record.starts - 1) };
   const lastState = (terminated: Terminated | undefined) => (terminated ? { lastState: { terminated } } : {});
   if (running) {
-    const { startedAt, id } = running;
+    const { startedAt, id, resources } = running;
     const { ready, started } = record;
-    return { ...base, ready, started, state: { running: { startedAt } }, containerID: id, ...lastState(last) };
+    const own = { containerID: id, ...(resources && { resources }) };
+    return { ...base, ready, started, state: { running: { startedAt } }, ...own, ...lastState(last) };
   }
   const idle = { ...base, ready: false, started: false };
   if (waiting) return { ...idle, state: { waiting }, ...lastState(last) };

@@ -1,5 +1,5 @@
 /**
- * Declares the parts of core/v1 Pod that the node agent acts on. Other fields are ignored (resources, affinity,
+ * Declares the parts of core/v1 Pod that the node agent acts on. Other fields are ignored (limits, affinity,
  * securityContext: containers run as the agent's own user). Pure: no I/O, no clock.
  */
 import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
@@ -63,6 +63,7 @@ export interface Container {
   envFrom?: EnvFromSource[];
   ports?: { name?: string; containerPort: number }[];
   volumeMounts?: VolumeMount[];
+  resources?: ContainerResources;
   readinessProbe?: Probe;
   livenessProbe?: Probe;
   startupProbe?: Probe;
@@ -70,6 +71,11 @@ export interface Container {
   terminationMessagePolicy?: string;
   /** For init containers alone: one that is always started again is a sidecar, which runs beside the main ones. */
   restartPolicy?: 'Always';
+}
+
+export interface ContainerResources {
+  requests?: Record<string, string>;
+  limits?: Record<string, string>;
 }
 
 export interface KeyToPath {

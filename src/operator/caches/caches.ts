@@ -20,6 +20,7 @@ import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
+import { keepRequests } from '../pods/requests.ts';
 import { joinKey } from '../runtime/controller.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
@@ -89,7 +90,11 @@ const stripPod = <P extends Pod>(pod: P): P => {
   const { nodeName, tolerations } = pod.spec;
   return {
     ...pod,
-    spec: { ...(nodeName !== undefined && { nodeName }), ...(tolerations !== undefined && { tolerations }) },
+    spec: {
+      ...(nodeName !== undefined && { nodeName }),
+      ...(tolerations !== undefined && { tolerations }),
+      ...(pod.metadata.labels?.[COMPONENT_LABEL] === 'prepare' && keepRequests(pod)),
+    },
   };
 };
 

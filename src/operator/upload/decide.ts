@@ -112,8 +112,16 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
       observed.now,
     ),
   };
-  const { create, remove, helpers, waitsForRoom, requeueAt } = plan;
-  return { status, create, remove, helpers, ...(waitsForRoom && { waitsForRoom }), ...(requeueAt && { requeueAt }) };
+  const { create, remove, helpers, raise, waitsForRoom, requeueAt } = plan;
+  return {
+    status,
+    create,
+    remove,
+    helpers,
+    raise,
+    ...(waitsForRoom && { waitsForRoom }),
+    ...(requeueAt && { requeueAt }),
+  };
 }
 
 /** The status of an upload while some of its Jobs wait for their turn; by the names of those Jobs. */

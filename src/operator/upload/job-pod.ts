@@ -4,9 +4,11 @@
  * folder to write to, and of all media the one file, read-only. It is a sidecar, so it ends with the keeper. Pure: no
  * I/O, no clock.
  */
+import type { Pod } from '../../kube/core.ts';
 import { mediaLimitsEnv } from '../../media/limits.ts';
 import type { PrepareTask } from '../../media/prepare/job/task.ts';
 import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
+import { changeRequests } from '../pods/requests.ts';
 import {
   CONTAINER_SECURITY,
   commonEnv,
@@ -40,12 +42,13 @@ export type Priority = 'awaited' | 'preview' | 'background' | 'helper';
 
 /**
  * Requests of processor time, the keeper's and the decoder's. Pods of a busy node share its time in the proportion of these, so work for
- * which nobody waits leaves most of it to the rest. A helper takes only what nobody else wants, and finds room on any node.
+ * which nobody waits leaves most of it to the rest, and has less than a stream on air also where a kubelet rounds (cgroup v2 knows few small
+ * weights). When a stream comes to wait for it, it is raised (raise.ts). A helper takes only what nobody else wants, and finds room on any node.
  */
 const CPU_REQUESTS: Readonly<Record<Priority, readonly [keeper: string, decoder: string]>> = {
   awaited: ['50m', '200m'],
   preview: ['50m', '100m'],
-  background: ['20m', '40m'],
+  background: ['10m', '20m'],
   helper: ['1m', '1m'],
 };
 
@@ -156,3 +159,7 @@ export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: 
     },
   };
 }
+
+/** Returns the containers of a running pod as an awaited one has them; undefined where they are so. */
+export const raiseRequests = (pod: Pod) =>
+  changeRequests(pod, (container) => CPU_REQUESTS.awaited[container === DECODER_CONTAINER ? 1 : 0]);

@@ -18,7 +18,7 @@ import {
 } from '../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../resources/upload/warnings.ts';
 import { isOwnedBy, type PodSettings } from '../pods/security.ts';
-import { listTerminations } from '../pods/status.ts';
+import { isOver, listTerminations } from '../pods/status.ts';
 import {
   countLeft,
   getImportedKey,
@@ -34,6 +34,7 @@ import {
   type WantedHelpers,
   type WantedJob,
 } from './job.ts';
+import { raiseRequests } from './job-pod.ts';
 import { readOutcome } from './job-result.ts';
 import { boundPart, boundRanges, showPart } from './playable.ts';
 import { isActive } from './progress.ts';
@@ -75,6 +76,8 @@ export interface UploadDecision {
   remove: Job[];
   /** Helpers of the Jobs that make renditions. */
   helpers: WantedHelpers[];
+  /** Running pods that request less of the processors than what they make is now worth. */
+  raise: Pod[];
   /** The import waits for room in its account. */
   waitsForRoom?: boolean;
   requeueAt?: Date;
@@ -87,6 +90,7 @@ export class Plan {
   readonly create: WantedJob[] = [];
   readonly remove: Job[] = [];
   readonly helpers: WantedHelpers[] = [];
+  readonly raise: Pod[] = [];
   requeueAt: Date | undefined;
   /** Warnings that Jobs have just reported. */
   readonly warnings: UploadWarning[] = [];
@@ -234,6 +238,7 @@ export class Plan {
     const shown = findPending(findRendition(this.#upload, profile), key);
     if (!this.#isMaking(report, task, profile, shown, media)) return undefined;
     this.#wanted.add(metadata.name);
+    if (this.#observed.urgent.has(profile)) this.#raisePods(job);
     const limit = Math.min(settings.mediaLimits.durationSeconds, task.maxDurationSeconds ?? Number.POSITIVE_INFINITY);
     const part = boundPart(report?.prepared, media?.durationSeconds ?? limit);
     const { type, sourceKey } = task;
@@ -259,6 +264,18 @@ export class Plan {
     return complete(profile, key, result.rendition);
   }
 
+  /** Whether a stream waits to go on air with what a Job makes. One that is on air with its beginning waited for that before. */
+  #isAwaited({ task }: WantedJob): boolean {
+    const { urgent } = this.#observed;
+    return task.action === 'import' ? urgent.size > 0 : task.action === 'rendition' && urgent.has(task.profile);
+  }
+
+  /** Somebody waits for what a Job makes which began in the background. */
+  #raisePods({ metadata }: Job): void {
+    for (const pod of this.#observed.pods.get(metadata.uid) ?? [])
+      if (!pod.metadata.deletionTimestamp && !isOver(pod) && raiseRequests(pod)) this.raise.push(pod);
+  }
+
   /** The result of a wanted Job; undefined while it is worked on, or has to be (again). */
   follow(wantedJob: WantedJob) {
     this.#wanted.add(wantedJob.name);
@@ -271,6 +288,7 @@ export class Plan {
     if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
     const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
     if (outcome.kind === 'running' && isJobFor(job, wantedJob)) {
+      if (this.#isAwaited(wantedJob)) this.#raisePods(job);
       this.requeueAt = outcome.requeueAt ?? this.requeueAt;
       return undefined;
     }

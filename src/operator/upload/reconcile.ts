@@ -15,23 +15,29 @@ import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from '.
 import { observeUpload } from './observe.ts';
 import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
+import { createRaiser } from './raise.ts';
 
 /** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
 const RETRY_MS = 60_000;
 
 /** `enqueue` is called with the key of each upload that waited and may make a Job now. */
-export const reconcileUpload =
-  (deps: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile =>
-  async (key) => {
+export function reconcileUpload(deps: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile {
+  const raisePods = createRaiser(deps);
+  return async (key) => {
     try {
-      return await reconcile(deps, key);
+      return await reconcile(deps, key, raisePods);
     } finally {
       // Whatever this upload did, a place may have become free for another.
       deps.admission.due().forEach(enqueue);
     }
   };
+}
 
-async function reconcile(deps: UploadControllerDeps, key: string): Promise<{ requeueAfterMs?: number } | undefined> {
+async function reconcile(
+  deps: UploadControllerDeps,
+  key: string,
+  raisePods: ReturnType<typeof createRaiser>,
+): Promise<{ requeueAfterMs?: number } | undefined> {
   const { caches, clock, admission } = deps;
   const upload = caches.uploads.get(...splitKey(key));
   if (!upload || upload.metadata.deletionTimestamp) {
@@ -44,6 +50,7 @@ async function reconcile(deps: UploadControllerDeps, key: string): Promise<{ req
   const made = await createJobs(deps, key, upload, decision.create);
   made.refusal = (await adjustHelpers(deps, key, upload, decision.helpers)) ?? made.refusal;
   await writeUploadStatus(deps, upload, decision, made);
+  await raisePods(decision.raise);
   return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
 

@@ -48,7 +48,9 @@ export async function startSystem(
   const ports = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port', '--chain-port'].flatMap(
     (name) => [name, '0'],
   );
-  const words = [...within, process.execPath, LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...args];
+  // No node shares its processors with tests, which would leave nothing to what requests little.
+  const shares = process.env.VITEST && !args.includes('--kind') ? ['--equal-shares'] : [];
+  const words = [...within, process.execPath, LOCAL_MAIN, '--state-dir', stateDir, ...ports, ...shares, ...args];
   const child: ChildProcess = spawn(words[0] ?? '', words.slice(1), {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,

@@ -11,6 +11,29 @@ afterAll(() => node?.stop());
 
 const WAIT = 'setInterval(() => {}, 1000);';
 
+it('has the share of the processors that it requests, also after that was changed', async () => {
+  const script = "const { getPriority } = require('node:os'); setInterval(() => console.log(getPriority()), 50);";
+  const request = (cpu: string) => ({ resources: { requests: { cpu } } });
+  await node.createPod('share', { script, container: request('50m') });
+  const shows = (nice: number) =>
+    until(`nice ${nice}`, async () => (await node.readLog('share')).trimEnd().endsWith(`\n${nice}`));
+  await shows(6);
+  const { spec } = await node.kube.get(PODS, NS, 'share');
+  const resize = async (cpu: string) => {
+    const containers = (spec.containers as object[]).map((one) => ({ ...one, ...request(cpu) }));
+    await node.kube.mergePatch(PODS, NS, 'share', { spec: { containers } }, { subresource: 'resize' });
+  };
+  await node.untilReady('share');
+  await resize('10m');
+  await shows(13);
+  // Only root may give more.
+  if (process.getuid?.() === 0) {
+    await resize('200m');
+    await shows(0);
+  }
+  await node.kube.delete(PODS, NS, 'share', { gracePeriodSeconds: 0 });
+});
+
 describe('a Job', () => {
   const createJob = (name: string, script: string, spec: Record<string, unknown> = {}): Promise<Job> =>
     node.kube.create(JOBS, NS, {

@@ -207,6 +207,6 @@ describe('the Job of helpers', () => {
     expect(spec.template.spec.topologySpreadConstraints).toMatchObject([{ whenUnsatisfiable: 'ScheduleAnyway' }]);
     const make = (urgent: boolean, profile = PROFILE) => makeJob(film(), wantRendition(film(), LONG, profile, urgent));
     const order = [helpers, make(false), make(false, 'preview'), make(true)].map(cpu);
-    expect(order).toEqual([2, 60, 150, 250]);
+    expect(order).toEqual([2, 30, 150, 250]);
   });
 });
